@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::{env, fs};
 
-/// The agent's programs, and those of its tests: to hold them against, to teach their memory, to stand beside them.
+/// The agent's programs, and three objects for tests: a baseline, a program that fills the memory,
+/// and other programs beside the agent.
 const SOURCES: [(&str, &str); 4] = [
     ("bpf/agent.bpf.c", "agent.bpf.o"),
     ("tests/plain.bpf.c", "plain.bpf.o"),
@@ -31,7 +32,7 @@ fn main() {
     let compiled = check_contract()
         .and_then(|()| SOURCES.iter().try_for_each(|(source, object)| compile(source, object)));
     if let Err(why) = compiled {
-        // The one line that cargo shows of a script that fails is what it prints here.
+        // Cargo shows one line of a failing build script: the one that is printed here.
         eprintln!("{why}\n{NEEDS}");
         exit(1);
     }
@@ -54,7 +55,7 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
         .arg(format!("-I{headers}"))
         .arg("-Iinclude")
         .arg("-Ibpf")
-        // So that the object does not tell where it was built.
+        // Keeps the build directory out of the object.
         .arg(format!("-fdebug-prefix-map={}=.", here().display()))
         .args(["-c", source, "-o"])
         .arg(&out)
@@ -109,7 +110,7 @@ fn here() -> PathBuf {
     env::current_dir().unwrap_or_default()
 }
 
-/// By its name in libbpf's headers.
+/// Name of the architecture in libbpf's headers.
 fn architecture() -> &'static str {
     match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("aarch64") => "arm64",

@@ -2,15 +2,17 @@
 /* The agent's programs: this file and the headers that it includes are ONE translation unit.
  * Function bodies lie in headers for three reasons. clang makes one object of one file, and the
  * loader takes one object. Most functions are inlined into the operations that the kernel calls for
- * each ACK: a call costs there, and the verifier follows a global function without knowing that its
- * argument is a socket. And tests compile the headers that are arithmetic alone for this machine.
+ * each ACK: a call costs there. The verifier also follows a global function without knowing that
+ * its argument is a socket. And tests compile the headers that are arithmetic alone for this
+ * machine.
  *
- * Each header includes what it needs. Read them in this order: contract.h (the maps; checked
- * against src/contract/layout.rs at build time), paths.h (the memory), reserve.h (who gets how much
- * of it), connection.h (one connection and its phases), opening.h, progress.h and ending.h (how it
- * goes), starts.h and pauses.h (what becomes of it later), and then what is attached: attend.h,
- * receive.h, hints.h, the congestion controls, in the place of these window.h, and report.h. A dry
- * run loads the program of window.h alone. */
+ * Each header includes what it needs. Read them in this order. The maps are in contract.h, which
+ * the build compares with src/contract/layout.rs. The memory is in paths.h, and reserve.h divides a
+ * remembered window among connections. One connection and its phases are in connection.h;
+ * opening.h, progress.h and ending.h follow it from its handshake to its close. The headers
+ * starts.h and pauses.h handle restarts after idle times. The attached programs come last:
+ * `attend.h`, receive.h, hints.h, the congestion controls (or window.h instead of them), and
+ * report.h. A dry run loads the program of window.h alone. */
 #include "attend.h"
 #include "receive.h"
 #include "hints.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `reuse`, in C: the same names, the same results to the last bit, which
- * tests/twins/reuse.rs checks. What the functions mean is written there. Needs u32, u64 and
- * bool. */
+/* Crate `arith`, module `reuse`, in C: the same names and the same results to the last bit, as
+ * tests/twins/reuse.rs checks. The crate documents the functions. Needs u32, u64 and bool. */
 #ifndef HEADSTART_ARITH_H
 #define HEADSTART_ARITH_H
 

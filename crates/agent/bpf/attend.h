@@ -9,17 +9,18 @@
 #include "reserve.h"
 #include "timers.h"
 
-/* By side and number; what is said of a port. */
+/* The operator's rules for ports, by side and number. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 8192); /* twice what may be said: the old beside the new */
+	/* twice the largest number of rules: the old ones beside the new ones */
+	__uint(max_entries, 8192);
 	__type(key, u32);
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* What `leave` leaves in the hook's answer, which the kernel does not read, for programs of
- * cgroups above: those of a cgroup run before those of its parent. */
+/* `leave` puts this into the hook's answer, which the kernel does not read. It is for programs of
+ * parent cgroups, which run after those of their children. */
 #define LEAVE_ALONE 0x68736c76
 
 static inline bool has_opened(const struct bpf_sock_ops *ops)
@@ -28,7 +29,7 @@ static inline bool has_opened(const struct bpf_sock_ops *ops)
 	       ops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB;
 }
 
-/* By the ports on both sides. */
+/* Whether the operator's rules for its local and remote port include the connection. */
 static inline bool matches_ports(const struct sock *sk)
 {
 	u32 local = sk->__sk_common.skc_num;
@@ -50,7 +51,7 @@ static inline bool has_name(const char has[TCP_CA_NAME_MAX], const char *name, u
 	return true;
 }
 
-/* What a socket with the congestion control `has` is to get. */
+/* The congestion control that a socket with `has` gets. */
 static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 {
 	if (settings.control != CONTROL_AUTO)
@@ -62,8 +63,8 @@ static inline enum control control_for(const char has[TCP_CA_NAME_MAX])
 	return CONTROL_AUTO;
 }
 
-/* Members of a session take what others leave: who is to stay stock, and is only measured, is
- * none. */
+/* A member of a session uses the window that others leave. So a connection that is to stay stock,
+ * and is only measured, gets no session but `hs_cubic`. */
 static inline enum control control_unless_stock(enum control control, const struct tcp_sock *tp)
 {
 	return control == CONTROL_SESSION && stays_stock(tp) ? CONTROL_CUBIC : control;
@@ -74,7 +75,7 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic", start[TCP_CA_NAME_MAX] = "hs_cubic_start";
 	char bbr[TCP_CA_NAME_MAX] = "hs_bbr", session[TCP_CA_NAME_MAX] = "hs_session";
 
-	/* Where it is not loaded, the socket keeps what it has. */
+	/* If the congestion control is not loaded, the socket keeps its own. */
 	if (control == CONTROL_CUBIC && settings.flags & PACE_COLD)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, start, sizeof(start));
 	else if (control == CONTROL_CUBIC)
@@ -85,8 +86,9 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 		bpf_setsockopt(ops, IPPROTO_TCP, TCP_CONGESTION, session, sizeof(session));
 }
 
-/* A connection that has opened and is to be attended to, and whose path it is on; NULL if it is
- * not. Applications that chose a congestion control themselves keep it. */
+/* Returns the socket of a newly opened connection that the agent hooks, and its destination in
+ * `to`; NULL if it leaves the connection alone. Applications that chose a congestion control
+ * themselves keep it. */
 static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destination *to)
 {
 	struct bpf_sock *sk = ops->sk;
@@ -102,8 +104,8 @@ static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destina
 	return tp;
 }
 
-/* A SYN has come, or is to be sent: the kernel asks how long to wait for its answer. Also of who
- * will turn out to be left alone. */
+/* Counts pending handshakes: the kernel asks for the timeout when a SYN is received, or about to be
+ * sent. Connections that are left alone later count, too. */
 static inline void count_handshakes(struct bpf_sock_ops *ops)
 {
 	struct bpf_sock_ops_kern *kernels;
@@ -141,7 +143,7 @@ int attend(struct bpf_sock_ops *ops)
 	return 1;
 }
 
-/* In a cgroup whose connections are left alone, whatever is said of those above it. */
+/* Attached to a cgroup whose connections are left alone, whatever applies to its parents. */
 SEC("sockops")
 int leave(struct bpf_sock_ops *ops)
 {

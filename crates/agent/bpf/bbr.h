@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_bbr`: the kernel's own BBR, which begins with what is remembered of the path. It paces by
- * itself, has its window over idle by itself, and, once the pipe is full, measures what there is
- * to remember. */
+/* `hs_bbr`: the kernel's own BBR, which starts with the remembered window. BBR paces, keeps its
+ * window over idle times, and measures the path once the pipe is full; the agent remembers that. */
 #ifndef HEADSTART_BBR_H
 #define HEADSTART_BBR_H
 
@@ -17,8 +16,8 @@ static inline bool is_pipe_full(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(bbr, full_bw_reached);
 }
 
-/* What BBR has measured of the path, the bottleneck's rate over a round trip without a queue;
- * false while it searches. */
+/* BBR's measurement of the path: the bottleneck's rate times the round trip without a queue. False
+ * while BBR is in startup. */
 static inline bool measured_by_bbr(const struct tcp_sock *tp, const struct connection *c,
 				   struct path_sample *sample)
 {
@@ -45,12 +44,13 @@ void BPF_PROG(hs_bbr_init, struct sock *sk)
 	c = begin(sk);
 	if (c)
 		c->flights.round_end = ((struct tcp_sock *)sk)->snd_nxt;
-	/* That of another congestion control means nothing here: BBR has none. */
+	/* BBR has no slow-start threshold: one of an earlier congestion control would mislead the
+	 * agent. */
 	((struct tcp_sock *)sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
-/* Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the
- * one to return to. `window` 0: nothing is to be lowered. */
+/* Lowers window and rate, since BBR lowers neither before the pipe is full. BBR takes the window
+ * from here as the one to return to. `window` 0: nothing is lowered. */
 static inline void lower_bbr(struct sock *sk, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -62,8 +62,9 @@ static inline void lower_bbr(struct sock *sk, u32 window)
 	sk->sk_pacing_rate = pacing_rate(window, tp->mss_cache, tp->srtt_us >> 3);
 }
 
-/* So many segments have arrived, and the pipe was not full before. If it is now, BBR has measured
- * the path, and goes on as it likes. Not inline: what runs at every ACK is to be short. */
+/* Called at an ACK of `acked` segments as long as the pipe was not full. If it is full now, BBR has
+ * measured the path and the agent leaves it alone. Not inline: code that runs at every ACK is to be
+ * short. */
 static __noinline void on_startup_ack(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -90,7 +91,7 @@ void BPF_PROG(hs_bbr_cong_control, struct sock *sk)
 		bbr_main(sk, ctx[1], ctx[2], rs);
 	else
 		bbr_main___short(sk, rs);
-	/* From then on it measures by itself. */
+	/* A full pipe needs no call: BBR measures it. */
 	if (!was_full && rs->acked_sacked && !is_recovering(tp))
 		on_startup_ack(sk, rs->acked_sacked);
 }

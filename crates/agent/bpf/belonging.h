@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which session a connection belongs to, and what it keeps of it in its socket (shared.h has
- * what they share, places.h where). */
+/* A connection's membership in a session, kept in its socket. shared.h has what the members share,
+ * `places.h` where the sessions are. */
 #ifndef HEADSTART_BELONGING_H
 #define HEADSTART_BELONGING_H
 
 #include "places.h"
 #include "connection.h"
 
-/* What is needed at every ACK lies in the socket, where the kernel's congestion controls have
+/* State that every ACK needs. It lies in the socket, where the kernel's congestion controls keep
  * theirs. */
 struct belonging {
 	struct member member;
 	u64 warm_rate;	/* while its first flight lasts, bytes a second */
-	u32 place;	/* of its session, from 1; 0: it has a window of its own */
+	u32 place;	/* slot of its session, from 1; 0: it has a window of its own */
 	u32 heard;	/* `weights_said` when its weight was read */
 	u32 is_attended;
 	u32 is_special; /* the connection has to be looked up */
@@ -30,14 +30,14 @@ static inline bool key_of(const struct sock *sk, const struct connection *c,
 	return remote_of(sk, key->address);
 }
 
-/* NULL for who has a window of its own. */
+/* The connection's session; NULL if it has a window of its own. */
 static inline struct session *session_of(const struct belonging *b)
 {
 	return b->place ? session_at(b->place) : NULL;
 }
 
-/* Finds it a session, which is made if there is none; without a place for one it has a window of
- * its own. */
+/* Finds the host's session, or makes one. Without a free slot the connection has a window of its
+ * own. */
 static inline void belong(struct sock *sk, struct belonging *b, const struct connection *c)
 {
 	struct session_key key = {};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The burst of a warm start: nobody paces the first ten segments of a connection, so their arrival
- * shows the rate of the path. A path that is more than twice as fast as remembered is another one:
- * slow start goes on, and measures it. Where the rate is not known, a path that holds less than
- * half of the first window is another one: slow start ends at the window that fills it. Otherwise
- * the burst is the first train of the measurement, since the flight that follows is paced and
- * arrives as it left. */
+/* The burst of a warm start: the first ten segments of a connection are not paced, so their ACKs
+ * show the rate of the path. If it is more than twice the remembered rate, the path has changed:
+ * slow start goes on, and measures it. If the rate is not known, a path that holds less than half
+ * of the first window has changed, too: slow start ends at the window that fills it. Otherwise the
+ * burst is the first train of the measurement, since the flight that follows is paced and keeps its
+ * spacing. */
 #ifndef HEADSTART_BURST_H
 #define HEADSTART_BURST_H
 
@@ -12,11 +12,11 @@
 
 /* Segments whose gaps are looked at: of ten one or two come with the first ACK. */
 #define BURST_LOOKS_AT 8
-/* A path that is so many times faster or narrower is another one. */
+/* The path has changed if it is this factor faster or narrower. */
 #define ANOTHER_PATH 2
 
-/* Segments have arrived. The gap at which the burst has arrived, nanoseconds a segment; 0: it has
- * not, or tells nothing. */
+/* Returns the gap at which the burst was delivered, nanoseconds a segment; 0: its delivery is not
+ * complete, or shows nothing. Called when segments are acknowledged. */
 static inline u64 burst_gap(const struct tcp_sock *tp, struct connection *c)
 {
 	u32 count = tp->delivered - c->first_ack.delivered;
@@ -51,7 +51,7 @@ static inline void end_slow_start(struct tcp_sock *tp, u32 full)
 		tp->snd_cwnd = full;
 }
 
-/* Segments of a first flight have arrived. */
+/* Judges the path when segments of a first flight are acknowledged. */
 static inline enum path_is judge_burst(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

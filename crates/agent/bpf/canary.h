@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which connections stay stock: some by chance, so that the others can be compared with them,
- * those outside of the canary's share, and those of which is known that warm starts do harm to
- * them. And what the memory has for one as it opens, before any of that is asked. */
+/* Decides which connections stay stock: a control group chosen by chance, connections outside of
+ * the canary's share, and classes that warm starts are known to harm. Also looks up the memory for
+ * a connection when it opens, before any of these decisions. */
 #ifndef HEADSTART_CANARY_H
 #define HEADSTART_CANARY_H
 
@@ -32,8 +32,9 @@ static inline u32 hash_of(const struct sock *sk)
 	return hash;
 }
 
-/* A number below a million, by its addresses and ports, so that it is a matter of chance and not
- * of what it does. It stays as the canary's share grows: who was in is in. */
+/* The connection's lot, a number below a million by its addresses and ports, so that chance decides
+ * and not its behaviour. It does not change as the canary's share grows: a connection that was in
+ * stays in. */
 static inline u32 lot_of(const struct sock *sk)
 {
 	return (u64)hash_of(sk) * PER_MILLION >> 32;
@@ -49,9 +50,9 @@ static inline bool is_outside_lot(u32 lot)
 	return lot >= settings.control_group && lot - settings.control_group >= settings.canary;
 }
 
-/* Chance draws the control group for each connection anew, also where addresses and ports repeat:
- * the sequence number with which it opens differs then (RFC 6528). So no group is drawn before it
- * is open, and nothing that happens in a handshake can depend on the group. */
+/* Draws the control group by chance, for each connection. The draw differs also where addresses and
+ * ports repeat, since the initial sequence number differs then (RFC 6528). So no group is drawn
+ * before the connection is open, and nothing in a handshake can depend on the group. */
 static inline bool is_of_control_group(const struct tcp_sock *tp)
 {
 	u32 whole = settings.control_group + settings.canary;
@@ -112,9 +113,9 @@ static inline u32 class_by_four(u64 value, u64 most, u32 classes)
 	return class;
 }
 
-/* What earlier connections of a path carried in the mean and retransmitted, as bits: CARRIED_BITS
- * and LOST_BITS have one for each class. It is known before chance decides, and the same whatever
- * chance says. Not static: the verifier goes through it once. */
+/* Returns the means of bytes carried and segments retransmitted by a path's earlier connections, as
+ * bits: CARRIED_BITS and LOST_BITS have one for each class. It is known before the draw and
+ * independent of it. Not static: so the verifier follows it once only. */
 __noinline u32 past_of(const struct path_key *asked)
 {
 	struct path_key key;
@@ -145,7 +146,7 @@ static inline bool is_stopped_network(const struct path_key *path)
 	return bpf_map_lookup_elem(&stopped_networks, &key);
 }
 
-/* All connections, or those of this path's kind and window, are left alone. Not static: see
+/* Whether all connections, or those of this path's kind and window, are stopped. Not static: see
  * past_of. */
 __noinline u32 is_stopped(const struct path_key *path, u32 window)
 {
@@ -164,10 +165,10 @@ __noinline u32 is_stopped(const struct path_key *path, u32 window)
 /* With `enum start`, in place of a window. */
 #define COLD_FOR (1U << 31)
 
-/* What the memory has for a connection whose first round trip took `rtt_us` and that would begin
- * with `cold` segments of `mss` bytes, at most `cap`; or why it has nothing. Nobody else's start
- * counts, so it is
- * the same whatever chance says. Not static: see finish_handshake. */
+/* Looks up the window in memory for a connection whose first round trip took `rtt_us`. A cold start
+ * would have `cold` segments of `mss` bytes; the window is at most `cap`. Returns COLD_FOR and the
+ * reason if there is none. Other connections' starts have no influence, so the result is
+ * independent of the draw. Not static: see finish_handshake. */
 __noinline u32 recall(const struct path_key *asked, u32 rtt_us, u32 cold, u32 mss, u32 cap)
 {
 	struct path_key key;

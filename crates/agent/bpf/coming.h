@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `coming`, in C: the same results to the last bit, which
- * tests/twins/handshakes.rs checks. What the functions mean is written there. Needs u32 and u64. */
+/* Crate `arith`, module `coming`, in C: the same results to the last bit, as
+ * tests/twins/handshakes.rs checks. The crate documents the functions. Needs u32 and u64. */
 #ifndef HEADSTART_COMING_H
 #define HEADSTART_COMING_H
 

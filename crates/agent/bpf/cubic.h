@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_cubic`: the kernel's own CUBIC, which begins with what is remembered of the path.
- * `hs_cubic_start`: the same while it may search (search.h), which then goes on as `hs_cubic`. */
+/* `hs_cubic`: the kernel's own CUBIC, which starts with the remembered window. `hs_cubic_start`:
+ * the same while it may search (search.h); it then goes on as `hs_cubic`. */
 #ifndef HEADSTART_CUBIC_H
 #define HEADSTART_CUBIC_H
 
@@ -9,18 +9,18 @@
 #include "starts.h"
 #include "wide.h"
 
-/* What is needed at every ACK lies where CUBIC has its own, behind that: looking up the
- * connection would cost more than the rest. */
+/* State that every ACK needs. It lies behind CUBIC's own in the socket: looking up the connection
+ * would cost more than the rest of an ACK. */
 struct beside_cubic {
-	u64 rate;	 /* while a cold start searches, bytes a second; 0: as the kernel will */
+	u64 rate;	 /* while a cold start searches, bytes a second; 0: the kernel's */
 	struct flights flights;
-	/* of a warm start that only we pace, the window that a stock one would have by now; 0:
-	 * of no such */
+	/* window that a stock start would have by now; only of a warm start that nothing else
+	 * paces, otherwise 0 */
 	u32 stock;
-	u32 warm_rate;	 /* of that */
+	u32 warm_rate;	 /* pacing rate of that warm start */
 	bool is_special; /* the connection has to be looked up */
 	bool is_starting; /* it is `hs_cubic_start` */
-	enum wide wide;	  /* the same: `rate` is that of its first window */
+	enum wide wide;	  /* state of a wide cold start: `rate` is the rate of its first window */
 	u8 min_tso;	 /* of that: segments that the kernel sends as one at least */
 };
 
@@ -32,8 +32,8 @@ static inline struct beside_cubic *beside_cubic(struct sock *sk)
 	return (struct beside_cubic *)&((struct tcp_sock *)sk)->inet_conn.icsk_ca_priv[CUBIC_WORDS];
 }
 
-/* Known when the programs are loaded. Where there is no room, the verifier meets a register that
- * was never set, and refuses. */
+/* Checks at load time that the state fits behind CUBIC's. If it does not, the verifier meets a
+ * register that was never set, and rejects the program. */
 static inline void demand_room_beside_cubic(void)
 {
 	u32 size = bpf_core_type_size(struct bictcp);
@@ -65,8 +65,8 @@ static inline void begin_beside_stock(struct beside_cubic *b, const struct conne
 	b->warm_rate = c->warm_rate;
 }
 
-/* Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of
- * that. */
+/* Compares with a stock start again, after idle. The window before was warm, too, and after idle
+ * the kernel keeps a part of it; the stock connection's window cannot be larger than that. */
 static inline void begin_again_beside_stock(struct beside_cubic *b, const struct connection *c)
 {
 	u32 most = larger(b->stock, INITIAL_WINDOW);
@@ -74,23 +74,23 @@ static inline void begin_again_beside_stock(struct beside_cubic *b, const struct
 	begin_beside_stock(b, c, c->cold < most ? c->cold : most);
 }
 
-/* Slow start as the kernel has it (tcp_is_cwnd_limited): until all of the window is twice what
- * was used. */
+/* Grows the window of the stock connection as the kernel's slow start does (tcp_is_cwnd_limited):
+ * while it is less than twice the outstanding segments. */
 static inline void grow_stock(const struct tcp_sock *tp, struct beside_cubic *b, u32 acked)
 {
 	if (b->stock && b->stock < 2 * tp->max_packets_out)
 		b->stock += acked;
 }
 
-/* More is to leave, or has left, than a stock connection would send at once. */
+/* Whether more data is queued or outstanding than a stock connection would send at once. */
 static inline bool is_beyond_stock(const struct tcp_sock *tp, u32 stock)
 {
 	return tp->write_seq - tp->snd_una > stock * tp->mss_cache || tp->packets_out >= stock;
 }
 
-/* What a stock connection would send as a burst by now leaves as one, so that the answers of
- * several do not come side by side and all end last. Asked before each sending; as soon as there
- * is more, what has not left is paced, until all has arrived. */
+/* Sends as a burst what a stock connection would send as one by now. Otherwise the answers of
+ * several connections would interleave and all end last. Called before each send: as soon as there
+ * is more to send, the rest is paced until all of it is acknowledged. */
 static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic *b)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -104,7 +104,8 @@ static inline void pace_beyond_stock(struct sock *sk, const struct beside_cubic 
 		sk->sk_pacing_status = SK_PACING_NONE;
 }
 
-/* Nothing is compared with a stock connection any more: what is paced at all is paced whole. */
+/* Ends the comparison with a stock connection: from now on a paced connection is paced
+ * completely. */
 static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const struct connection *c)
 {
 	b->stock = 0;
@@ -112,7 +113,7 @@ static inline void leave_stock(struct sock *sk, struct beside_cubic *b, const st
 		keep_paced(sk);
 }
 
-/* NULL if the connection is to be left alone, or has begun (`go_on`). */
+/* NULL if the connection is to be left alone, or has already started (`go_on`). */
 static inline struct connection *begin_cubic(struct sock *sk)
 {
 	struct beside_cubic *b = beside_cubic(sk);
@@ -157,9 +158,9 @@ void BPF_PROG(hs_cubic_start_init, struct sock *sk)
 	b->wide = b->rate ? WIDE_SENT : WIDE_NOT;
 }
 
-/* The start is over: the rest is `hs_cubic`, to which all that was learnt is taken along. Where
- * that is not to be had any more, since the agent is gone, it stays what it is. So it does where
- * that is another version's by now, which may take what was learnt for something else. */
+/* Goes on as `hs_cubic` after the start, with all state. If `hs_cubic` is gone, since the agent is
+ * gone, the connection stays as it is. It stays, too, if `hs_cubic` is another version's by now,
+ * which may interpret the state differently. */
 static inline void go_on_as_cubic(struct sock *sk, struct connection *c)
 {
 	char cubic[TCP_CA_NAME_MAX] = "hs_cubic";
@@ -191,7 +192,7 @@ static inline void end_wide_start(struct sock *sk, struct beside_cubic *b)
 	leave_unpaced(sk);
 }
 
-/* Something of a first window beyond stock has arrived. */
+/* Called when segments of a wide cold start's first window are acknowledged. */
 static inline void on_wide_ack(struct sock *sk, struct beside_cubic *b, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -234,8 +235,8 @@ static inline void follow_burst(struct sock *sk, struct beside_cubic *b, struct 
 	leave_stock(sk, b, c);
 }
 
-/* Segments have arrived on a connection that is at something out of the ordinary. Not inline:
- * what runs at every ACK is to be short, since its instructions are seldom in a cache. */
+/* Called at an ACK on a connection with special state (`is_special`). Not inline: code that runs at
+ * every ACK is to be short, since its instructions are seldom in a cache. */
 static __noinline void on_special_ack(struct sock *sk, u32 acked)
 {
 	struct beside_cubic *b = beside_cubic(sk);
@@ -275,8 +276,8 @@ void BPF_PROG(hs_cubic_cong_avoid, struct sock *sk, u32 ack, u32 acked)
 		on_special_ack(sk, acked);
 }
 
-/* Asked before each sending, and after the kernel has set its rate: the one place from which a
- * rate of ours lasts. It costs each sending something, which is why only a start has it. */
+/* Called before each send, after the kernel has set its rate: only a rate that is set here lasts.
+ * It costs each send something, so only a start uses it. */
 SEC("struct_ops")
 u32 BPF_PROG(hs_cubic_start_min_tso_segs, struct sock *sk)
 {
@@ -320,7 +321,7 @@ void BPF_PROG(hs_cubic_set_state, struct sock *sk, u8 state)
 	cubictcp_state(sk, state);
 }
 
-/* Another flight of a wide start leaves. */
+/* Widens the flight after a probe, in a wide cold start. */
 static inline void follow_probe(struct sock *sk, struct beside_cubic *b, struct connection *c)
 {
 	u64 rate = b->wide == WIDE_SENT ? widen_by_probe((struct tcp_sock *)sk, c) : 0;

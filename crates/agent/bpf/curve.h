@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* Crate `arith`, module `cubic`, in C: the same results to the last bit for windows below 2^20
- * segments, which tests/twins/curve.rs checks. What it computes is written there. 64 bits have to
- * do: programs have no more. */
+ * segments, as tests/twins/curve.rs checks. The crate documents the computation. It uses 64 bits:
+ * programs have no wider integers. */
 #ifndef HEADSTART_CURVE_H
 #define HEADSTART_CURVE_H
 
@@ -14,8 +14,7 @@
 #define CURVE_REFRESH_MS (1000 / 32)
 #define CURVE_SLOWEST_PROBE 20
 #define CURVE_FASTEST 2
-/* Beyond 256 s the curve is 6.7 million segments away from where it is flat: further than any
- * window. */
+/* After 256 s the curve is 6.7 million segments away from its plateau: further than any window. */
 #define CURVE_FARTHEST (1ULL << 18)
 
 struct curve {
@@ -31,7 +30,8 @@ struct curve {
 	bool has_epoch;
 };
 
-/* What follows is not needed at most ACKs: its instructions lie behind those that are. */
+/* Most ACKs do not need the branches marked `unlikely`: their instructions lie behind the
+ * others. */
 #ifndef unlikely
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 #endif
@@ -41,8 +41,8 @@ static __always_inline u64 curve_less(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Of n < 2^52: what `curve_begin` asks of windows below 2^20. Without a branch, of which the
- * kernel's verifier would follow both sides each time. */
+/* The cube root of n < 2^52, rounded down: `curve_begin` passes no more for windows below 2^20.
+ * Without a branch, since the verifier would follow both sides each time. */
 static __always_inline u64 cube_root(u64 n)
 {
 	u64 root = 0, candidate, is_larger;
@@ -123,9 +123,9 @@ static __always_inline u64 curve_on_ack(struct curve *c, u64 now_ms, u64 cwnd, u
 	return c->per;
 }
 
-/* By how much a window grows for what has arrived, one segment for `per`
- * (`arith::window::Credit`). What has gathered while the curve was flat, and `per` hundreds of
- * windows, counts for one segment: it would be a leap as soon as it is not. */
+/* Returns the growth of a window for `acked` segments: one segment for each `per`
+ * (`arith::window::Credit`). Credit that was saved while the curve was flat, with a large `per`,
+ * counts for one segment: otherwise the window would leap as soon as the curve rises. */
 static __always_inline u32 credit_add(u32 *credit, u32 acked, u64 per)
 {
 	u32 growth = 0, more;

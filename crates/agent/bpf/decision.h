@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tells how each connection starts, and why, as it does: for an agent that logs it. Unless it asks,
- * a start costs the look at one bit. */
+/* Reports how each connection starts, and why, to an agent that logs it. Without a log, a start
+ * costs one test of a bit. */
 #ifndef HEADSTART_DECISION_H
 #define HEADSTART_DECISION_H
 
 #include "connection.h"
 
-/* Apart from summaries: who logs loses none of these. Room for 700 that nobody has read yet. */
+/* Separate from summaries, so that a log of decisions loses no summaries. Room for 700 unread
+ * decisions. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16);
@@ -20,8 +21,8 @@ static inline u64 age_of(const struct path *path)
 	return age > 0 ? age : 0;
 }
 
-/* `how`: enum occasion, and above 8 bits enum start. Not static: the verifier goes through it once,
- * and not for each way that leads to it; it takes numbers and a copy of the key (see
+/* `how`: `enum occasion`, and above 8 bits enum start. Not static: so the verifier follows it once,
+ * and not for each way that leads to it. Therefore it takes numbers and a copy of the key (see
  * finish_handshake). */
 __noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us, u32 how)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A connection closes: what it has proven stays in memory, and the agent is told how it went. */
+/* When a connection closes, the memory learns what it has proven, and the agent gets a summary. */
 #ifndef HEADSTART_ENDING_H
 #define HEADSTART_ENDING_H
 
 #include "progress.h"
 
-/* When something last arrived, and now if nothing ever has: how long it tried counts as its time.
- * Without a time it would drop out of the comparison, and warm starts may be the reason. The kernel
- * has counted a SYN as delivered. */
+/* Time of the last acknowledgement, or now if no data was ever acknowledged: then the time that it
+ * tried counts. Without a time it would drop out of the comparison, and warm starts may be the
+ * reason. The kernel counts the SYN as delivered. */
 static inline u64 last_news_ns(const struct tcp_sock *tp)
 {
 	return tp->delivered > 1 ? tp->delivered_mstamp * NS_PER_US : bpf_ktime_get_ns();
@@ -43,8 +43,8 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
 	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
-	/* Its own, however little that is, rather than what others have told of the path; that is
-	 * no measurement. */
+	/* The connection's own rate, however little data showed it, rather than the path's
+	 * remembered rate, which is no measurement. */
 	s->rate = shown_rate(tp, &c->measure);
 	if (!s->rate)
 		s->rate = sample->rate;
@@ -59,7 +59,7 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	bpf_ringbuf_submit(s, 0);
 }
 
-/* What it has proven since the last loss. */
+/* Fills `sample` with what the connection has proven since the last loss. */
 static inline void take_proven_sample(const struct tcp_sock *tp, const struct connection *c,
 				      const struct flights *f,
 				 struct path_sample *sample)
@@ -94,8 +94,8 @@ static inline void take_carried_sample(const struct tcp_sock *tp, const struct c
 					   took_us < ~0U ? took_us : ~0U, sample->min_rtt_us);
 }
 
-/* It closes, or gets another congestion control: leaves `sample`, measured or, as any window is,
- * proven. */
+/* Ends a connection that closes or gets another congestion control. The memory learns `sample`,
+ * which was measured or, like any window, proven. */
 static inline void end(struct sock *sk, struct connection *c, const struct path_sample *sample,
 		       bool is_measured)
 {
@@ -132,8 +132,8 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 	send_summary(sk, c, sample);
 }
 
-/* The same: leaves what it has proven. Its first flight is judged before that, since one that has
- * failed proves nothing. */
+/* Ends a connection with the window that it has proven. Its first flight is judged before that,
+ * since a failed flight proves nothing. */
 static inline void end_proven(struct sock *sk, struct connection *c, const struct flights *f)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;

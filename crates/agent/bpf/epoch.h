@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `epoch`, in C: the same results to the last bit, which
- * tests/twins/epoch.rs checks. What the functions mean is written there. Needs u32, u64 and
- * bool. */
+/* Crate `arith`, module `epoch`, in C: the same results to the last bit, as tests/twins/epoch.rs
+ * checks. The crate documents the functions. Needs u32, u64 and bool. */
 #ifndef HEADSTART_EPOCH_H
 #define HEADSTART_EPOCH_H
 
@@ -12,7 +11,7 @@ static inline u64 epoch_climb(u64 from, u64 to)
 	return (to * (to + 1) - from * (from - 1)) / 2;
 }
 
-/* Of the square root, the whole part; of less than 2^52. */
+/* The square root of `of` < 2^52, rounded down. */
 static inline u64 epoch_root(u64 of)
 {
 	u64 root = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a connection proves as it goes: the most segments that were outstanding at a time and all
- * arrived. */
+/* Measures what a connection proves: the most segments that were outstanding at a time and all
+ * delivered. */
 #ifndef HEADSTART_FLIGHTS_H
 #define HEADSTART_FLIGHTS_H
 
@@ -9,9 +9,10 @@
 struct flights {
 	u32 round_end;	  /* sequence number that ends the round trip under way */
 	u32 round_flight; /* most segments outstanding at a time in it */
-	/* the same of the round trip before: at the end of this one they have arrived */
+	/* the same of the round trip before: at the end of this one those segments are
+	 * acknowledged */
 	u32 last_flight;
-	/* most segments outstanding at a time that all arrived, since the last loss */
+	/* most segments outstanding at a time that were all delivered, since the last loss */
 	u32 flight;
 };
 
@@ -25,8 +26,7 @@ static inline u32 larger(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
-/* Segments have arrived and nothing is missing. True if more have been outstanding together than
- * ever. */
+/* Counts `acked` segments, if none is missing. True if the largest delivered flight grew. */
 static inline bool count_flight(struct flights *f, const struct tcp_sock *tp, u32 acked)
 {
 	bool is_larger;
@@ -42,14 +42,14 @@ static inline bool count_flight(struct flights *f, const struct tcp_sock *tp, u3
 	return is_larger;
 }
 
-/* What has arrived so far proves nothing any more. */
+/* Discards the proof of earlier flights, after a loss. */
 static inline void forget_flights(struct flights *f, const struct tcp_sock *tp)
 {
 	f->flight = f->last_flight = f->round_flight = 0;
 	f->round_end = tp->snd_nxt;
 }
 
-/* Of what has arrived, and of what is under way only if nothing is. */
+/* Returns the proven flight. The last flights count only if nothing is outstanding. */
 static inline u32 proven_flight(const struct flights *f, const struct tcp_sock *tp)
 {
 	return tp->packets_out ? f->flight :

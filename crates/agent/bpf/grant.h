@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a member of a session is granted at an ACK or as it joins: its share of the window, and
- * how that is paced. Bursts are, and what leaves in recovery; what ACKs let go is clocked by
- * them already. */
+/* The allocation of a session's member at an ACK, or when it joins: its share of the window, and
+ * its pacing. Bursts are paced, and segments sent in recovery; ACKs clock the rest already. */
 #ifndef HEADSTART_GRANT_H
 #define HEADSTART_GRANT_H
 
@@ -10,16 +9,18 @@
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define UNPACED_SEGMENTS 10
 
-/* Linux sends what it paces in pieces of about a millisecond (`sk_pacing_shift`): while round
- * trips are shorter nothing is spaced by that, and its timer costs bulk data a twentieth. */
+/* Round trips below this are not paced. Linux sends paced data in pieces of about a millisecond
+ * (`sk_pacing_shift`), so shorter round trips would not be spaced, but the timer costs bulk data a
+ * twentieth. */
 #define MIN_PACED_RTT_US 1000
 
-/* What a member may do now. */
+/* A member's allocation. */
 struct grant {
 	u32 share;  /* segments outstanding */
-	u32 spread; /* segments in a round trip: how fast what leaves as a burst is paced */
+	u32 spread; /* segments in a round trip: the pacing rate of a burst */
 	u32 window; /* of all members */
-	u32 promised; /* as it joins, and to all who join within a round trip */
+	/* to this member as it joins, and to all members that join within a round trip */
+	u32 promised;
 	u32 joining;
 	u64 rate;   /* of the path, bytes a second; 0: not known */
 	u32 base_us; /* lowest round trip of all; 0: not known */
@@ -27,7 +28,7 @@ struct grant {
 	bool is_proven; /* the window, not remembered alone */
 };
 
-/* Under the lock. */
+/* Builds the allocation. Called under the session's lock. */
 static inline struct grant grant_of(const struct session *s, u32 share)
 {
 	return (struct grant){
@@ -41,7 +42,7 @@ static inline struct grant grant_of(const struct session *s, u32 share)
 	};
 }
 
-/* So much may leave at once. */
+/* Whether the window allows a burst now. */
 static inline bool is_burst(const struct tcp_sock *tp)
 {
 	u32 in_flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
@@ -49,8 +50,9 @@ static inline bool is_burst(const struct tcp_sock *tp)
 	return tp->snd_cwnd > in_flight + UNPACED_SEGMENTS;
 }
 
-/* What its ACKs let go is not spaced: what is comes in as it left, and tells nothing of the
- * path. In recovery a timer may find much lost at once. An application's own rate holds always. */
+/* Paces bursts only: paced segments keep their spacing and show nothing of the path, so ACK-clocked
+ * ones are not paced. In recovery a timer may find many losses at once. An application's own rate
+ * always applies. */
 static inline void pace_bursts(struct sock *sk, bool may_be_spaced)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
@@ -62,10 +64,11 @@ static inline void pace_bursts(struct sock *sk, bool may_be_spaced)
 		leave_unpaced(sk);
 }
 
-/* Over a round trip; once the window is proven four windows in one while slow start lasts (3.33
- * times the pace of 1.2), twice of what it needs: the second flight of 30 kB would end a tenth
- * of a round trip later at three. Where the path is known to be faster than that, at its part of
- * the path's rate. Not static: the verifier goes through it once. */
+/* The pacing rate of a burst: evenly over a round trip. Once the window is proven, four windows a
+ * round trip while slow start lasts (3.33 times the pace of 1.2), which is twice the need. With
+ * three windows the second flight of 30 kB would end a tenth of a round trip later. If the path is
+ * known to be faster, the burst gets its part of the path's rate. Not static: so the verifier
+ * follows it once only. */
 __noinline u64 burst_rate(u64 even, u64 path, u32 spread, u32 window, bool is_hurried)
 {
 	u64 rate = is_hurried ? even * 3 + (even * 85 >> 8) : even;
@@ -89,7 +92,7 @@ static inline void pace_share(struct sock *sk, const struct belonging *b, const 
 	pace_bursts(sk, !grant->is_proven || !rtt_us || rtt_us >= MIN_PACED_RTT_US);
 }
 
-/* What it may have outstanding, after a timeout of its own less. */
+/* Sets what the member may have outstanding; less after a timeout of its own. */
 static inline void take_share(struct sock *sk, struct belonging *b, const struct grant *grant)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -100,13 +103,13 @@ static inline void take_share(struct sock *sk, struct belonging *b, const struct
 		share = b->member.limit;
 	else
 		b->member.limit = 0;
-	/* Nothing tells how to pace it: what a connection begins with anyway. */
+	/* Without a round trip it cannot be paced: it gets the stock initial window. */
 	if (unlikely(!tp->srtt_us && !grant->base_us))
 		share = smaller(share, INITIAL_WINDOW);
 	tp->snd_cwnd = share;
 }
 
-/* The same, paced. */
+/* Sets the member's share and its pacing. */
 static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
 {
 	take_share(sk, b, grant);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What applications say of a socket (include/headstart.h): heard as options that the kernel does
- * not know, kept beside the socket, applied when it starts to send. */
+/* Hints of applications for a socket (include/headstart.h): received as socket options that the
+ * kernel does not know, kept beside the socket, applied when it starts to send. */
 #ifndef HEADSTART_HINTS_H
 #define HEADSTART_HINTS_H
 
@@ -57,7 +57,7 @@ int hs_setsockopt(struct bpf_sockopt *ctx)
 {
 	if (is_ours(ctx))
 		return set_option(ctx);
-	/* What is larger than the kernel copies for us goes on as it is. */
+	/* An option larger than the kernel's copy for us passes unchanged. */
 	if (ctx->optlen > MAX_BUFFER)
 		ctx->optlen = 0;
 	return 1;
@@ -86,7 +86,7 @@ static inline void describe_path(struct bpf_sock *sk, struct headstart_path *sho
 
 #define WORDS (sizeof(struct headstart_path) / sizeof(u32))
 
-/* As much of it as there is room for. */
+/* Writes as much of the path as the caller's buffer holds. */
 static inline void show(struct bpf_sockopt *ctx, const struct headstart_path *path)
 {
 	const u32 *from = (const u32 *)path;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Asks the agent of a path while a handshake goes on: it asks the gateway of the site, and what
- * that answers is in memory before the handshake ends (Zhang, Qiu & Keshav 2000 §5.2, the
- * inquiry). Nobody waits for it: a later answer serves the next connection. */
+/* Asks the agent for a path during its handshake. The agent asks the gateway of the site, whose
+ * answer reaches the memory before the handshake ends (Zhang, Qiu & Keshav 2000 §5.2, the inquiry).
+ * No connection waits for an answer: a later one serves the next connection. */
 #ifndef HEADSTART_INQUIRY_H
 #define HEADSTART_INQUIRY_H
 
 #include "paths.h"
 
-/* Room for 400 that nobody has read yet. */
+/* Room for 400 unread inquiries. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 14);
 } inquiries SEC(".maps");
 
-/* When paths were last asked for. */
+/* Times of the last inquiry of paths. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -21,10 +21,11 @@ struct {
 	__type(value, u64);
 } asked SEC(".maps");
 
-/* What this host has learnt itself within so long no gateway knows better. */
+/* A gateway knows no better than samples of this host that are as young as this. */
 #define OWN_IS_FRESH (10 * US_PER_S * NS_PER_US)
-/* A page's connections open within so long: one of them asks. Once they are open it has asked for
- * them, unless nobody hears of handshakes here. */
+/* ASKED_LATELY: a page's connections open within this time, so one inquiry serves them all.
+ * ASKED_AT_HANDSHAKE: when a connection opens, an inquiry as young as this was made for its
+ * handshake. There is none where the agent gets no handshake events. */
 #define ASKED_LATELY (NS_PER_MS * 50)
 #define ASKED_AT_HANDSHAKE (NS_PER_MS * 3000)
 
@@ -68,7 +69,7 @@ __noinline u32 ask_gateway(const struct path_key *of, u32 occasion)
 	return 1;
 }
 
-/* Nobody knows the path here, or only as it was. */
+/* Asks the gateway for a path that the memory does not know, or knows only from long ago. */
 static inline void inquire(const struct path_key *key, u32 occasion)
 {
 	if (settings.flags & ASK_GATEWAY)

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a member of a session begins to send after it had nothing outstanding: it joins those that
- * do, or starts for all, from memory if there is one. */
+/* The start of a session's member that had nothing outstanding. It joins the active members; if
+ * there are none, it starts the session, from memory if possible. */
 #ifndef HEADSTART_JOIN_H
 #define HEADSTART_JOIN_H
 
 #include "grant.h"
 
-/* Of silence, and a round trip: the least retransmission timeout. */
+/* A session is idle after this time without an ACK, and a round trip: the minimum retransmission
+ * timeout. */
 #define IDLE_NS (200 * NS_PER_MS)
-/* Bytes: of what is written the kernel queues as much before it sends the first (a buffer to be
- * filled, half of a window of 64 kB). */
+/* Queued bytes from which on more data may follow. The kernel queues this much of a large write
+ * before it sends the first segment (a buffer to be filled, half of a window of 64 kB). */
 #define MIN_PIECE 30000
 
-/* Starts for all, as a connection by itself does: from memory, if there is one. What it says of
- * its own transfer bounds what it is promised, not the window of all. */
+/* Starts the session as a single connection starts: from memory, if possible. The size of its own
+ * transfer bounds its own allocation, not the session's window. */
 static inline void lead(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -45,16 +46,17 @@ static inline void lead(struct sock *sk, struct connection *c)
 	tell_start(tp, c, occasion, why);
 }
 
-/* Nobody has sent for a while, so whoever does next starts for all. Under the lock. */
+/* True if no member is active and none has been for a while: the next one to send starts the
+ * session. Called under the lock. */
 static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
 {
 	return !s->weights && now_ns - s->used_ns > IDLE_NS + srtt_us * NS_PER_US;
 }
 
-/* Segments: what the application has said, or what lies in its queue, if that may be all: larger
- * writes come in pieces, and what heads an answer often in one of its own. Not static, as the
- * next one: then the verifier goes through it once, and not for each of its results through what
- * follows. */
+/* Returns the segments that it has to send: by the application's hint or, if its queue may be all,
+ * by that. Larger writes come in pieces, and the head of an answer often in one of its own. Not
+ * static, like the next function: so the verifier follows it once, and not the rest again for each
+ * of its results. */
 __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
 {
 	u32 bytes = said ? said : queued;
@@ -64,9 +66,10 @@ __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
 	return larger(bytes / mss + 1, INITIAL_WINDOW);
 }
 
-/* Of the pace of all, `window` in a round trip, who joins has the part that it is of those who
- * join within one, as if those to come had as much to send: what others send is ACK-clocked, or
- * has left. */
+/* Returns the segments in a round trip by which a joining member is paced. It gets a part of the
+ * session's pace in proportion to its allocation among members that join within a round trip,
+ * assuming that pending ones have as much to send. Other members are ACK-clocked, or have sent
+ * their burst. */
 __noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 {
 	if (promised == joining)
@@ -74,7 +77,7 @@ __noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
 	return larger(share, (u64)window * promised / joining);
 }
 
-/* It is active from now on. Under the lock. */
+/* Makes the member active. Called under the lock. */
 static inline struct grant enter_active(struct session *s, struct member *m,
 					const struct joining *j)
 {
@@ -102,8 +105,8 @@ static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct s
 	return !leads;
 }
 
-/* The others have the rest of the first flight: what is lost beyond its part is not of its
- * start, and it leaves at its part of the rate. */
+/* Narrows the first flight of the connection that starts the session to its own part, at its part
+ * of the rate. The other members send the rest, so a loss there is no loss of its start. */
 static inline void lead_with_part(struct sock *sk, struct connection *c, u32 window)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -116,7 +119,8 @@ static inline void lead_with_part(struct sock *sk, struct connection *c, u32 win
 	sk->sk_pacing_rate = rate;
 }
 
-/* Starts for all, unless somebody has meanwhile. How wide, in segments. */
+/* Starts the session, unless another member has started it meanwhile. Returns its window in
+ * segments. */
 static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s,
 				const struct joining *j, struct grant *grant)
 {
@@ -128,7 +132,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	bool is_warm;
 
 	lead(sk, c);
-	/* Of its pacing each ACK decides. */
+	/* Pacing is recomputed at every ACK. */
 	c->is_paced = false;
 	note_phase(b, c);
 	window = tp->snd_cwnd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs touch of the kernel, and no more. Where a field lies, and of which bytes it
- * is, is looked up in the running kernel's BTF when the object is loaded (CO-RE): the order here
- * means nothing, names and types have to be the kernel's. */
+/* The kernel's types and functions that the programs use, and no others. The loader looks up the
+ * offset and size of each field in the running kernel's BTF (CO-RE). So the order here has no
+ * meaning, but names and types have to be the kernel's. */
 #ifndef HEADSTART_KERNEL_H
 #define HEADSTART_KERNEL_H
 
@@ -213,7 +213,7 @@ struct bpf_sock {
 
 struct bpf_sock_ops {
 	__u32 op;
-	__u32 bpf_sock_ops_cb_flags; /* events that are told of the socket */
+	__u32 bpf_sock_ops_cb_flags; /* events that the kernel reports for the socket */
 	union {
 		__u32 args[4];
 		__u32 reply;
@@ -223,7 +223,7 @@ struct bpf_sock_ops {
 	__u32 skb_tcp_flags;
 };
 
-/* The same as the kernel sees it. */
+/* The kernel's own form of `bpf_sock_ops`. */
 struct bpf_sock_ops_kern {
 	struct sock *sk;
 };
@@ -240,7 +240,7 @@ struct bpf_sockopt {
 
 #pragma clang attribute pop
 
-/* How the kernel paces a socket: not, by a timer of TCP's own, or by the queueing discipline
+/* The kernel's pacing of a socket: none, by a timer of TCP's own, or by the queueing discipline
  * `fq`. */
 enum sk_pacing { SK_PACING_NONE = 0, SK_PACING_NEEDED = 1, SK_PACING_FQ = 2 };
 
@@ -278,21 +278,20 @@ extern void bbr_set_state(struct sock *sk, u8 new_state) __ksym __weak;
 extern void bbr_cwnd_event(struct sock *sk, enum tcp_ca_event event) __ksym __weak;
 extern void bbr_cwnd_event_tx_start(struct sock *sk) __ksym __weak;
 
-/* Whether the kernel tells of CA_EVENT_TX_START by an operation of its own, and of the other
- * events alone by `cwnd_event` (Linux 7.1). Known when the programs are loaded: the verifier does
- * not follow the other branch, in which a function is called that is not there. */
+/* Whether the kernel reports CA_EVENT_TX_START by an operation of its own, and only the other
+ * events by `cwnd_event` (Linux 7.1). Known when the programs are loaded: so the verifier does not
+ * follow the other branch, which calls a missing function. */
 static inline bool has_own_tx_start(void)
 {
 	return bpf_core_field_exists(((struct tcp_congestion_ops *)0)->cwnd_event_tx_start);
 }
 
-/* Whether the kernel tells `cong_control` of an ACK's number and flags (Linux 6.10), beside what
- * has arrived with it. The loader sets it before the verifier looks: by its name alone the
- * operation is the same. */
+/* Whether the kernel passes an ACK's number and flags to `cong_control` (Linux 6.10), before the
+ * rate sample. The loader sets it before verification: the operation has one name in both forms. */
 const volatile bool cong_control_tells_ack SEC(".rodata.kernel") = true;
 
-/* What has arrived, of the arguments of `cong_control`. Two loads that may not become one: where
- * it is read from has to be known when the programs are loaded. */
+/* Returns the rate sample of `cong_control`'s arguments. Two separate loads that clang may not
+ * merge: the verifier has to know the offset of each. */
 static inline const struct rate_sample *rate_sample_of(const unsigned long long *arguments)
 {
 	unsigned long long sample;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The mark on a first flight by which routers drop it before what others send, where they apply
- * it: the DSCP, set as an application would, and taken back with the first segment that arrives.
- * What is sent until then is the flight. */
+/* The mark of a first flight: a DSCP by which routers, where they support it, drop the flight
+ * before other traffic. It is set as an application would set it, and cleared at the first ACK. The
+ * segments sent until then are the flight. */
 #ifndef HEADSTART_MARK_H
 #define HEADSTART_MARK_H
 
@@ -35,7 +35,7 @@ static inline bool change_class(struct sock *sk, int from, int to)
 	return !bpf_setsockopt(sk, level, option, &to, sizeof(to));
 }
 
-/* What an application has marked itself keeps its mark. The mark; 0: none was made. */
+/* Marks a socket, unless its application has set a mark. Returns the mark; 0: none was set. */
 static inline u8 mark(struct sock *sk)
 {
 	u8 octet = settings.mark;

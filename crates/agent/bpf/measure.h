@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a connection's ACKs tell of the rate at which its flights come in (trains.h). The flights
- * of slow start are the trains; two in a row that came in alike are believed, and the path's
- * rate is learnt from them. Whoever has it measured decides what follows: search.h for a cold
- * start, nothing at all in a session. */
+/* Measures by a connection's ACKs at which rate its flights are delivered (trains.h). The flights
+ * of slow start are the trains. If two in a row agree, they count as the path's rate, and the
+ * memory learns it. The caller decides what follows: search.h for a cold start, nothing at all in a
+ * session. */
 #ifndef HEADSTART_MEASURE_H
 #define HEADSTART_MEASURE_H
 
@@ -10,8 +10,8 @@
 #include "paths.h"
 #include "trains.h"
 
-/* From ten segments on slow start has doubled so often that it fills any window, or something
- * else keeps it from growing: what flights have not told by then they are not asked for. */
+/* Slow start that has doubled from ten segments this often fills any window, or something else
+ * keeps it from growing: later flights are not measured. */
 #define MAX_TRAINS 16
 
 /* An ACK: when it came, by the socket's clock, microseconds, and what had been delivered with
@@ -23,26 +23,27 @@ struct arrived {
 
 struct measure {
 	u64 gap;	     /* of the last train, nanoseconds a segment; 0: none */
-	/* what is believed, the same; of a warm start at first what is remembered */
+	/* the estimate, in the same unit; of a warm start at first the remembered one */
 	u64 best;
 	u32 next;	     /* sequence number that the next train begins with */
 	u32 next_from_us;    /* when the first of that may have left */
-	u32 sent_us;	     /* the train that is coming in left within so long */
-	struct arrived first; /* of the train that is coming in */
+	u32 sent_us;	     /* time over which the train that is being delivered was sent */
+	struct arrived first; /* first ACK of the train that is being delivered */
 	struct arrived last;
 	struct arrived last_but_one;
-	u32 trains;	     /* of more segments than anybody begins with that have come in */
+	/* number of delivered trains with more segments than an initial window */
+	u32 trains;
 	bool has_train;
-	bool has_measured;   /* what is believed, by two trains */
+	bool has_measured;   /* two trains agree on `best` */
 	u32 held_up_segments; /* of the longest train that was held up */
 	u64 held_up_gap;      /* of that one, nanoseconds a segment; 0: none was */
 };
 
-/* What a train has said: nothing new; with the one before, what the path carries; that it
- * carries more than was believed, and not how much more. */
+/* Result of a train: nothing new; the path's rate, with the train before; or that the path is
+ * faster than believed, by an unknown factor. */
 enum train_result { TRAIN_SAYS_NOTHING, TRAIN_SAYS_RATE, TRAIN_SAYS_FASTER };
 
-/* What a path is remembered to carry, bytes a second, is believed from the start. */
+/* Takes the remembered rate of a path, bytes a second, as the first estimate. */
 static inline void assume_rate(struct measure *m, u32 mss, u64 rate)
 {
 	m->best = train_gap_of_rate(mss, rate);
@@ -60,15 +61,15 @@ static inline u64 gap_until(const struct measure *m, const struct arrived *last)
 	return train_gap(last->us - m->first.us, last->delivered - m->first.delivered);
 }
 
-/* What a train tells as far as it has come in. */
+/* The part of a train that is delivered so far. */
 struct arrived_train {
-	u64 gap; /* nanoseconds a segment; 0: it tells nothing */
+	u64 gap; /* nanoseconds a segment; 0: not known */
 	u32 segments;
-	bool is_held_up; /* it came in over longer than it left */
+	bool is_held_up; /* it was delivered over a longer time than it was sent */
 };
 
-/* The acknowledgement of a last segment may have waited for one more to come: the one before it
- * tells better then. */
+/* The train by its last ACK or by the last but one. The last one may be delayed, waiting for one
+ * more segment: the one before it is better then. */
 static inline struct arrived_train arrived_train(const struct measure *m)
 {
 	u64 all = gap_until(m, &m->last), but_last = gap_until(m, &m->last_but_one);
@@ -83,23 +84,24 @@ static inline struct arrived_train arrived_train(const struct measure *m)
 	return train;
 }
 
-/* What was measured, bytes a second; 0: nothing was. */
+/* The measured rate, bytes a second; 0: none. */
 static inline u64 measured_rate(const struct tcp_sock *tp, const struct measure *m)
 {
 	return m->has_measured ? train_carried(tp->mss_cache, m->best) : 0;
 }
 
-/* What was measured or, where no two trains have agreed, what the longest one shows that was held
- * up, bytes a second; 0: none was. One train alone may be wrong: enough to tell others, who ask
- * several, and not to send by it. */
+/* The measured rate or, where no two trains have agreed, the rate of the longest train that was
+ * held up, bytes a second; 0: none. A single train may be wrong: it is good enough for a gateway,
+ * which combines several reports, and not for pacing. */
 static inline u64 shown_rate(const struct tcp_sock *tp, const struct measure *m)
 {
 	return m->has_measured ? measured_rate(tp, m) :
 				 train_carried(tp->mss_cache, m->held_up_gap);
 }
 
-/* Two trains that agree are believed, until two others are, or one shows that the path is
- * faster: by its gap or, since it came in as it left, because it might be. */
+/* Evaluates the train. Two trains that agree determine the rate, until two others do. The rate is
+ * discarded if one train shows that the path is faster: by its gap, or because it was delivered as
+ * fast as it was sent. */
 static inline enum train_result evaluate_train(struct measure *m)
 {
 	const struct arrived_train train = arrived_train(m);
@@ -110,7 +112,7 @@ static inline enum train_result evaluate_train(struct measure *m)
 		m->held_up_gap = gap;
 		m->held_up_segments = train.segments;
 	}
-	/* One that came in as it left says how fast the path is at least. */
+	/* A train delivered as fast as it was sent gives a lower bound of the path's rate. */
 	if (!gap || (!is_held_up && train_shorter(gap, last) == last))
 		return TRAIN_SAYS_NOTHING;
 	m->gap = is_held_up || last ? gap : 0;
@@ -126,8 +128,9 @@ static inline enum train_result evaluate_train(struct measure *m)
 	return TRAIN_SAYS_FASTER;
 }
 
-/* What the first of a train lets go is the first of the next one: the acknowledgement of that
- * ends this one, also where what is sent lags behind what may be. */
+/* Ends a train and starts the next one. The first ACK of a train releases the first segment of the
+ * next one, whose acknowledgement therefore ends the train. This holds also if the sender does not
+ * use its whole window. */
 static inline enum train_result next_train(const struct tcp_sock *tp, struct measure *m,
 					   const struct arrived *now)
 {
@@ -142,7 +145,7 @@ static inline enum train_result next_train(const struct tcp_sock *tp, struct mea
 	return says;
 }
 
-/* Segments have arrived. */
+/* Measures at an ACK. */
 static inline enum train_result measure_ack(const struct tcp_sock *tp, struct measure *m)
 {
 	struct arrived now = {.us = tp->tcp_mstamp, .delivered = tp->delivered};
@@ -169,15 +172,15 @@ static inline void forget_trains(const struct tcp_sock *tp, struct measure *m)
 	m->has_train = false;
 }
 
-/* What has arrived since is no train: others were sending. */
+/* Restarts the measurement: other connections were sending, so the last segments are no train. */
 static inline void skip_trains(const struct tcp_sock *tp, struct measure *m)
 {
 	forget_trains(tp, m);
 	m->first.delivered = tp->delivered;
 }
 
-/* All has arrived: nothing that follows ends the train that has come in, and the next one comes
- * after a pause. */
+/* Ends the train when everything is acknowledged: no later ACK will end it, and the next train
+ * follows a pause. */
 static inline void end_trains(const struct tcp_sock *tp, struct measure *m)
 {
 	evaluate_train(m);

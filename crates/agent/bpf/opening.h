@@ -7,8 +7,8 @@
 #include "decision.h"
 #include "inquiry.h"
 
-/* At which rate `window` is sent, of which `cap` segments are the largest, and what is the
- * application's own; false if it is not to be sent. */
+/* Chooses the pacing rate of a first flight of `window`, with a largest window of `cap` segments,
+ * and notes the application's own rate. False if the flight is not to be sent. */
 static inline bool choose_rate(const struct sock *sk, struct connection *c, const struct path *path,
 			       u32 window, u32 cap)
 {
@@ -23,7 +23,8 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	 * then a cold start. */
 	if (even < pacing_rate(c->cold, tp->mss_cache, now_us))
 		return false;
-	/* The option is of 32 bits; what an application has set beyond could not be put back. */
+	/* SO_MAX_PACING_RATE has 32 bits: a larger rate of the application could not be
+	 * restored. */
 	if (!even || even >= ~0U || !own || (own != ~0UL && own >= ~0U))
 		return false;
 	rate = rate < ~0U ? rate : ~0U - 1;
@@ -32,7 +33,7 @@ static inline bool choose_rate(const struct sock *sk, struct connection *c, cons
 	return true;
 }
 
-/* What it sends from now on is a first flight of `window`. */
+/* Starts a first flight of `window` segments at the next byte to send. */
 static inline void begin_first_flight(const struct tcp_sock *tp, struct connection *c, u32 window)
 {
 	c->first = window;
@@ -46,7 +47,7 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 	c->burst = tp->data_segs_out ? BURST_NOT : BURST_SENT;
 }
 
-/* Opens with what is remembered, if pacing can be had for it. */
+/* Starts with the remembered window, if it can be paced. */
 static inline void begin_warm(struct sock *sk, struct connection *c, const struct offer *o)
 {
 	const struct path *path = o->path;
@@ -65,14 +66,15 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 		c->burst = BURST_NOT;
 	assume_rate(&c->measure, tp->mss_cache, offered_rate(o));
 	tp->snd_cwnd = window;
-	/* CUBIC's the kernel sets anew at every ACK, BBR's only BBR. */
+	/* The kernel sets CUBIC's rate at every ACK; only BBR sets BBR's. */
 	sk->sk_pacing_rate = c->warm_rate;
 	end = slow_start_end(o, tp->mss_cache);
 	if (end)
 		tp->snd_ssthresh = end;
 }
 
-/* Chance gives it what the memory has, and nobody is to compare others with it. */
+/* True if the draw lets it use the memory: it is neither in the control group nor outside of the
+ * canary. */
 static inline bool is_chosen(const struct connection *c)
 {
 	return !(c->history & (IS_CONTROL_GROUP | IS_OUTSIDE));
@@ -84,7 +86,8 @@ static inline bool may_choose_window(const struct connection *c)
 	return is_chosen(c) && !is_stopped(&c->network, c->recalled);
 }
 
-/* The memory has a window for it; why it starts cold all the same, if it does. */
+/* Reason why a connection with a remembered window starts cold; START_SHARED if there is none
+ * yet. */
 static inline enum start reason_to_stay_cold(const struct connection *c)
 {
 	if (is_stopped(&c->network, c->recalled))
@@ -94,8 +97,8 @@ static inline enum start reason_to_stay_cold(const struct connection *c)
 	return c->history & IS_CONTROL_GROUP ? START_CONTROL_GROUP : START_SHARED;
 }
 
-/* The memory has a window for it: from now on it is compared, unless it is left alone whatever
- * chance says. How it starts. */
+/* Marks the connection as compared, since the memory has a window for it, unless the draw has no
+ * influence on it. Returns how it starts. */
 static inline enum start compare(struct connection *c)
 {
 	enum start why = reason_to_stay_cold(c);
@@ -107,7 +110,7 @@ static inline enum start compare(struct connection *c)
 	return why;
 }
 
-/* What the memory has for it now; if nothing, why. */
+/* Looks up its window in memory. Returns the reason if there is none. */
 static inline enum start look_up(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
 	u32 window = recall(&c->path, tp->srtt_us >> 3, tp->snd_cwnd, tp->mss_cache, cap);
@@ -116,7 +119,8 @@ static inline enum start look_up(const struct tcp_sock *tp, struct connection *c
 	return window & ~COLD_FOR;
 }
 
-/* As it opens. The first reason is kept; a start that fails later says so. */
+/* Looks up the memory when the connection opens, and keeps the first reason for a cold start. A
+ * start that fails later replaces the reason. */
 static inline void look_up_first(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
 	c->start = START_HANDSHAKE;
@@ -127,9 +131,9 @@ static inline void look_up_first(const struct tcp_sock *tp, struct connection *c
 		c->start = compare(c);
 }
 
-/* As it starts once more. Why it starts cold, if it does. One that was not compared as it opened is
- * not compared now either: whether it gets here, and with which memory, depends on its own cold
- * start, which is another one in the control group. */
+/* Looks up the memory at a later start; returns the reason if it starts cold. A connection that was
+ * not compared when it opened is not compared now either. Whether it gets here, and with which
+ * memory, depends on its own cold start, which differs in the control group. */
 static inline enum start look_up_again(const struct tcp_sock *tp, struct connection *c, u32 cap)
 {
 	enum start why = look_up(tp, c, cap);
@@ -137,9 +141,9 @@ static inline enum start look_up_again(const struct tcp_sock *tp, struct connect
 	return c->recalled ? reason_to_stay_cold(c) : why;
 }
 
-/* Opens as wide as the memory allows to one of `among` connections, unless it is to be left
- * alone: the window that it has now is what it begins with otherwise. The window by the memory;
- * 0: it says nothing. */
+/* Starts with the window that the memory allows one of `among` connections, unless the connection
+ * is to be left alone; a cold start keeps the present window. Returns the window by the memory; 0:
+ * none. */
 static inline u32 begin_as_remembered(struct sock *sk, struct connection *c, u32 cap, u32 among,
 				      u32 least)
 {
@@ -176,13 +180,14 @@ static inline struct connection *open_connection(struct sock *sk, struct destina
 	else if (is_of_control_group(tp))
 		c->history |= IS_CONTROL_GROUP;
 	look_up_first(tp, c, to->cap);
-	/* Where nobody heard of its handshake; otherwise it was asked for lately. */
+	/* Asks now if the connection had no handshake event; otherwise it was asked for lately. */
 	if (c->start == START_UNKNOWN || c->start == START_OLD)
 		inquire(&c->network, INQUIRY_OPEN);
 	return c;
 }
 
-/* It begins by itself, and has sent nothing yet. NULL if it is to be left alone. */
+/* Starts a connection without a session, which has sent nothing yet. NULL if it is to be left
+ * alone. */
 static inline struct connection *begin(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

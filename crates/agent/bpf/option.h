@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* The bytes of the TCP option by which a connection tells of its path: crate `gateway`, module
- * `path_option`, in C, which tests/twins/option.rs checks. What they mean is written there. Needs
+/* The bytes of the TCP option by which a connection reports its path: crate `gateway`, module
+ * `path_option`, in C, as tests/twins/option.rs checks. The crate documents their meaning. Needs
  * u8, u32 and u64. */
 #ifndef HEADSTART_OPTION_H
 #define HEADSTART_OPTION_H
@@ -16,11 +16,11 @@ struct path_report {
 	u64 rate;   /* bytes a second; 0: not measured */
 	u32 min_rtt_us;
 	u32 sent;   /* segments with data */
-	u32 lost;   /* of these, sent again */
+	u32 lost;   /* number of those that were retransmitted */
 	u32 bound;  /* enum option_bound */
 };
 
-/* What kept the window where it was, in the numbers of the gateway's protocol. */
+/* The bound of the window, in the numbers of the gateway's protocol. */
 enum option_bound { OPTION_LOSS = 1, OPTION_OWN_START = 4, OPTION_OVER = 5 };
 
 /* The verifier follows a function of its own once, and not for each of the five numbers. */

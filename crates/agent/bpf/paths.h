@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of paths: which path a socket is on, what is known of it, and what a connection
- * adds. */
+/* The memory of paths: the path of a socket, the memory of a path, and its updates by
+ * connections. */
 #ifndef HEADSTART_PATHS_H
 #define HEADSTART_PATHS_H
 
@@ -34,8 +34,8 @@ struct {
 	__type(value, struct path);
 } lines SEC(".maps");
 
-/* Until when the windows of networks are not raised, nanoseconds: networks of which a line carries
- * far less than others. */
+/* Times until which the windows of networks are not raised, nanoseconds: networks with a line that
+ * carries far less than others. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -53,12 +53,13 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 8192); /* twice what may be said: the old beside the new */
+	/* twice the largest number of rules: the old ones beside the new ones */
+	__uint(max_entries, 8192);
 	__type(key, struct override_key);
 	__type(value, struct override);
 } overrides SEC(".maps");
 
-/* What found its buffer full: summaries, decisions, inquiries. */
+/* Kinds of reports that were lost to a full buffer: summaries, decisions, inquiries. */
 enum lost { LOST_SUMMARIES, LOST_DECISIONS, LOST_INQUIRIES, LOST_KINDS };
 
 struct {
@@ -81,7 +82,7 @@ static inline void count_lost(u32 what)
 #define NS_PER_MS 1000000ULL
 #define US_PER_S 1000000ULL
 
-/* Whose path a socket is on, and how large a first window may be there. */
+/* The path of a socket, and the largest first window there. */
 struct destination {
 	struct path_key path; /* network */
 	struct path_key line; /* `bits` is 0 where networks are as small as lines */
@@ -124,8 +125,8 @@ static inline bool is_v4_mapped(const __be32 address[4])
 	return !address[0] && !address[1] && address[2] == __builtin_bswap32(0xffff);
 }
 
-/* 64:ff9b::/96 embeds IPv4 addresses (RFC 6052 §2.1), as a host behind NAT64 sees them: to us they
- * are those. As one IPv6 network they would be the whole Internet. */
+/* Maps 64:ff9b::/96, which embeds IPv4 addresses behind NAT64 (RFC 6052 §2.1), to IPv4. One IPv6
+ * network of them would be the whole Internet. */
 static inline void translate_nat64(__be32 address[4])
 {
 	if (address[0] != __builtin_bswap32(0x64ff9b) || address[1] || address[2])
@@ -156,7 +157,7 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 	bits = is_v4_mapped(exact.address) ? V4_MAPPED + settings.v4_bits : settings.v6_bits;
 	to->cap = settings.cap;
 	said = bpf_map_lookup_elem(&overrides, &exact);
-	/* A short prefix of IPv6, as ::/0, is not said of IPv4. */
+	/* A short prefix of IPv6, such as ::/0, does not apply to IPv4. */
 	if (said && (!is_v4_mapped(exact.address) || said->bits >= V4_MAPPED)) {
 		bits = said->bits;
 		to->cap = said->cap;
@@ -176,7 +177,7 @@ static inline struct path *find_path(const struct path_key *key)
 				  bpf_map_lookup_elem(&paths, key);
 }
 
-/* Under which key a connection is answered: that of its line, if that is active. */
+/* The key of the memory for a connection: its line's if that is active, otherwise its network's. */
 static inline void key_in_use(const struct destination *to, struct path_key *key)
 {
 	const struct path *line = to->line.bits ? bpf_map_lookup_elem(&lines, &to->line) : NULL;
@@ -232,8 +233,8 @@ __noinline u32 contradicts(u32 window, u64 gap, u32 srtt_us, u32 min_rtt_us)
 	return is_slower(window, gap, srtt_us, min_rtt_us);
 }
 
-/* The window to begin with before it has aged, of segments of `mss` bytes: beyond what the path has
- * carried where its rate is known and no warm start has just failed. */
+/* Returns the initial window before ageing, for segments of `mss` bytes. It exceeds the window that
+ * the path has carried if the rate is known and no warm start has just failed. */
 static inline u32 reached_window(const struct path *path, u32 mss)
 {
 	u64 rate = path->fallbacks_in_row ? 0 : path->rate;
@@ -241,8 +242,8 @@ static inline u32 reached_window(const struct path *path, u32 mss)
 	return reach_at_rate(path->window, rate, path->min_rtt_us, mss);
 }
 
-/* What may be believed of the path by a connection whose first round trip took `rtt_us`,
- * segments; 0: nothing. */
+/* Returns the estimated window of the path for a connection whose first round trip took `rtt_us`,
+ * segments; 0: none. */
 static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 mss)
 {
 	if (now - path->learnt_ns > settings.max_age_ns)
@@ -252,16 +253,18 @@ static inline u32 estimate_of(const struct path *path, u64 now, u32 rtt_us, u32 
 		       0;
 }
 
-/* What a connection knows at an instant at which its path may learn. */
+/* A connection's knowledge of its path at a moment at which the memory may learn it. */
 struct path_sample {
-	u64 at_ns; /* when something last arrived: idling since proves nothing */
+	u64 at_ns; /* time of the last acknowledgement: an idle time since proves nothing */
 	u32 window;
 	u32 ssthresh; /* where slow start has ended by a queue, or END_UNKNOWN; 0: not shown */
 	/* segments that fill the path at the rate of two flights in a row; 0: no two agreed */
 	u32 bdp;
 	u32 srtt_us;
 	u32 min_rtt_us;
-	u32 flight; /* most segments outstanding at a time that all arrived; for who asks alone */
+	/* most segments outstanding at a time and all delivered; only for answers to
+	 * applications */
+	u32 flight;
 	/* of two flights that agree, or of a probe, bytes a second; 0: not known */
 	u64 rate;
 };
@@ -269,9 +272,9 @@ struct path_sample {
 /* In place of a threshold: a loss has ended slow start, at a window that says nothing. */
 #define END_UNKNOWN 1
 
-/* In place of `learnt_ns` while a processor writes what belongs to it: 146 years ago, which is too
- * old for everybody. Of two that learn at one instant the second is not heard: the window of one
- * would be as young as that of the other. */
+/* In place of `learnt_ns` while a processor writes the entry: 146 years ago, which is always too
+ * old. If two learn at one instant, the second is ignored: one's window would get the other's
+ * age. */
 #define BEING_LEARNT (3ULL << 62)
 
 static inline bool is_whole(const struct path_sample *sample)
@@ -305,9 +308,9 @@ static inline u32 next_ssthresh(const struct path *path, const struct path_sampl
 	return is_measured && window < known ? window : known;
 }
 
-/* Replaces what is known if the sample, of `window` segments, was measured (by a loss, or by BBR),
- * or proves as much as is still believed: a transfer that was too short to use the window says
- * nothing against it. True if it was taken. */
+/* Replaces the path's window by the sample's `window` if it was measured (by a loss, or by BBR), or
+ * proves as much as the estimate after ageing. A transfer that was too short to use the window does
+ * not contradict it. True if it was replaced. */
 static inline bool change_path(struct path *path, const struct path_sample *sample, u32 window,
 			       bool is_measured)
 {
@@ -370,9 +373,9 @@ static inline bool is_held(const struct path_key *network, u64 now)
 	return until && *until > now;
 }
 
-/* A network learns of one of its lines. It answers lines that are not known, so it remembers the
- * slowest: one that carries less than half lowers its window at once, and holds it for as long as
- * lines count as active. */
+/* Updates a network by one of its lines. The network answers for unknown lines, so it remembers the
+ * slowest one. A line that carries less than half lowers the network's window at once, and holds it
+ * for as long as lines count as active. */
 __noinline int learn_of_network(const struct path_key *of, const struct path_sample *sample,
 				u32 is_measured)
 {
@@ -444,13 +447,13 @@ static inline bool update_path(const struct path_key *line, const struct path_ke
 	return is_taken;
 }
 
-/* Half of the window is remembered, evenly over the round trip, and after the second failure in a
- * row no more than a segment. The rate is forgotten if the flight arrived far more slowly. */
+/* Half of the window is remembered, evenly over the round trip; after the second failure in a row
+ * no more than a segment. The rate is forgotten if the flight was delivered far more slowly. */
 static inline void fail_entry(struct path *path, bool is_slower)
 {
 	u32 window = path->window;
 
-	/* Counted as one: of two at one instant each would be the first. */
+	/* An atomic add: of two failures at one instant each would be the first otherwise. */
 	if (__sync_fetch_and_add(&path->fallbacks_in_row, 1) > 0)
 		path->window = 1;
 	else

@@ -7,9 +7,9 @@
 
 #include "connection.h"
 
-/* It sends, and all that it had sent before has arrived longer ago than a round trip: what its
- * application, or its peer, took until then is not of the path. Asked of every start, before the
- * connection is looked up. */
+/* True if it sends after a pause: its last segment was acknowledged more than a round trip ago.
+ * That time is due to its application or its peer, not to the path. Called at every start, before
+ * the connection is looked up. */
 static inline bool is_after_pause(const struct tcp_sock *tp)
 {
 	return tp->tcp_mstamp - tp->delivered_mstamp > tp->srtt_us >> 3;
@@ -25,7 +25,7 @@ static inline void count_pause(const struct tcp_sock *tp, struct connection *c, 
 		c->paused_ns += now_ns - since;
 }
 
-/* The same of one that starts again now. */
+/* Counts the pause before a start that happens now. */
 static inline void count_pause_before_start(const struct tcp_sock *tp, struct connection *c)
 {
 	if (!is_recovering(tp))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where sessions are: each at a place of its own in an array, which its members keep the number
- * of. Looking it up by the host's address at every ACK would cost as much as all the rest. */
+/* The sessions, each in a slot of an array. Members keep the slot's number, since looking up the
+ * host's address at every ACK would cost as much as the rest of it. */
 #ifndef HEADSTART_PLACES_H
 #define HEADSTART_PLACES_H
 
 #include "shared.h"
 
-/* Hosts at a time. Who finds no place has a window of its own. */
+/* Maximum number of hosts at a time. A connection without a slot has a window of its own. */
 #define PLACES 65536
 
 struct {
@@ -16,7 +16,7 @@ struct {
 	__type(value, struct session);
 } sessions SEC(".maps");
 
-/* Place of a host's session, from 1. */
+/* Slot of a host's session, from 1. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -25,14 +25,14 @@ struct {
 	__type(value, u32);
 } hosts SEC(".maps");
 
-/* Places that were somebody's. */
+/* Slots of former sessions. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, PLACES);
 	__type(value, u32);
 } vacant SEC(".maps");
 
-/* Places that ever were. */
+/* Number of slots that were ever used. */
 u32 places_used;
 
 static inline struct session *session_at(u32 place)
@@ -61,7 +61,7 @@ static inline bool enter(struct session *s, const struct session_key *key)
 	return is_its;
 }
 
-/* A place that is nobody's; 0: there is none. */
+/* Returns a free slot; 0: there is none. */
 static inline u32 vacant_place(void)
 {
 	u32 place = 0;
@@ -84,7 +84,7 @@ static inline void reset_session(struct session *s, const struct session_key *ke
 	bpf_spin_unlock(&s->lock);
 }
 
-/* The host's place, taken if it has none; 0: there is none. */
+/* Returns the host's slot, and takes one if it has none; 0: there is none. */
 static inline u32 place_of(const struct session_key *key, u64 now_ns)
 {
 	u32 *known = bpf_map_lookup_elem(&hosts, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A cold start's short first flight, such as a server's TLS flight, is a probe of the path. Its
- * segments leave as a burst, so their ACKs come at the rate of the path. The first window of the
+ * segments are sent as a burst, so their ACKs come at the rate of the path. The first window of the
  * response follows that rate. */
 #ifndef HEADSTART_PROBE_H
 #define HEADSTART_PROBE_H

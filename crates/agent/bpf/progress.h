@@ -31,8 +31,7 @@ static inline void end_first_flight(struct sock *sk, struct connection *c, enum 
 		pace(sk, c->own_rate);
 }
 
-/* Whether anything is to be done as segments arrive, or are sent after a pause. Otherwise it
- * is a stock connection. */
+/* Whether ACKs, and sends after a pause, need the agent. Otherwise it is a stock connection. */
 static inline bool is_special(const struct connection *c)
 {
 	return c->mark || in_first_flight(c) || c->phase == PHASE_IDLE || c->is_paced ||
@@ -52,7 +51,8 @@ static inline u32 bdp_of(const struct tcp_sock *tp, const struct connection *c)
 	return c->measure.best ? train_window(tp->rtt_min.s[0].v, c->measure.best) : 0;
 }
 
-/* Not known once it has lost something, or where no queue shows that it is the path's. */
+/* The slow-start threshold that the connection has shown; 0 if it has lost a segment, or if no
+ * queue shows that the threshold is the path's. */
 static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connection *c)
 {
 	bool is_shown = tp->snd_ssthresh < TCP_INFINITE_SSTHRESH && !c->has_lost &&
@@ -61,8 +61,8 @@ static inline u32 shown_ssthresh(const struct tcp_sock *tp, const struct connect
 	return is_shown ? tp->snd_ssthresh : 0;
 }
 
-/* The rate that is remembered, bytes a second: that of two trains that agree or, if there are none,
- * of the probe of a cold start; 0: neither is known. */
+/* The rate for the memory, bytes a second: of two trains that agree or, if there are none, of the
+ * probe of a cold start; 0: neither is known. */
 static inline u64 remembered_rate(const struct tcp_sock *tp, const struct connection *c)
 {
 	u64 rate = measured_rate(tp, &c->measure);
@@ -104,7 +104,7 @@ __noinline u32 measures_rate(u32 carried, u32 full, u32 srtt_us, u32 min_rtt_us)
 struct proof {
 	u32 cwnd;
 	bool in_slow_start;
-	u32 flight;    /* most outstanding at a time that all arrived */
+	u32 flight;    /* most segments outstanding at a time and all delivered */
 	u32 first;     /* remembered window that it began with; 0: it began cold */
 	u32 delivered; /* of that flight */
 };
@@ -124,7 +124,7 @@ static inline u32 proven_window(const struct tcp_sock *tp, const struct connecti
 	return queueless(window, bdp_of(tp, c), srtt_us, min_rtt_us);
 }
 
-/* It has not got beyond its first flight, which has found the path full. */
+/* True if it failed in its first flight, which has found the path full. */
 static inline bool has_failed_as_it_opened(const struct connection *c)
 {
 	return c->history & HAS_FALLEN_BACK && !(c->history & HAS_MEASURED) && !c->restarts;
@@ -156,8 +156,8 @@ static inline void judge_doubted(const struct tcp_sock *tp, struct connection *c
 		fail_memory(c, false);
 }
 
-/* The first flight has found the path full, by more than what a stock connection would have sent at
- * once. A loss without a queue is one by chance. */
+/* Whether the first flight has found the path full, by segments in excess of a stock connection's.
+ * A loss without a queue is random. */
 static inline bool has_failed(const struct tcp_sock *tp, const struct connection *c)
 {
 	u32 beyond = c->first > c->cold ? c->first - c->cold : 0;
@@ -166,8 +166,8 @@ static inline bool has_failed(const struct tcp_sock *tp, const struct connection
 	return !is_stock && shows_queue(tp->srtt_us >> 3, tp->rtt_min.s[0].v);
 }
 
-/* Round trips contradict the rate that is known of the path or, if none is, the rate at which its
- * first flight leaves. */
+/* Whether round trips contradict the known rate of the path or, if there is none, the pacing rate
+ * of the first flight. */
 static inline bool contradicts_rate(const struct tcp_sock *tp, const struct connection *c)
 {
 	u64 gap = c->measure.best;
@@ -185,9 +185,8 @@ struct loss {
 };
 
 /* A loss that no first flight had measures the path if it shows that the path was full; otherwise
- * the path carries what is left at least. If the rate is not known, or round trips contradict it,
- * the path is as fast as that was acknowledged: in congestion avoidance such a queue never runs
- * empty. */
+ * the window that is left is a lower bound. If the rate is not known, or round trips contradict it,
+ * the acknowledged rate is the path's: in congestion avoidance its queue never runs empty then. */
 static inline void learn_loss(const struct tcp_sock *tp, struct connection *c,
 			      const struct loss *loss)
 {
@@ -223,16 +222,15 @@ static inline u32 fall_back(struct sock *sk, struct connection *c)
 	return larger(larger(c->first / 2, c->cold), full);
 }
 
-/* Its first flight has lost something by chance, as it seems: it is over, and judged when all of it
- * has arrived. */
+/* Ends a first flight whose loss seems to be random. The loss is judged when the whole flight is
+ * acknowledged. */
 static inline void doubt_flight(struct sock *sk, struct connection *c)
 {
 	end_first_flight(sk, c, PHASE_STOCK);
 	c->is_doubted = true;
 }
 
-/* Something is lost, or marked. To `ssthresh`, that of the congestion control, the window falls,
- * or further. */
+/* Handles a loss or a mark. The congestion control lowers the window to `ssthresh`, or further. */
 static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -252,13 +250,13 @@ static inline u32 on_loss(struct sock *sk, struct connection *c, u32 ssthresh)
 	return half < ssthresh ? half : ssthresh;
 }
 
-/* Segments have arrived and nothing is missing. */
+/* Handles an ACK while no segment is missing. */
 static inline void on_progress(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
 	end_mark(sk, c);
-	/* The rest of the flight is not proven by what it sends later, a little at a time. */
+	/* Later small sends do not prove the rest of the flight. */
 	if (!c->used && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
 		c->used = tp->delivered - c->delivered;
 	if (!before(tp->snd_una, c->first_end))
@@ -274,8 +272,8 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 	}
 }
 
-/* Round trips of a first flight contradict the rate at which it leaves: it ends before something is
- * lost. The window to go on with, what the path carries; 0: it goes on. */
+/* Ends a first flight, before a loss, if round trips contradict its pacing rate. Returns the window
+ * that the path carries; 0: the flight goes on. */
 static inline u32 end_if_contradicted(struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;

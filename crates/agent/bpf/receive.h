@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `widen`: has connections that we open offer a larger window from their SYN on, if the operator
- * asks for it: a peer that starts warm can send no more at first than we offer (64 KB as Linux
- * comes). */
+/* `widen`: connections that we open offer a larger window from their SYN on, if the operator asks
+ * for it. A peer that starts warm can send no more at first than we offer (64 KB by default in
+ * Linux). */
 #ifndef HEADSTART_RECEIVE_H
 #define HEADSTART_RECEIVE_H
 
 #include "attend.h"
 
-/* The application has said itself how much it buffers, or it is as much as is wanted. */
+/* The application has set its buffer itself, or the buffer is large enough. */
 static inline bool has_its_buffer(const struct sock *sk, u32 wanted)
 {
 	return BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & SOCK_RCVBUF_LOCK ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `report`: tells whoever sees the packets how a connection went, by a TCP option in its FIN
- * (Zhang, Qiu & Keshav 2000 §5.1, the second way of collecting). If the operator asks for it: it is
- * attached only then.
+/* `report`: reports to observers of the packets how a connection went, by a TCP option in its FIN
+ * (Zhang, Qiu & Keshav 2000 §5.1, the second way of collecting). It is attached only if the
+ * operator asks for it.
  *
- * No other segment has the option. A FIN that is lost with it is retransmitted without, so a peer,
- * or a box on the way, that chokes on options it does not know costs one timeout, when all data
- * have been sent. Where that happens again and again, the network is left alone for a while. */
+ * No other segment has the option. A lost FIN is retransmitted without it. So a peer or a middlebox
+ * that drops unknown options costs one timeout, after all data has been sent. A network where that
+ * happens repeatedly is left alone for a while. */
 #ifndef HEADSTART_REPORT_H
 #define HEADSTART_REPORT_H
 
@@ -17,12 +17,12 @@
 enum { TCP_FIN = 1, TCP_OPTION_SPACE = 40 };
 enum tcp_state { TCP_FIN_WAIT1 = 4, TCP_FIN_WAIT2 = 5, TCP_TIME_WAIT = 6, TCP_LAST_ACK = 9 };
 
-/* A network is left alone after so many options in a row that did not arrive, and asked once more
- * after so long. */
+/* A network is left alone after this number of undelivered options in a row, and tried once more
+ * after this time. */
 #define MOST_CHOKED 3
 #define LEFT_ALONE_NS (3600ULL * 1000 * NS_PER_MS)
 
-/* What became of options, of connections that had something to tell. */
+/* The fate of options, for connections that had something to report. */
 enum reported {
 	REPORTED_WRITTEN, /* on the wire */
 	REPORTED_PASSED,  /* and acknowledged */
@@ -78,7 +78,7 @@ static inline void count_reported(u32 what)
 		__sync_fetch_and_add(count, 1);
 }
 
-/* The flights of a connection lie where its congestion control has them. */
+/* Copies the flights of a connection from its congestion control's state. */
 static inline void flights_of(struct tcp_sock *tp, const struct connection *c, struct flights *f)
 {
 	char has[TCP_CA_NAME_MAX] = {};
@@ -90,7 +90,8 @@ static inline void flights_of(struct tcp_sock *tp, const struct connection *c, s
 		bpf_probe_read_kernel(f, sizeof(*f), &beside_cubic((struct sock *)tp)->flights);
 }
 
-/* What it has shown, as crate `agent` reports it to a gateway; false if that is nothing. */
+/* Fills the report as crate `agent` does for a gateway; false if the connection has shown
+ * nothing. */
 static inline bool take_report(struct tcp_sock *tp, const struct connection *c,
 			       struct path_report *r)
 {
@@ -135,7 +136,7 @@ static inline void note_choked(const struct path_key *key)
 	bpf_map_update_elem(&choking, key, &now, BPF_ANY);
 }
 
-/* It is attended to: we want to hear when it closes. */
+/* Asks for events of a hooked connection, among them its close. */
 static inline void follow(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 {
 	if (connection_of((struct sock *)tp))
@@ -179,7 +180,7 @@ static inline void reserve_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 
 	if (!due || due->is_written || !(ops->skb_tcp_flags & TCP_FIN))
 		return;
-	/* With as much else as any header has. */
+	/* The header may have all other options, too. */
 	if (ops->skb_len + TCP_OPTION_SPACE <= tp->mss_cache)
 		due->is_reserved = !bpf_reserve_hdr_opt(ops, OPTION_BYTES, 0);
 	if (due->is_reserved)
@@ -204,8 +205,8 @@ static inline void write_report(struct bpf_sock_ops *ops, struct tcp_sock *tp)
 	write_no_more(ops);
 }
 
-/* The FIN is acknowledged, or the connection is over. A peer that is gone says nothing: what is
- * sent without the option does not arrive either. */
+/* Judges the option when the FIN is acknowledged, or the connection is over. If the peer is gone,
+ * there is no result: segments without the option are lost, too. */
 static inline void judge_report(struct bpf_sock_ops *ops, struct tcp_sock *tp, u32 state)
 {
 	struct due_report *due = bpf_sk_storage_get(&due_reports, tp, 0, 0);
@@ -219,7 +220,7 @@ static inline void judge_report(struct bpf_sock_ops *ops, struct tcp_sock *tp, u
 		count_reported(REPORTED_PASSED);
 		bpf_map_delete_elem(&choking, &due->path);
 	}
-	/* Of others that were outstanding nobody knows which was sent again. */
+	/* If other segments were outstanding, the retransmission need not be of the FIN. */
 	if ((is_acked && is_again && due->is_alone) ||
 	    (!is_acked && !is_again && state == BPF_TCP_CLOSE))
 		note_choked(&due->path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What first flights have been given of a path lately. Connections that begin within a round
- * trip share what it takes in one: each by itself would send all of it, and a page opens a dozen
- * at once. Who opens is given its part, as one of those whose handshakes have begun (attend.h
- * counts SYNs), and never less than the stock window that anybody begins with. What was given
- * comes back evenly within a round trip; nobody has to return it. */
+/* The window pool: recent reservations of first flights, by path. Connections that start within a
+ * round trip share what the path takes in one. Without that each would send all of it, and a page
+ * opens a dozen at once. A new connection gets its part, as one of those with pending handshakes
+ * (`attend.h` counts SYNs), and never less than the stock initial window. A reservation expires
+ * evenly within a round trip, without an event. */
 #ifndef HEADSTART_RESERVE_H
 #define HEADSTART_RESERVE_H
 
@@ -19,11 +19,11 @@ typedef u64 reservation;
 
 struct account {
 	reservation given;
-	u64 coming; /* connections whose handshake has begun, and which have not (coming.h) */
-	u64 answer; /* what the last handshake took, us; above 32 bits when it ended, seconds */
+	u64 coming; /* pending handshakes (`coming.h`) */
+	u64 answer; /* time of the last handshake, us; above 32 bits its end, seconds */
 };
 
-/* Of the paths on which something began last; who is pushed out is forgotten to owe. */
+/* The accounts of recently used paths; the reservations of an evicted path are forgotten. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -31,20 +31,20 @@ struct {
 	__type(value, struct account);
 } accounts SEC(".maps");
 
-/* A first window that is asked for, and what is to be had. */
+/* A request for a first window, and the available one. */
 struct offer {
-	u32 cold;   /* what it would begin with, and has in any case, segments */
+	u32 cold;   /* stock initial window, which it gets in any case, */
 	u32 cap;
-	u32 among;  /* of how many it is one, itself included */
+	u32 among;  /* connections that start together, itself */
 	u32 window; /* segments; 0: none */
-	u32 least;  /* less is none, segments */
+	u32 least;  /* least acceptable window, segments */
 	u32 taken;  /* segments of the path that others took within the round trip */
-	u32 sharers; /* those that begin within the round trip, itself included */
+	u32 sharers; /* connections that start within the round trip, itself */
 	struct path *path;
 };
 
-/* Times that a word is changed anew because somebody else has, meanwhile. The verifier goes
- * through each. */
+/* Tries to change a word that another processor changes at the same time. The verifier follows each
+ * try. */
 #define TRIES 2
 
 static inline u32 ms_of(u64 ns)
@@ -69,7 +69,7 @@ static inline u64 handshakes_now(const struct path *path, u64 coming)
 	return coming_at(coming, coming_span(bpf_ktime_get_ns(), path->srtt_us * NS_PER_US));
 }
 
-/* A handshake begins to a path that is known; nobody else has anything to share. */
+/* Counts a handshake that begins, if its path is known; otherwise there is nothing to share. */
 static inline void begin_handshake(const struct path_key *key)
 {
 	struct path *path = find_path(key);
@@ -86,9 +86,9 @@ static inline void begin_handshake(const struct path_key *key)
 	}
 }
 
-/* One whose handshake has been counted begins; among how many, itself included. Not static: the
- * verifier goes through it once, and not for each way through it through what follows; it asks
- * for the key to be looked at, and before Linux 6.3 for a copy of it. */
+/* Ends a pending handshake, and returns among how many connections it starts, itself included. Not
+ * static: so the verifier follows it once, and not the rest again for each way through it. The
+ * verifier asks for a test of the key and, before Linux 6.3, for a copy of it. */
 __noinline u32 finish_handshake(const struct path_key *asked)
 {
 	struct path_key key;
@@ -112,7 +112,7 @@ __noinline u32 finish_handshake(const struct path_key *asked)
 	return coming_count(is) ? coming_count(is) : 1;
 }
 
-/* One that has begun long ago starts anew, beside those that come; among how many, itself
+/* Returns among how many connections an old one restarts, itself and pending handshakes
  * included. */
 static inline u32 count_restart(const struct path_key *key)
 {
@@ -122,7 +122,7 @@ static inline u32 count_restart(const struct path_key *key)
 	return of ? coming_count(handshakes_now(path, of->coming)) + 1 : 1;
 }
 
-/* What of `given` has not come back. */
+/* Returns the part of `given` that has not expired. */
 static inline u32 still_reserved(const struct path *path, reservation given, u64 now)
 {
 	u32 since_ms = ms_of(now) - (u32)(given >> 32);
@@ -136,8 +136,8 @@ static inline reservation reservation_of(u64 now, u32 sharers, u32 segments)
 	       (segments & RESERVED_SEGMENTS);
 }
 
-/* Segments for all that begin within a round trip: what one has proven, or what the path is
- * known to carry in that time. */
+/* Segments for all connections that start within a round trip: the proven window, or the path's
+ * known capacity in that time. */
 static inline u32 room_of(const struct path *path, u32 believed, u32 mss)
 {
 	u64 carried = mss ? path->rate / 1000 * path->min_rtt_us / 1000 / mss : 0;
@@ -153,8 +153,8 @@ __noinline u32 part_of_room(u32 room, u32 taken, u32 cold, u32 among)
 	return part_beside(room, taken, cold, among);
 }
 
-/* What is to be had: for one no more than one has proven. Of the room `taken` is given away
- * already. */
+/* Computes the available window: a single connection gets no more than one has proven. `taken`
+ * segments of the path's room are reserved already. */
 static inline void make_offer(const struct tcp_sock *tp, struct offer *o, u32 believed, u32 taken)
 {
 	u32 room = room_of(o->path, believed, tp->mss_cache);
@@ -195,9 +195,9 @@ static inline u32 slow_start_end(const struct offer *o, u32 mss)
 	return path->ssthresh > o->window ? path->ssthresh : 0;
 }
 
-/* Says what is to be had and, unless it is only asked for, takes it; false if it begins with
- * what anybody begins with, which counts as given, too. Also if that cannot be said, since
- * others have been given some meanwhile, twice. */
+/* Computes the available window; reserves it if `takes`. False if the connection starts with the
+ * stock initial window, which is reserved, too. Also false if other connections change the
+ * reservations at the same time, twice. */
 static inline bool reserve_window(const struct tcp_sock *tp, const struct path_key *key,
 				  struct offer *o, bool takes)
 {
@@ -229,8 +229,8 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 	return false;
 }
 
-/* So much of what was given `lent_ns` ago is not used. What has come back of that since is not
- * returned again: it would be of what others were given. */
+/* Releases `segments` of a reservation made `lent_ns` ago. The part that has expired since is not
+ * released again: it would be taken from other connections. */
 static inline void release_window(const struct path_key *key, u32 segments, u64 lent_ns)
 {
 	struct path *path = find_path(key);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start that leaves slow start by what it measures (measure.h), not by loss: Paced Start
- * (Hu & Steenkiste 2003) as far as the kernel lets it. When two flights in a row have come in
- * alike, slow start ends at the window that fills the path, and until then what is sent is
- * spaced. Growth is the kernel's, HyStart and all; a search that finds nothing ends, and has
- * changed nothing. docs/adr/0014-cold-start.md. */
+/* A cold start that ends slow start by a measurement (measure.h), not by loss: Paced Start (Hu &
+ * Steenkiste 2003) as far as the kernel supports it. When two flights in a row are delivered alike,
+ * slow start ends at the window that fills the path; until then flights are paced. Growth is the
+ * kernel's, with HyStart; a search without a result changes nothing. See
+ * docs/adr/0014-cold-start.md. */
 #ifndef HEADSTART_SEARCH_H
 #define HEADSTART_SEARCH_H
 
@@ -11,7 +11,7 @@
 
 struct search {
 	bool is_on;
-	bool may_pace;	     /* nobody else does */
+	bool may_pace;	     /* nothing else paces */
 	bool is_pacing;
 	bool is_endless;     /* slow start had no end that anything has shown */
 };
@@ -29,23 +29,22 @@ static inline void leave_unpaced(struct sock *sk)
 		sk->sk_pacing_status = SK_PACING_NONE;
 }
 
-/* Paced from here on, until whoever decides next says otherwise. */
+/* Paces from here on, until another function changes it. */
 static inline void keep_paced(struct sock *sk)
 {
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
-/* The rate to go on with, an eighth faster than what is believed, bytes a second; 0: as the
- * kernel will. */
+/* The rate to go on with, an eighth faster than the estimate, bytes a second; 0: the kernel's. */
 static inline u64 search_rate(const struct tcp_sock *tp, const struct search *s,
 			      const struct measure *m)
 {
 	return s->is_pacing ? train_rate(tp->mss_cache, m->best) : 0;
 }
 
-/* Where slow start has an end already, there is nothing to find; the known rate is applied. The
- * rate as `search_rate`. */
+/* Starts the search. If slow start has an end already, there is nothing to find, and the known rate
+ * is applied. Returns a rate as `search_rate` does. */
 static inline u64 begin_search(struct sock *sk, struct search *s, struct measure *m, bool may_pace)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -64,7 +63,7 @@ static inline u64 begin_search(struct sock *sk, struct search *s, struct measure
 	return search_rate(tp, s, m);
 }
 
-/* Also of the pacing. */
+/* Ends the search, and its pacing. */
 static inline void end_search(struct sock *sk, struct search *s)
 {
 	if (s->is_pacing)
@@ -72,8 +71,8 @@ static inline void end_search(struct sock *sk, struct search *s)
 	s->is_on = s->is_pacing = false;
 }
 
-/* Segments have arrived. Slow start ends at the window that is believed. The rate to go on with,
- * an eighth faster than they come in, bytes a second; 0: as it was. */
+/* Handles an ACK. Slow start ends at the estimated window. Returns the rate to go on with, an
+ * eighth faster than the delivery rate, bytes a second; 0: unchanged. */
 static inline u64 search_on_ack(struct sock *sk, struct search *s, struct measure *m)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `hs_session`: a congestion control whose connections to the same host share one window
- * (shared.h). A connection joins as it sends (join.h), has its share at every ACK (grant.h) and
- * leaves when all has arrived. */
+ * (shared.h). A connection joins when it sends (join.h), gets its share at every ACK (`grant.h`),
+ * and leaves when everything is acknowledged. */
 #ifndef HEADSTART_SESSION_H
 #define HEADSTART_SESSION_H
 
@@ -9,10 +9,10 @@
 #include "hints.h"
 #include "pauses.h"
 
-/* As much as before is taught again after so long. */
+/* The memory gets an unchanged sample again after this time. */
 #define SAMPLE_AGAIN_NS (1000 * NS_PER_MS)
 
-/* The last active member is done: what the window has proven. */
+/* Updates the memory by the proven window, when the last active member is done. */
 static __noinline void update_memory_of_session(struct sock *sk, u32 window, bool in_slow_start,
 						u32 flight, bool is_warm)
 {
@@ -33,8 +33,8 @@ static __noinline void update_memory_of_session(struct sock *sk, u32 window, boo
 	update_memory(c, &sample, false);
 }
 
-/* More is proven than was taught, or as much after a while: each time that all has arrived would
- * be often. */
+/* True if the proof has grown, or was last reported long ago. A sample each time that everything is
+ * acknowledged would be too often. */
 static inline bool is_new_sample(struct session *s, u32 flight, u64 now_ns)
 {
 	if (flight <= s->taught && now_ns - s->taught_ns < SAMPLE_AGAIN_NS)
@@ -49,7 +49,7 @@ static inline u32 flight_of(const struct session *s)
 	return larger(s->flight, larger(s->last_flight, s->round_flight));
 }
 
-/* As Reno, for who has found no place. */
+/* Grows the window as Reno does, for a connection without a slot. */
 static inline void grow_alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -67,7 +67,7 @@ static inline void grow_alone(struct sock *sk, struct belonging *b, const struct
 	pace_share(sk, b, &grant);
 }
 
-/* Of the window the kernel counts as limiting: used up, or soon in slow start
+/* True if the window limits the sender as the kernel defines it: used up, or soon in slow start
  * (tcp_is_cwnd_limited). */
 static inline bool is_limited(const struct tcp_sock *tp)
 {
@@ -76,7 +76,7 @@ static inline bool is_limited(const struct tcp_sock *tp)
 	return tp->snd_ssthresh == TCP_INFINITE_SSTHRESH && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-/* What the application has said of its weight. */
+/* Applies the weight that the application has set. */
 static inline void apply_weight(struct sock *sk, struct belonging *b)
 {
 	b->heard = weights_set;
@@ -123,7 +123,7 @@ static inline void measure_member(const struct tcp_sock *tp, struct connection *
 		end_trains(tp, &c->measure);
 }
 
-/* The connection is at something out of the ordinary. */
+/* Handles an ACK of a connection with special state. */
 static __noinline void on_member_ack(struct sock *sk, bool is_alone)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -156,8 +156,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk)
 	}
 	if (unlikely(b->heard != weights_set))
 		apply_weight(sk, b);
-	/* When the ACK came in, by the same clock: asking it again would cost as much as the
-	 * rest. */
+	/* Time of the ACK, by the same clock: another reading would cost as much as the rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
 	a.acked = rs->acked_sacked;
 	a.outstanding = tp->packets_out;
@@ -185,11 +184,11 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk)
 	if (unlikely(b->member.limit))
 		b->member.limit += a.acked;
 	take_share(sk, b, &grant);
-	/* The first retransmission does not wait until enough has arrived. */
+	/* The first retransmission is sent at once, whatever is outstanding. */
 	if (unlikely(recovers && !tp->retrans_out))
 		tp->snd_cwnd = larger(grant.share,
 				      tp->packets_out - tp->sacked_out - tp->lost_out + 1);
-	/* As it begins to send again it is paced anew. */
+	/* A member that resumes sending sets its pace then. */
 	if (a.outstanding)
 		pace_share(sk, b, &grant);
 	if (unlikely(b->is_special && a.acked && !recovers))
@@ -272,7 +271,7 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 	bpf_spin_unlock(&s->lock);
 }
 
-/* Bytes of what it sends next, as far as its application has said so; asked once. */
+/* Bytes of its next transfer, if its application has set them; used once. */
 static __noinline u32 size_hint(struct sock *sk)
 {
 	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
@@ -283,8 +282,8 @@ static __noinline u32 size_hint(struct sock *sk)
 	return size;
 }
 
-/* It has the window that it begins with, which is warm if it is more than any connection's: the
- * memory's, or what others have proven. */
+/* Notes the start of a member with its window. The start is warm if the window exceeds the stock
+ * one: by the memory, or by other members' proof. */
 static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
@@ -320,7 +319,7 @@ static inline void start_member(struct sock *sk)
 	u32 whole = 0;
 	struct session *s;
 
-	/* What goes again after a timeout is no start. */
+	/* A retransmission after a timeout is no start. */
 	if (!b->is_attended || is_recovering(tp))
 		return;
 	if (unlikely(is_first || !b->place || b->is_special || is_after_pause(tp))) {
@@ -358,7 +357,7 @@ static inline void start_member(struct sock *sk)
 	begin_first_train(tp, &c->measure);
 }
 
-/* Until Linux 7.0; to no other event there is anything to do. */
+/* Until Linux 7.0. No other event matters. */
 SEC("struct_ops")
 void BPF_PROG(hs_session_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
@@ -390,7 +389,7 @@ void BPF_PROG(hs_session_release, struct sock *sk)
 	}
 	if (!c)
 		return;
-	/* Whoever joins just now has a window of its own until it is idle. */
+	/* A member that joins at this moment has a window of its own until it is idle. */
 	if (is_empty && key_of(sk, c, &key))
 		vacate(&key, b->place);
 	b->place = 0;

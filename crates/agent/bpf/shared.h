@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One window for all connections to a host: what happens to it, under its lock. It grows and
- * falls as that of one CUBIC does; an active member has the share of it that its weight is of
- * all active members'. */
+/* One window for all connections to a host, and its changes under its lock. It grows and shrinks as
+ * the window of one CUBIC does. An active member gets a share of it in proportion to its weight
+ * among all active members. */
 #ifndef HEADSTART_SHARED_H
 #define HEADSTART_SHARED_H
 
@@ -13,57 +13,57 @@ struct session_key {
 	__be32 address[4];
 };
 
-/* What every ACK needs comes first and lies together: it is seldom in a cache. */
+/* The fields that every ACK needs come first and lie together: they are seldom in a cache. */
 struct session {
 	struct bpf_spin_lock lock;
 	u32 window; /* segments, of all active members together */
 	u32 ssthresh;
 	u32 weights; /* of active members */
 	u32 outstanding;
-	u32 promised;	  /* to members of which nothing has arrived since they joined */
+	/* allocated to members that have had no segment acknowledged since they joined */
+	u32 promised;
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
 	u32 round_acked;
-	/* the remembered window that it began with, until as much has arrived of one flight; 0:
-	 * it has */
+	/* the remembered window that it started with; 0 as soon as one flight has delivered as
+	 * much */
 	u32 unproven;
 	u32 base_us;	  /* lowest round trip of all, microseconds */
 	u64 round_end_ns;
 	u64 used_ns;	  /* last acknowledgement */
-	/* until then acknowledgements are counted in `round_acked`: for as long as the lowest
-	 * round trip */
+	/* until then acknowledgements add to `round_acked`: for as long as the lowest round trip */
 	u64 counted_ns;
-	/* of the path, as remembered when it began, bytes a second; 0: not known, or something
-	 * was lost since */
+	/* remembered rate of the path, bytes a second; 0: not known, or a segment was lost since */
 	u64 rate;
 	struct curve curve;
-	u32 last_flight;  /* in the last one */
-	u32 flight;	  /* and of all before since the last reduction, which all arrived */
+	u32 last_flight;  /* largest flight of the round trip before */
+	/* largest flight before that since the last reduction; all of it was delivered */
+	u32 flight;
 	u32 round_us;	  /* lowest of the round trip under way, microseconds */
 	u32 samples;
-	u32 window_before; /* the last reduction, which may have been for nothing */
+	u32 window_before; /* before the last reduction, which may have been spurious */
 	u32 ssthresh_before;
 	u64 reduced_ns;
-	u64 taught_ns;	  /* what of that memory was told, and when */
+	u64 taught_ns;	  /* when the memory last got a sample, and which window */
 	u32 taught;
 	u32 members;	  /* connections open */
 	bool is_warm;	  /* it began with a remembered window */
-	u64 born_ns;	  /* 0: nobody's */
+	u64 born_ns;	  /* 0: the session is free */
 	struct session_key key; /* whose it is */
 };
 
-/* What a connection has in its session. */
+/* A connection's part in its session. */
 struct member {
-	u32 weight;	/* as counted there; 0: idle */
-	u32 wants;	/* weight */
-	u32 outstanding; /* as counted there */
+	u32 weight;	/* as included in `weights` of the session; 0: idle */
+	u32 wants;	/* weight that it will have */
+	u32 outstanding; /* as included in `outstanding` of the session */
 	u32 promised;
 	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
 	u32 in_pieces;	/* it has sent far more than lay in its queue as it joined */
 };
 
 struct joining {
-	u32 among; /* of how many that come it is one, itself included */
+	u32 among; /* number of connections that join at once, this one included */
 	u32 sends; /* segments that it has to send, as far as is known */
 };
 
@@ -76,8 +76,9 @@ struct arrival {
 	bool may_grow;
 };
 
-/* HyStart as Linux has it (tcp_cubic.c): from this window on, by the lowest of so many samples
- * of a round trip, which is later than the lowest of all by an eighth, within these bounds. */
+/* HyStart as in Linux (tcp_cubic.c): from HYSTART_LOW_WINDOW on, the lowest of HYSTART_MIN_SAMPLES
+ * of a round trip is compared with the lowest of all. Slow start ends when it is later by an eighth
+ * of the latter, within the bounds of HYSTART_DELAY_*. */
 #define HYSTART_LOW_WINDOW 16
 #define HYSTART_MIN_SAMPLES 8
 #define HYSTART_DELAY_MIN 4000
@@ -106,7 +107,7 @@ static __always_inline void count_promised(struct session *s, struct member *m, 
 	m->promised = promised;
 }
 
-/* Nothing of it is under way any more, or will arrive. */
+/* The member has nothing outstanding any more, and will not. */
 static __always_inline void discount(struct session *s, struct member *m)
 {
 	count_weight(s, m, 0);
@@ -114,7 +115,7 @@ static __always_inline void discount(struct session *s, struct member *m)
 	count_promised(s, m, 0);
 }
 
-/* Its connection closes; true if it was the last one. */
+/* Removes a member whose connection closes; true if it was the last one. */
 static __always_inline bool depart(struct session *s, struct member *m)
 {
 	discount(s, m);
@@ -125,14 +126,14 @@ static __always_inline bool depart(struct session *s, struct member *m)
 	return true;
 }
 
-/* Both are less than half of what 32 bits hold. Without a branch, of which the kernel's verifier
- * would follow both sides. */
+/* Without a branch, since the verifier would follow both sides. The sign bit compares them, because
+ * both are less than half of 32 bits' range. */
 static __always_inline bool is_in_slow_start(const struct session *s)
 {
 	return (s->window - s->ssthresh) >> 31;
 }
 
-/* At least one segment: nobody is silenced, also where there are more members than segments. */
+/* At least one segment, also if there are more members than segments: every member can send. */
 static __always_inline u32 share_of(const struct session *s, const struct member *m)
 {
 	u32 share = s->weights > m->weight ? s->window * m->weight / s->weights : s->window;
@@ -140,12 +141,12 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 	return share ? share : 1;
 }
 
-/* What it may send as it joins: its share. Those that are sending see at their next ACKs that
- * there is one more; those that have just joined see nothing for a round trip, and of a dozen
- * that join at once each would take what the one before has. So what they were promised is not
- * given again, as far as they have so much to send, and what is left is for all who come. Not
- * less than a connection begins with anyway: also in a small window, as long as nothing has said
- * where it ends. At its first ACK it has its share. */
+/* Window of a member when it joins: its share. Active members learn of a new one at their next
+ * ACKs. Members that have just joined learn nothing for a round trip, so each of a dozen would take
+ * what the one before has. Therefore allocations without an ACK are set aside, as far as those
+ * members have data, and newcomers share the rest. In slow start a member gets at least the stock
+ * initial window, even of a small window, since nothing has yet shown the path's limit. At its
+ * first ACK it gets its share. */
 static __always_inline u32 share_at_once(struct session *s, struct member *m,
 					 const struct joining *j)
 {
@@ -234,7 +235,7 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 		count_promised(s, m, 0);
 	}
 	on_round(s, a);
-	/* What is outstanding is not known of who has just joined. */
+	/* A member that has just joined has not yet shown all that it has outstanding. */
 	if (a->now_ns < s->counted_ns)
 		s->round_acked += a->acked;
 	if (s->round_acked > s->round_flight)
@@ -245,7 +246,7 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	s->used_ns = a->now_ns;
 }
 
-/* One reduction in a round trip, whoever loses how much. True if this is it. */
+/* Reduces the window, once in a round trip, however many members lose segments. True if it did. */
 static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 {
 	if (now_ns - s->reduced_ns < srtt_us * NS_PER_US)
@@ -260,7 +261,7 @@ static __always_inline bool reduce(struct session *s, u64 now_ns, u32 srtt_us)
 	return true;
 }
 
-/* Nothing had been lost. */
+/* Undoes the last reduction, which was spurious. */
 static __always_inline void take_back_reduction(struct session *s)
 {
 	if (s->window_before <= s->window)

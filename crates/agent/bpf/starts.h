@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Later starts of a connection, and its first one where that is late: after idle, when it sends
- * long after it has opened, and by what its application says of the size. Congestion controls that
- * wrap one of the kernel's call these as it sends with nothing outstanding. */
+/* Later starts of a connection, and a first start that is late. A start is later after idle, late
+ * if it follows the opening by far, and may depend on the application's size hint. Congestion
+ * controls that wrap one of the kernel's call these when they send with nothing outstanding. */
 #ifndef HEADSTART_STARTS_H
 #define HEADSTART_STARTS_H
 
@@ -46,23 +46,23 @@ static inline void restart(struct sock *sk, struct connection *c)
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
-	/* A start after idle is paced from its first segment on. In two round trips a stock one
-	 * sends its window and twice as much again. */
+	/* A start after idle is paced from its first segment on. In two round trips a stock
+	 * connection sends its window and twice as much, so less is no gain. */
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path), 2 * tp->snd_cwnd);
 	c->restarts += in_first_flight(c) & was_idle;
 	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
 }
 
-/* Segments that a transfer of so many begins with, beside what `largest` and a stock start set
- * as bounds. The kernel's windows grow by one in a round trip of congestion avoidance whether
- * ACKs are delayed or not. Not static: the verifier goes through it once. */
+/* Initial window of a transfer of `segments`, within the bounds of `largest` and of a stock start.
+ * The kernel's windows grow by one in a round trip of congestion avoidance whether ACKs are delayed
+ * or not. Not static: so the verifier follows it once only. */
 __noinline u32 window_for(u32 segments, u32 largest)
 {
 	return settings.flags & END_EPOCHS ? epoch_window(largest, 1, segments, true) : segments;
 }
 
-/* A first flight that has not begun is not wider than what there is to send. It leaves at the
- * path's rate all the same. */
+/* Narrows a first flight that is not yet sent to the transfer's size. Its pacing keeps the path's
+ * rate. */
 static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said,
 			      u64 lent_ns)
 {
@@ -91,9 +91,9 @@ static inline u64 open_for_ns(const struct tcp_sock *tp, const struct connection
 	return tp->tcp_mstamp * NS_PER_US - c->began_ns;
 }
 
-/* The first flight that it opened with has not been sent, and what was lent for that has come
- * back: others may have it, and the memory has aged. Only the first start is late, the others are
- * given a window as they send. */
+/* True if the first flight that it opened with was not sent before its reservation expired: other
+ * connections may use the window, and the memory has aged. Only a first start can be late; later
+ * ones reserve their window when they send. */
 static inline bool is_late(const struct tcp_sock *tp, const struct connection *c)
 {
 	struct path *path;
@@ -122,7 +122,7 @@ static inline void take_back_start(struct sock *sk, struct connection *c)
 	sk->sk_pacing_rate = pacing_rate(c->cold * 12 / 5, tp->mss_cache, tp->srtt_us >> 3);
 }
 
-/* It opens as late as it sends: by what is remembered now. */
+/* Starts a late connection when it sends, by the memory at that time. */
 static inline void start_late(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -142,16 +142,17 @@ static inline void start_late(struct sock *sk, struct connection *c)
 	tell_start(tp, c, OCCASION_LATE, c->start);
 }
 
-/* All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at
- * least. The kernel takes its window back, unless tcp_slow_start_after_idle is off or BBR sends. */
+/* True if its first flight stalled: the segments sent so far were acknowledged longer ago than the
+ * minimum timeout. The kernel resets its window then, unless tcp_slow_start_after_idle is off or
+ * BBR sends. */
 static inline bool has_stalled(const struct tcp_sock *tp, const struct connection *c)
 {
 	return in_first_flight(c) && !is_about_to_begin(tp, c) &&
 	       tp->tcp_mstamp - tp->delivered_mstamp > (tp->srtt_us >> 3) + LEAST_RTO_US;
 }
 
-/* What is left of a first flight that has stalled nobody has proven: it is to start as after idle,
- * with no more than has arrived before. */
+/* Ends a first flight that has stalled. The unsent rest is not proven: the connection restarts as
+ * after idle, with at most the segments delivered before. */
 static inline void end_stalled_flight(struct sock *sk, struct connection *c)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -163,7 +164,8 @@ static inline void end_stalled_flight(struct sock *sk, struct connection *c)
 		tp->snd_cwnd = window;
 }
 
-/* It sends and had nothing outstanding. What goes again after a timeout is no start. */
+/* Handles a start: it sends with nothing outstanding. A retransmission after a timeout is no
+ * start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
 	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;

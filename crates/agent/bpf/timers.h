@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How long the kernel waits before it sends something again, on paths that are known: for the
- * answer to a SYN or SYN-ACK (a second, as it comes: RFC 6298 §2.1), and at least for any other
- * answer (200 ms). If the operator asks for it. */
+/* Retransmission timers on known paths, if the operator asks for them. They are the timeout of a
+ * SYN or SYN-ACK (by default a second, RFC 6298 §2.1), and the minimum timeout of data (200 ms). */
 #ifndef HEADSTART_TIMERS_H
 #define HEADSTART_TIMERS_H
 
@@ -16,8 +15,7 @@
 
 enum { TCP_NEW_SYN_RECV = 12 };
 
-/* Handshakes that began with a timer shorter than the kernel's, by what told how long an answer
- * takes. */
+/* Handshakes with a timer shorter than the kernel's, by the source of the expected time. */
 enum timed {
 	TIMED_BY_MEMORY,
 	TIMED_BY_HANDSHAKE, /* the last one of a path that is not remembered */
@@ -45,9 +43,9 @@ static inline bool is_request(const struct sock *sk)
 	return sk->__sk_common.skc_state == TCP_NEW_SYN_RECV;
 }
 
-/* The kernel counts time in ticks, of which no program is told how many make a second. But sockets
- * begin with a second as their timeout, and those that listen, or are about to open, have it still
- * (TCP_TIMEOUT_INIT, include/net/tcp.h). */
+/* Returns the ticks of a second. The kernel counts time in ticks, and programs do not know their
+ * length. But a socket's first timeout is a second, and sockets that listen or are about to open
+ * still have it (TCP_TIMEOUT_INIT, include/net/tcp.h). */
 static inline u32 ticks_of_second(const struct sock *sk)
 {
 	const void *whole = is_request(sk) ? (const void *)sk->__sk_common.skc_listener : sk;
@@ -57,8 +55,8 @@ static inline u32 ticks_of_second(const struct sock *sk)
 	return ticks;
 }
 
-/* A host that does not answer is given up after so many SYNs. Where they follow each other sooner
- * there are more of them, so that it takes as long. False for who has chosen how many. */
+/* Keeps the time after which an unanswered connection attempt ends: with shorter timers there are
+ * more SYNs. False if the application has chosen a number of SYNs. */
 static inline bool keep_patience(struct bpf_sock_ops *ops, struct sock *sk, u32 wait_us)
 {
 	int count = sk->__sk_common.skc_net.net->ipv4.sysctl_tcp_syn_retries;
@@ -84,8 +82,9 @@ static inline void learn_answer(const struct tcp_sock *tp, const struct path_key
 		of->answer = bpf_ktime_get_ns() / NS_PER_S << 32 | took_us;
 }
 
-/* The same of a path that is not remembered, as a smoothed round trip, microseconds; 0: nothing is
- * known. A timer is twice that, and after a single measurement three times it (RFC 6298 §2.2). */
+/* The smoothed round trip of a path that is not remembered, by its last handshake, microseconds; 0:
+ * not known. A timer is twice that, and after a single measurement three times it (RFC 6298
+ * §2.2). */
 static inline u32 last_answer_us(const struct path_key *key, u64 now)
 {
 	struct account *of = bpf_map_lookup_elem(&accounts, key);
@@ -134,7 +133,8 @@ static inline void choose_handshake_timer(struct bpf_sock_ops *ops, struct sock 
 	second = ticks_of_second(sk);
 	if (!wait_us || wait_us >= US_PER_S || !second)
 		return;
-	/* Of who sends its SYN again the kernel asks again: by then a number of SYNs is chosen. */
+	/* At a retransmission of the SYN the kernel asks again: by then a number of SYNs is
+	 * chosen. */
 	if (!is_request(sk) && !keep_patience(ops, sk, wait_us))
 		return;
 	ops->reply = (u32)(wait_us * (u64)second / US_PER_S) + 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A cold start of an unknown path, wider than a stock one: the stock window leaves at once, the
- * rest as fast as a slow path would carry it. A short flight before it, such as a TLS flight, is a
- * probe of the path: then the first window follows its rate. One at a time on a path: others that
- * open with it are stock. */
+/* A cold start of an unknown path, wider than a stock one. The stock window is sent at once, and
+ * the rest at the rate of a slow path. A short flight before it, such as a TLS flight, is a probe
+ * of the path: then the first window follows its rate. There is one at a time on a path: other
+ * connections that open with it are stock. */
 #ifndef HEADSTART_WIDE_H
 #define HEADSTART_WIDE_H
 
 #include "opening.h"
 
-/* When paths last had a wide cold start. */
+/* Times of the last wide cold start of paths. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 8192);
@@ -16,11 +16,11 @@ struct {
 	__type(value, u64);
 } widened SEC(".maps");
 
-/* Where a connection is with it. */
+/* State of a wide cold start. */
 enum wide { WIDE_NOT, WIDE_SENT, WIDE_COMES_IN, WIDE_ENDS } __attribute__((packed));
 
-/* Transfers were too short to show how much the path carries: the window that is remembered is
- * small, and nothing has ended slow start or cost a warm start its window. */
+/* True if transfers were too short to show how much the path carries. The remembered window is
+ * small, but neither did slow start end nor did a warm start fail. */
 static inline bool has_shown_no_width(const struct path_key *of)
 {
 	struct path_key key = *of;
@@ -29,8 +29,8 @@ static inline bool has_shown_no_width(const struct path_key *of)
 	return path && !path->ssthresh && !path->fallbacks_in_row;
 }
 
-/* Nothing speaks against the path: no round trip that does not fit it, no loss in the handshake,
- * no window that is known to be as small as a stock one. */
+/* True if nothing speaks against the path: no contradicting round trip, no loss in the handshake,
+ * and no window that is known to be as small as a stock one. */
 static inline bool is_of_unknown_path(const struct connection *c)
 {
 	if (c->first)
@@ -63,14 +63,14 @@ static inline u32 wide_window_of(const struct sock *sk, const struct connection 
 	if (!(settings.flags & WIDE_COLD) || c->history & IS_OUTSIDE || window <= tp->snd_cwnd ||
 	    !is_of_unknown_path(c))
 		return 0;
-	/* It leaves no faster than that. */
+	/* A connection that is paced already would not be sent faster. */
 	if (sk->sk_pacing_status == SK_PACING_NEEDED || !is_alone(&c->network, rtt_us))
 		return 0;
 	return window;
 }
 
-/* Chance decides, as over a window that is remembered: it is compared with the control group, and
- * its harm stops it, with those that remember as much. */
+/* Whether the random choice allows it. As with a remembered window, it is compared with the control
+ * group. Harm stops it, together with connections that remember as large a window. */
 static inline bool may_be_wide(struct connection *c, u32 window)
 {
 	enum start why;
@@ -81,8 +81,8 @@ static inline bool may_be_wide(struct connection *c, u32 window)
 	return why == START_SHARED;
 }
 
-/* It has opened, cold. The rate of what is beyond a stock window, bytes a second; 0: it has that
- * alone. */
+/* Widens a cold start. Returns the rate of the excess over a stock window, bytes a second; 0: there
+ * is none. */
 static inline u64 widen_cold(struct sock *sk, struct connection *c)
 {
 	u32 window = wide_window_of(sk, c);
@@ -98,11 +98,10 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
  * come with the first ACK. */
 #define WIDE_LOOKS_AT 8
 
-/* A path that carries less than this part, in quarters, of the rate at which a wide flight leaves
- * is slower than it was taken to be. */
+/* Part, in quarters, of a wide flight's pacing rate below which the path is slower than assumed. */
 #define LEAST_QUARTERS 3
 
-/* Another flight leaves: as wide as short ones before have shown the path. The rate of it, bytes a
+/* Widens the next flight as short flights before have shown the path. Returns its rate, bytes a
  * second; 0: they have shown nothing. */
 static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 {
@@ -129,8 +128,8 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	u64 gap, window, carried;
 
 	if (at == WIDE_SENT) {
-		/* A short flight, as a server's of TLS, tells nothing: the round trip behind it is
-		 * no gap. */
+		/* A short flight, as of a TLS server, shows nothing: the round trip behind it is no
+		 * gap. */
 		if (tp->packets_out < WIDE_LOOKS_AT)
 			return WIDE_SENT;
 		first->us = tp->tcp_mstamp;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* `hs_window`: first windows alone, where programs cannot be a congestion control, or are not to
- * be. The connection keeps the one that it has; it opens as wide as the memory allows and its
- * first flight is paced, and what it does after that is seen from outside: each round trip that
- * was measured, each retransmission, its end. */
+/* `hs_window`: sets first windows only, where programs cannot be a congestion control, or are not
+ * to be. The connection keeps its congestion control, opens as wide as the memory allows, and paces
+ * its first flight. After that the programs only observe it: measured round trips, retransmissions,
+ * its end. */
 #ifndef HEADSTART_WINDOW_H
 #define HEADSTART_WINDOW_H
 
@@ -19,7 +19,7 @@ static inline void end_paced_flight(struct bpf_sock_ops *ops, const struct sock 
 		pace(ops, c->own_rate);
 }
 
-/* Not without pacing: the kernel takes the window last. */
+/* Opens with the remembered window if it can be paced; the window is set last. */
 static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, struct connection *c,
 			     const struct offer *o)
 {
@@ -61,7 +61,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	c->cold = c->began_with = tp->snd_cwnd;
 	c->una = c->loss_end = tp->snd_una;
 	c->is_loss_blind = is_bbr(ops);
-	/* Beside what programs of others have asked for. */
+	/* Adds to the flags that programs of others have set. */
 	bpf_sock_ops_cb_flags_set(ops, ops->bpf_sock_ops_cb_flags | BPF_SOCK_OPS_RETRANS_CB_FLAG |
 					       BPF_SOCK_OPS_STATE_CB_FLAG |
 					       BPF_SOCK_OPS_RTT_CB_FLAG);
@@ -77,17 +77,19 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	tell_start(tp, c, OCCASION_OPENING, c->start);
 }
 
-/* A round trip was measured: something has arrived that was sent once. */
+/* Handles a measured round trip: a segment that was sent once is acknowledged. */
 static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	u32 mss = tp->mss_cache;
-	/* What fills a gap acknowledges what had arrived long before. */
+	/* A retransmission that fills a gap acknowledges segments that were delivered long
+	 * before. */
 	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
 	struct path_sample sample = {};
 
-	/* When it began to send that, or, without a pause, when something arrived before: the
-	 * kernel keeps both in one place. Of what has arrived since a loss it may not have told. */
+	/* The pause ends when it began to send these segments. Without a pause that is the ACK
+	 * before: the kernel keeps both in one field. After a loss the kernel may not have reported
+	 * all ACKs. */
 	if (!before(c->una, c->loss_end))
 		count_pause(tp, c, c->arrived_ns, tp->delivered_mstamp * NS_PER_US);
 	c->arrived_ns = tp->tcp_mstamp * NS_PER_US;
@@ -97,7 +99,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	c->loss_end = tp->snd_una;
 	if (!before(tp->snd_una, c->first_end))
 		judge_doubted(tp, c);
-	/* Told now: after idle the kernel has taken the window back. */
+	/* Now, since the kernel resets the window after idle. */
 	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
 		take_proven_sample(tp, c, &c->flights, &sample);
 		update_memory(c, &sample, false);
@@ -106,8 +108,7 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		end_paced_flight(ops, sk, c);
 }
 
-/* The first retransmission of those that one loss takes. The window is what the congestion
- * control makes of it. */
+/* Handles the first retransmission after a loss. The window is the congestion control's. */
 static inline void on_retransmission(struct bpf_sock_ops *ops, struct sock *sk,
 				     struct connection *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Sends BYTES to ADDRESS PORT over a connection that is told so beforehand, and prints what the agent knows of the
- * path. Works the same, and says so, where no agent runs.
+/* Sends BYTES to ADDRESS PORT over a connection with that size as its hint, and prints what the
+ * agent knows of the path. Works the same where no agent runs, and prints so.
  *
- *	cc -I../include size.c -o size && ./size 192.0.2.1 9000 30000 */
+ * 	cc -I../include size.c -o size && ./size 192.0.2.1 9000 30000 */
 #include "headstart.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 //! The agent: the Linux kernel's own TCP, starting with what is remembered of the path.
 //!
-//! The programs in `bpf/` run in the kernel and do all that concerns a connection. They continue without this
-//! process for connections that are open. This side loads them, keeps their memory, watches their effect and
-//! answers the operator. Nothing is pinned: a loaded program is gone with the process and the last connection
-//! that used it.
+//! The programs in `bpf/` run in the kernel and do all that concerns a connection. They continue
+//! without this process for connections that are open. This side loads them, keeps their memory,
+//! watches their effect and answers the operator. Nothing is pinned: a loaded program is gone with
+//! the process and the last connection that used it.
 //!
 //! A module imports only modules of lower floors. `tools/circles` finds an arrow back:
 //!

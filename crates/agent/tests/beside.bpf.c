@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For tests/kernel/beside.rs: what others attach beside the agent. Each program stands for a kind
- * of them: one that only watches, one that chooses congestion controls, and a service mesh that
- * puts sockets into a map and sends what they open elsewhere. */
+/* Programs of others that are attached beside the agent, for tests/kernel/beside.rs. There is one
+ * of each kind: one that only watches, one that chooses congestion controls, and a service mesh.
+ * The mesh puts sockets into a map and redirects the connections that they open. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -10,10 +10,10 @@ char LICENSE[] SEC("license") = "GPL";
 u32 seen[2];
 /* Sockets that are in the map. */
 u32 mapped;
-/* Where connections to any other port of this number go: in network order. */
+/* The mesh redirects connections to any other port of this number there: in network order. */
 u32 to_address;
 u32 from_port, to_port;
-/* Of messages that went through the map. */
+/* Number of messages that went through the map. */
 u32 passed;
 
 enum { SOCKHASH = 18 }; /* BPF_MAP_TYPE_SOCKHASH */

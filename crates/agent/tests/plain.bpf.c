@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* For tests/kernel/overhead.rs: the kernel's congestion controls called by programs that do
- * nothing else, in the same operations as ours. What ours take beyond these is what ours do. */
+/* For tests/kernel/overhead.rs: programs that only call the kernel's congestion controls, in the
+ * same operations as ours. The difference in cost is due to ours. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "GPL";

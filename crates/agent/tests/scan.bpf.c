@@ -4,7 +4,7 @@
 #include "paths.h"
 
 struct scan {
-	u32 first; /* prefixes 0.0.first.0/24 and on, counted through all IPv4 addresses */
+	u32 first; /* prefixes 0.0.first.0/24 and following, through all IPv4 addresses */
 	u32 count;
 	u32 netns;
 };
@@ -45,7 +45,8 @@ struct together {
 	u32 rounds;
 	u32 halves; /* both have lost something; otherwise both have learnt something */
 	u32 netns;
-	u32 met;    /* rounds in which they met, and of these such that went wrong */
+	/* rounds in which two updates met, and the number of those with a wrong result */
+	u32 met;
 	u32 wrong;
 };
 

@@ -1,11 +1,12 @@
-//! What `--anonymize` makes addresses of.
+//! The replacement of addresses by `--anonymize`.
 
 use capture::Anonymizer;
 use cmdline::Failure;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// By the option's value: `None` without it, a random key without a file, else one made of the secret in it.
+/// By the option's value: `None` without it, a random key without a file, else one made of the
+/// secret in it.
 pub(crate) fn anonymizer(option: Option<&Option<PathBuf>>) -> Result<Option<Anonymizer>, Failure> {
     option.map(|secret| keyed(secret.as_deref())).transpose()
 }

@@ -1,4 +1,4 @@
-//! What stands behind the options of all commands, and `headstart man`, which writes it all as man pages.
+//! Texts behind the options of all commands, and `headstart man`, which writes man pages of them.
 
 use crate::{
     Cli, analyze, capture, completions, emulate, pages, paths, predict, race, reporting, schemes,
@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use cmdline::man::{self, Told};
 use cmdline::{Appendix, Failure};
 
-/// What stands behind the list of commands.
+/// Text behind the list of commands.
 pub(crate) fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -46,7 +46,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-/// What is told of a command, by its name behind `headstart`.
+/// The man page's texts for a command, by its name behind `headstart`.
 fn told(command: &str) -> Told {
     Told::OnOwnPage(match command {
         "" => appendix(),

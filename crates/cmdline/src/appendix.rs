@@ -1,4 +1,4 @@
-//! What stands behind a command's options: examples, remarks, files, exit codes.
+//! Texts behind a command's options: examples, remarks, files, exit codes.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 /// A term and what it means: a command that is an example, a file, an exit code, a variable.
 pub type Entry = (&'static str, &'static str);
 
-/// What stands behind a command's options. [`Display`] is the end of `--help`.
+/// Texts behind a command's options. [`Display`] is the end of `--help`.
 #[derive(Clone, Debug, Default)]
 pub struct Appendix {
     /// Commands as a user types them, and what each shows.
@@ -69,7 +69,8 @@ fn titled(title: &str, lines: impl Iterator<Item = String>) -> String {
 mod tests {
     use super::*;
 
-    /// Parts stand in one order, with an empty line between two; a part that is empty leaves nothing behind.
+    /// Parts stand in one order, with an empty line between two; a part that is empty leaves
+    /// nothing behind.
     #[test]
     fn help_has_the_parts_that_are_there() {
         let appendix = Appendix {

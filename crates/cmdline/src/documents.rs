@@ -108,8 +108,9 @@ fn markdown_files(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Every command in the code blocks of `markdown` that runs `program`, perhaps behind a prompt and `sudo`. What a shell
-/// makes of it (pipes, redirections, comments) is cut off. Commands with variables are left out.
+/// Every command in the code blocks of `markdown` that runs `program`, perhaps behind a prompt and
+/// `sudo`. Shell syntax (pipes, redirections, comments) is cut off. Commands with variables are
+/// left out.
 pub fn commands_of(program: &str, markdown: &str) -> Vec<ShownCommand> {
     let mut found = Vec::new();
     let (mut is_code, mut begun) = (false, None::<(usize, String)>);
@@ -144,7 +145,8 @@ fn command(program: &str, line: &str) -> Option<Vec<String>> {
     (words.first().is_some_and(|word| word == program) && !is_said).then_some(words)
 }
 
-/// A line's words up to what a shell would not hand to the program; `None` with a variable among them.
+/// A line's words up to what a shell would not hand to the program; `None` with a variable among
+/// them.
 fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in line.chars() {
@@ -169,7 +171,8 @@ fn words(line: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// Text and other programs are no commands; prompts, comments, pipes and broken lines are the shell's.
+    /// Text and other programs are no commands; prompts, comments, pipes and broken lines are the
+    /// shell's.
     #[test]
     fn commands_are_found_in_code_alone() {
         let markdown = "\

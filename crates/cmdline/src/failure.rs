@@ -1,4 +1,4 @@
-//! How the program fails: what is said, and the exit code.
+//! Failures of a program: the message, and the exit code.
 
 #[cfg(feature = "results")]
 use experiment::results::ResultsError;
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use support::errors::FileError;
 
-/// Why a command did not succeed.
+/// Reason why a command did not succeed.
 #[derive(Debug)]
 pub enum Failure {
     /// A run or a check failed: exit code 1.
@@ -20,9 +20,9 @@ pub enum Failure {
     OverBudget(String),
     /// Asked to stop before the end: exit code 130, as shells have it for an interrupt.
     Interrupted(String),
-    /// A command that was run failed, and has said why: its own exit code.
+    /// A command that was run failed, and has printed its reason: its own exit code.
     Command(u8),
-    /// Whoever read results that go on wants no more of them: nothing to say, exit code 0.
+    /// The reader of continuing results has left: no message, exit code 0.
     ReaderGone,
 }
 
@@ -93,7 +93,7 @@ impl FirstFailure {
 
 /// Says something on standard error.
 pub fn remark(text: &str) {
-    // If nobody listens there, nobody can be told.
+    // If standard error has no reader, the message is lost.
     let _ = writeln!(io::stderr(), "{}", harmless(text));
 }
 
@@ -102,7 +102,8 @@ pub fn note(text: &str) {
     remark(&format!("note: {text}"));
 }
 
-/// What came from a file must not steer the terminal: control characters other than line ends are shown as "?".
+/// Text from a file must not control the terminal: control characters other than line ends are
+/// shown as "?".
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '?' } else { c }).collect()
 }

@@ -31,7 +31,7 @@ pub fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     })
 }
 
-/// Why a file cannot be read, and the way out.
+/// Message for a file that cannot be read, with the way out.
 pub fn unreadable(path: &Path, error: &io::Error) -> String {
     let shown = path.display();
     match error.kind() {

@@ -14,17 +14,19 @@ const STOPPING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// Exit code of a process that the second signal ends.
 const INTERRUPTED: i32 = 130;
 
-/// What somebody who wants the process to stop has asked for.
+/// State of a request to stop the process.
 #[derive(Default)]
 pub struct Stop {
-    /// Set while the signal is handled. What waits for [`Stop::on_signal`] may be told late, when the end of a pipe has been
-    /// read already that the same Ctrl-C has ended.
+    /// Set while the signal is handled. [`Stop::on_signal`] may come later, when the end of a pipe
+    /// has been read already that the same Ctrl-C has ended.
     asked: Arc<AtomicBool>,
-    /// By SIGTERM, which this process has alone: Ctrl-C also stops the program that writes to its pipe.
+    /// By SIGTERM, which this process has alone: Ctrl-C also stops the program that writes to its
+    /// pipe.
     terminated: Arc<AtomicBool>,
-    /// Somebody has been told that it stops.
+    /// A handler has been notified of the stop.
     told: AtomicBool,
-    /// Nothing is kept, so there is nothing to wait for; nor for a signal that came `before`, if what it stops has ended.
+    /// Nothing is kept, so there is nothing to wait for; nor for a signal that came `before`, if
+    /// what it stops has ended.
     ends_at_once: AtomicBool,
     before: AtomicBool,
 }
@@ -32,12 +34,12 @@ pub struct Stop {
 static STOP: OnceLock<Stop> = OnceLock::new();
 
 impl Stop {
-    /// Set once somebody has asked to stop.
+    /// The flag that a signal to stop sets.
     pub fn asked(&self) -> &AtomicBool {
         &self.asked
     }
 
-    /// True once somebody has asked to stop.
+    /// True once a signal has asked to stop.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }
@@ -102,11 +104,11 @@ fn refused(why: io::Error) -> Failure {
     Failure::failed(format!("cannot listen for Ctrl-C: {why}"))
 }
 
-/// From now on the first signal ends the process at once: of what follows no part is of use. `has_stopped`: something has
-/// stopped already because somebody asked for it, and what there is of it is used.
+/// From now on the first signal ends the process at once: a part of the rest is of no use.
+/// `has_stopped`: a signal has stopped something already, and its part is used.
 ///
 /// # Errors
-/// If somebody has asked just now, and nothing has stopped for it.
+/// If a signal has come just now, and nothing has stopped for it.
 pub fn end_at_once(has_stopped: bool) -> Result<(), Failure> {
     let Some(stop) = STOP.get() else { return Ok(()) };
     let is_asked = stop.is_asked();

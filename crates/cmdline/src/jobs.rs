@@ -1,8 +1,8 @@
-//! How many threads `--jobs` asks for.
+//! Number of threads for `--jobs`.
 
 use std::thread;
 
-/// So many as are asked for; one per core if nothing is said.
+/// The requested number, or one per core.
 pub fn threads(asked: Option<u16>) -> usize {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     asked.map_or_else(cores, usize::from)

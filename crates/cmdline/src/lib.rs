@@ -1,10 +1,9 @@
-//! What the command lines of all programs, `headstart`, `headstart-agent`, `headstart-gateway` and
-//! `headstart-lab`, have in common.
+//! Common parts of the command lines of all programs: `headstart`, `headstart-agent`,
+//! `headstart-gateway` and `headstart-lab`.
 //!
-//! The options of a command are clap's. What stands behind them in `--help` is an [`Appendix`],
-//! which is also told as sections of the man page ([`man`]). [`complete`] answers a shell that asks
-//! which words may come next: clap knows commands and options, and the program says what the values
-//! are.
+//! The options of a command are clap's. The texts behind them in `--help` are an [`Appendix`],
+//! which is also sections of the man page ([`man`]). [`complete`] answers a shell that asks which
+//! words may come next: clap knows commands and options, and the program supplies the values.
 //!
 //! Cargo features add what commands share: `commands` (failures and exit codes, output, files,
 //! signals, the other programs), `captures` (reading captures and access logs), `races` (schemes

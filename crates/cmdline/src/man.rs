@@ -1,7 +1,8 @@
 //! Man pages in roff: names, options and defaults from clap, the rest from appendices.
 //!
-//! A subcommand that has an appendix has a page of its own, `headstart-race(1)`. One without stands on the page of its
-//! parent. One that another program carries out is named there, and that program writes its page.
+//! A subcommand that has an appendix has a page of its own, `headstart-race(1)`. One without stands
+//! on the page of its parent. One that another program carries out is named there, and that program
+//! writes its page.
 
 use crate::appendix::{Appendix, Entry};
 use clap::{Arg, Command, Id};
@@ -13,14 +14,14 @@ use std::{fs, io};
 /// The section of commands that every user may run.
 const SECTION: &str = "1";
 
-/// What is told of a subcommand, and where.
+/// The man page of a subcommand.
 #[derive(Debug)]
 pub enum Told {
     /// On a page of its own, with this appendix.
     OnOwnPage(Appendix),
-    /// On the page of its parent.
+    /// It is described on the page of its parent.
     OnParentsPage,
-    /// On a page that another program writes.
+    /// Another program writes its page.
     ByItsProgram,
 }
 
@@ -33,7 +34,8 @@ pub struct ManPage {
     pub roff: String,
 }
 
-/// Where pages are written to, and when what they say was last changed: the arguments of `PROGRAM man`.
+/// Where pages are written to, and when what they say was last changed: the arguments of
+/// `PROGRAM man`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ManArgs {
     /// Folder for the pages, which is made if there is none
@@ -44,11 +46,11 @@ pub struct ManArgs {
     date: String,
 }
 
-/// What all pages of a program have in common.
+/// Common parts of all pages of a program.
 pub struct Manual<'a> {
     /// Day of the last change, `YYYY-MM-DD`, or nothing.
     pub date: &'a str,
-    /// What is told of the subcommand of this name: `race`, `check ns2`, or nothing for the program.
+    /// The page of the subcommand of this name: `race`, `check ns2`, or nothing for the program.
     pub told: &'a dyn Fn(&str) -> Told,
 }
 
@@ -76,7 +78,7 @@ impl Manual<'_> {
     /// The pages of a program and of its subcommands.
     ///
     /// # Errors
-    /// Those of writing to memory, which succeeds.
+    /// An error of writing to memory, which does not occur.
     pub fn pages(&self, program: Command) -> io::Result<Vec<ManPage>> {
         let mut program = program.disable_help_subcommand(true);
         program.build();
@@ -148,7 +150,7 @@ impl Manual<'_> {
     }
 }
 
-/// Pages and documents that tell more.
+/// Related pages and documents.
 fn see_also(command: &Command, path: &str, appendix: &Appendix) -> Roff {
     let title = title(command);
     let own = format!("-{}", path.replace(' ', "-"));
@@ -185,7 +187,7 @@ fn with_short_usage(command: &Command) -> Command {
     short.override_usage(usage.trim_start_matches("Usage: ").to_owned())
 }
 
-/// The same with a description that does not repeat what stands under its name.
+/// The command with a description that does not repeat the line under its name.
 fn in_short(command: &Command) -> Command {
     let short = with_short_usage(command);
     let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
@@ -219,7 +221,7 @@ fn without_options_of(parent: &Command, sub: &Command) -> Command {
         .mut_args(|argument| if is_above(&argument) { argument.hide(true) } else { argument })
 }
 
-/// Subcommands that a user is told of.
+/// Subcommands that users see.
 fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set())
 }
@@ -287,7 +289,7 @@ impl Text {
         Ok(())
     }
 
-    /// A section of clap's in the place where it is.
+    /// A section of clap's at its original position.
     fn add_without_heading(
         &mut self,
         render: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
@@ -304,7 +306,7 @@ impl Text {
         self.push(&roff.render());
     }
 
-    /// Adds rendered lines, without what belongs to the head of the page and without empty ones.
+    /// Adds rendered lines, without lines of the page's head and without empty ones.
     fn push(&mut self, rendered: &str) {
         // The line behind `.TP` is a term, and lines behind `.nf` stand as they are.
         let (mut is_term, mut is_filled) = (false, true);
@@ -351,10 +353,11 @@ impl Text {
 /// Longest line of text, in bytes.
 const WIDTH: usize = 72;
 
-/// What an apostrophe is, first thing of a page: as the crate `roff` has it before each section.
+/// Definition of an apostrophe at the beginning of a page: as the crate `roff` has it before each
+/// section.
 const PREAMBLE: [&str; 2] = [r".ie \n(.g .ds Aq \(aq", r".el .ds Aq '"];
 
-/// What stands between backticks is bold.
+/// Text between backticks is bold.
 fn with_bold(line: &str) -> String {
     if line.matches('`').count() % 2 == 1 {
         return line.to_owned();

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 /// A prefix like `192.0.2.0/24`; bits behind its length are cleared.
 ///
 /// # Errors
-/// What is wrong, and how a prefix is written. An address alone is refused, since nobody can tell how much around it is meant.
+/// If it has another form; the message shows the right one. An address alone is refused, since the
+/// size of its network is not known.
 pub fn parse_prefix(text: &str) -> Result<IpNet, String> {
     if let Ok(prefix) = text.parse::<IpNet>() {
         return Ok(prefix.trunc());
@@ -14,7 +15,7 @@ pub fn parse_prefix(text: &str) -> Result<IpNet, String> {
     let Ok(address) = text.parse::<IpAddr>() else {
         return Err("no prefix like 192.0.2.0/24 or 2001:db8::/48".to_owned());
     };
-    // As far as networks are told apart where nothing else is configured.
+    // Usual sizes of networks, without another configuration.
     let bits = if address.is_ipv4() { 24 } else { 48 };
     let network = IpNet::new_assert(address, bits).trunc();
     Err(format!("a prefix has a length; the network of this address may be {network}"))

@@ -1,5 +1,5 @@
-//! The file of `--report`: refused before long work if it may not be replaced or cannot be written to, and written whole or
-//! not at all.
+//! The file of `--report`: refused before long work if it may not be replaced or cannot be written
+//! to, and written whole or not at all.
 
 use crate::failure::{Failure, remark};
 use report::{check_writable, write_atomically};
@@ -8,8 +8,8 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// Refuses a place that cannot be written to, a file that the command reads, and a file that is no page: a slip of the hand
-/// must not cost a capture. `inputs` are the files that the command reads.
+/// Refuses a path that cannot be written to, a file that the command reads, and a file that is no
+/// page: a mistake must not destroy a capture. `inputs` are the files that the command reads.
 pub fn check<'a>(path: &Path, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
     let refused = |why: &str| Err(Failure::input(format!("--report {}: {why}", path.display())));
     if let Ok(there) = fs::metadata(path) {
@@ -40,9 +40,9 @@ fn is_same(there: &Metadata, input: &Path) -> bool {
         .is_ok_and(|input| !is_device && (input.dev(), input.ino()) == (there.dev(), there.ino()))
 }
 
-/// How a page begins, in lower case: ours with the first, what others write also with the other.
+/// Beginnings of a page, in lower case: ours with the first, others' also with the second.
 const BEGINNINGS: [&[u8]; 2] = [b"<!doctype html", b"<html"];
-/// Bytes in which a page has begun.
+/// Bytes within which a page begins.
 const BEGINNING: u64 = 256;
 
 /// True of an empty file and of an HTML page.

@@ -6,7 +6,8 @@ use report::{Table, Terminal};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 
-/// Prints text as it is. If its reader has left, it counts as printed: files and verdicts still come.
+/// Prints text as it is. If its reader has left, it counts as printed: files and results still
+/// come.
 pub fn print(text: &str) -> Result<(), Failure> {
     match print_on(text) {
         Err(Failure::ReaderGone) => Ok(()),
@@ -14,7 +15,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The same of results that may go on for ever: nothing more is to come if their reader has left.
+/// Prints a part of results that may go on for ever: nothing more is to come if their reader has
+/// left.
 ///
 /// # Errors
 /// [`Failure::ReaderGone`] in that case.
@@ -51,13 +53,13 @@ pub fn print_table(table: &Table) -> Result<(), Failure> {
     print(&table.to_text(terminal))
 }
 
-/// Columns of the terminal, if it tells: some say that they have none.
+/// Columns of the terminal, if known: some report none.
 fn width() -> Option<usize> {
     let (_, columns) = Term::stdout().size_checked()?;
     Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// What the locale says; a terminal that says nothing is taken for a modern one.
+/// Whether the locale has UTF-8; a terminal without a locale counts as a modern one.
 fn speaks_utf8() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

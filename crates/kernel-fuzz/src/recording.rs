@@ -1,4 +1,4 @@
-//! A case in the model, and the script that says what the model did.
+//! A case in the model, and the script that records the model's behaviour.
 //!
 //! The script gives every input its exact time. A segment that a timer sends has a range of times,
 //! since the kernel's timers run on ticks. Inputs keep away from timers, so both play the same
@@ -170,7 +170,7 @@ impl ScriptRecording {
         Err(Unplayable::Stuck("timers fire all the time".to_owned()))
     }
 
-    /// When the kernel has done what the last timer does, too.
+    /// Returns the time at which the kernel has processed the last timer, too.
     fn after_timers(&self) -> Instant {
         self.fired.map_or(Instant::ZERO, |fired| fired + self.late + self.doubt + MARGIN)
     }
@@ -190,7 +190,7 @@ impl ScriptRecording {
         ends.max().unwrap_or(Instant::ZERO)
     }
 
-    /// The segment speaks of what the host has sent.
+    /// True if the segment's numbers are within the data that the host has sent.
     fn is_plausible(&self, segment: &Segment) -> bool {
         let ends = self.sent.iter().map(|sent| sent.segment.seq.0 + sent.segment.sequence_len());
         let end = ends.max().unwrap_or(1).max(1);

@@ -1,4 +1,4 @@
-//! Whether the kernel does what the script says the model does.
+//! Comparison of the kernel with the script of the model's behaviour.
 
 use crate::kernel::KernelBench;
 use emulator::ThreadScheduling;

@@ -34,7 +34,7 @@ pub(crate) fn appendix() -> Appendix {
         exit: &[
             (
                 "0",
-                "every segment is as the script says; assertions that cannot be judged are counted",
+                "every segment is as the script says; assertions that cannot be judged add to a count",
             ),
             ("1", "a segment differs; the message names the line, and the segment that was sent"),
             ("2", "the script cannot be read, or is about what TCP has no part in"),

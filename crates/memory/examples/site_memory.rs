@@ -1,8 +1,10 @@
-//! How much memory a site's memory takes and how many reports it takes in a second, on one core.
+//! Measures how much memory a site's memory takes, and how many reports it processes in a second,
+//! on one core.
 //!
-//! `site_memory [NETWORKS] [REPORTS] [QUESTIONS]`: fills a memory with so many networks of IPv4 /24 (10 million), then gives it so many
-//! reports (10 million): of networks by a Zipf distribution as of a busy site, and of any network alike. Then asks a million
-//! times. The sum of all windows that were answered tells whether a change has changed answers.
+//! `site_memory [NETWORKS] [REPORTS] [QUESTIONS]` fills a memory with this number of networks of
+//! IPv4 /24 (10 million). Then it processes the reports (10 million): of networks by a Zipf
+//! distribution as at a busy site, and of all networks alike. Then it asks a million times. A
+//! changed sum of all answered windows shows that answers have changed.
 
 #![allow(clippy::disallowed_methods)]
 

@@ -1,7 +1,7 @@
-//! What bounds a window that is told of.
+//! The bound of a reported window.
 
-/// What kept a window from being larger. Only a loss says what a network carries; everything else is
-/// a lower bound of it (a censored sample).
+/// The bound that kept a window from being larger. Only a loss shows what a network carries; every
+/// other bound makes the window a lower bound of that (a censored sample).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReportBound {
     /// A loss, or an ECN mark.

@@ -7,22 +7,22 @@ use arith::reuse::decayed;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// When half of a remembered window is believed no more.
+/// The age at which the estimate of a remembered window is halved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfLife {
     /// Never: as in the runs of Eggert, Heidemann & Touch 2000 §5.
     Never,
-    /// After so many smoothed round trips of the path: 1 is the rule that its §7.4 names.
+    /// This number of smoothed round trips of the path: 1 is the rule that its §7.4 names.
     RoundTrips(u64),
 }
 
-/// How a host remembers its destinations.
+/// Configuration of a host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheConfig {
-    /// What destinations are taken together.
+    /// Destinations that share one entry.
     pub scope: Scope,
-    /// How the window ages. The default, 3000 round trips, is the five minutes of RFC 7661 §4.4.3
-    /// on a path of 100 ms, and less on a shorter one, which has changed more by then.
+    /// Ageing of the window. The default, 3000 round trips, is the five minutes of RFC 7661 §4.4.3
+    /// on a path of 100 ms. It is less on a shorter path, which has changed more by then.
     pub half_life: HalfLife,
     /// Destinations remembered at most.
     pub max_destinations: usize,
@@ -34,7 +34,7 @@ impl Default for CacheConfig {
     }
 }
 
-/// What one host remembers of its destinations.
+/// One host's memory of its destinations.
 pub struct HostCache {
     config: CacheConfig,
     destinations: DestinationTable<Ended>,
@@ -72,7 +72,7 @@ impl PathMemory for HostCache {
         let key = PathKey::new(remote, self.config.scope);
         let ended = self.destinations.entry(key)?;
         if ended.at > now {
-            // A clock that went back: nobody can say how old this is.
+            // The clock went back: the age of this entry is not known.
             self.destinations.remove(key);
             return None;
         }
@@ -87,7 +87,7 @@ impl PathMemory for HostCache {
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
         let Sample::Ended(state) = *sample else { return };
         if state.srtt.is_zero() {
-            // Nothing was measured: what is known already is better.
+            // Nothing was measured: the earlier entry is better.
             return;
         }
         let key = PathKey::new(remote, self.config.scope);

@@ -4,10 +4,10 @@ use crate::Remembered;
 use arith::reuse::first_window;
 use units::Duration;
 
-/// Round trips beyond this are no round trips: RFC 6298 §2.5 allows a timeout to be bounded there.
+/// Longest plausible round trip: RFC 6298 §2.5 allows a timeout to be bounded there.
 const LONGEST_RTT: Duration = Duration::from_secs(60);
 
-/// What a sender without memory begins with.
+/// Start of a sender without memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cold {
     /// Its first window, bytes.
@@ -16,17 +16,16 @@ pub struct Cold {
     pub mss: u64,
 }
 
-/// Decides whether, and with which bounds, a memory is believed.
+/// Decides whether, and with which bounds, a memory is used.
 ///
-/// Whatever passes gives a first window between the cold one and the cap, and a round trip that
+/// An admitted memory has a first window between the cold one and the cap, and a round trip that
 /// pacing can divide by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReuseGate {
-    /// Largest first window, bytes. The default, 4 MiB, is the largest send buffer of Linux as it
-    /// comes (`tcp_wmem`), beyond which no window there can be used anyway.
+    /// Largest first window, bytes. The default, 4 MiB, is the largest send buffer of stock Linux
+    /// (`tcp_wmem`), which bounds any window there anyway.
     pub cap: u64,
-    /// Older memories are not believed at all. Ten minutes, as long as fast start reuses what it
-    /// knows.
+    /// Older memories are ignored. Ten minutes, for which fast start reuses its state.
     pub max_age: Duration,
 }
 
@@ -37,7 +36,8 @@ impl Default for ReuseGate {
 }
 
 impl ReuseGate {
-    /// What of `remembered` a sender may use that would begin with `cold`; `None`: nothing.
+    /// The part of `remembered` that a sender may use that would start with `cold`; `None`:
+    /// nothing.
     pub fn admit(&self, remembered: &Remembered, cold: &Cold) -> Option<Remembered> {
         let Remembered { srtt, age, .. } = *remembered;
         if age > self.max_age || srtt.is_zero() || srtt > LONGEST_RTT {

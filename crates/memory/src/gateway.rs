@@ -1,5 +1,5 @@
-//! The performance gateway: what all senders of a site learn of a destination network, averaged over
-//! a sliding window (Zhang, Qiu & Keshav 2000 §5).
+//! The performance gateway: the samples of all senders of a site for a destination network,
+//! averaged over a sliding window (Zhang, Qiu & Keshav 2000 §5).
 
 use crate::table::DestinationTable;
 use crate::values::{Values, Weighing};
@@ -9,24 +9,26 @@ use arith::reuse::decayed;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// How a gateway aggregates.
+/// Configuration of a gateway's averages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatewayConfig {
-    /// What destinations are taken together.
+    /// Destinations that share one entry.
     pub scope: Scope,
     /// Length of the sliding window, S in the paper.
     pub window: Duration,
     /// Samples of `Wc` that an answer needs at least; the paper leaves the number open.
     pub enough: usize,
-    /// What halves the last good estimate of `Wc`, counted from when the window had no longer
-    /// enough; `None`: it is forgotten then, as in the paper's runs. Its future work.
+    /// Half-life of the last good estimate of `Wc`, from when the window no longer had enough
+    /// samples; `None`: it is forgotten then, as in the paper's runs. It is the paper's future
+    /// work.
     pub decay: Option<Duration>,
     /// Destinations remembered at most. The paper counts 15,000 to 25,000 networks within S at a
     /// very busy site.
     pub max_destinations: usize,
-    /// Samples kept of each destination at most; of each of its hosts where hosts count alike, and as many hosts.
+    /// Samples kept of each destination at most; of each of its hosts where hosts count alike, and
+    /// as many hosts.
     pub max_samples: usize,
-    /// What counts alike in the average; the paper leaves it open.
+    /// Weighing of samples in the average; the paper leaves it open.
     pub weighing: Weighing,
 }
 
@@ -136,7 +138,7 @@ impl Destination {
         self.last = self.last.filter(|last| last.newest <= now);
     }
 
-    /// What the window holds, if that is enough.
+    /// The average of the sliding window, if it has enough samples.
     fn estimate(&self, config: &GatewayConfig) -> Option<Estimate> {
         let share = self.shares.average().filter(|average| average.count >= config.enough)?;
         let rtt = Duration::from_nanos(self.rtts.average()?.mean);
@@ -180,7 +182,8 @@ impl Estimate {
         Remembered {
             cwnd: self.share,
             srtt: self.rtt,
-            // As after a first measurement (RFC 6298 §2.2): an average says nothing of deviation.
+            // The deviation is that of a first measurement (RFC 6298 §2.2): an average has no
+            // information on it.
             rttvar: self.rtt / 2,
             age: now.saturating_since(self.newest),
             share: Some(self.share),

@@ -1,4 +1,4 @@
-//! What destinations a memory keeps apart.
+//! The keys under which a memory keeps destinations apart.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::fmt;
@@ -9,8 +9,9 @@ const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 /// Bits before an IPv4 address that is written as one of IPv6.
 const BEFORE_IPV4: u8 = 96;
 
-/// The IPv4 address that an IPv6 address stands for: one that is mapped (`::ffff:0:0/96`, RFC 4291 §2.5.5.2), or translated
-/// (`64:ff9b::/96`, RFC 6052 §2.1). Any other address is returned unchanged.
+/// The IPv4 address that an IPv6 address stands for: one that is mapped (`::ffff:0:0/96`, RFC 4291
+/// §2.5.5.2), or translated (`64:ff9b::/96`, RFC 6052 §2.1). Any other address is returned
+/// unchanged.
 ///
 /// # Examples
 /// ```
@@ -27,8 +28,8 @@ pub fn canonical_address(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The IPv4 network that an IPv6 network of at least 96 bits stands for, as [`canonical_address`] does. Any other network is
-/// returned unchanged.
+/// The IPv4 network that an IPv6 network of at least 96 bits stands for, as [`canonical_address`]
+/// does. Any other network is returned unchanged.
 pub fn canonical_network(network: IpNet) -> IpNet {
     let IpAddr::V4(v4) = canonical_address(network.addr()) else { return network };
     let bits = match network {
@@ -38,21 +39,22 @@ pub fn canonical_network(network: IpNet) -> IpNet {
     bits.and_then(|bits| Ipv4Net::new(v4, bits).ok()).map_or(network, IpNet::V4)
 }
 
-/// True of an IPv6 network in which all translated IPv4 addresses lie: no network of visitors, but the whole IPv4 Internet.
+/// True of an IPv6 network in which all translated IPv4 addresses lie: no network of visitors, but
+/// the whole IPv4 Internet.
 pub fn holds_translated(network: &IpNet) -> bool {
     let translated = Ipv6Net::new(TRANSLATED, BEFORE_IPV4);
     matches!((network, translated), (IpNet::V6(net), Ok(translated)) if net.contains(&translated))
 }
 
-/// How widely what one path learns holds (Zhang, Qiu & Keshav 2000 §5.2.1).
+/// Destinations to which a path's memory applies (Zhang, Qiu & Keshav 2000 §5.2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// For the one destination address.
+    /// The one destination address.
     Host,
-    /// For its line, one subscriber's access: an IPv4 address, or the /64 of an IPv6 one (RFC 6177 §2).
+    /// Its line, one subscriber's access: an IPv4 address, or the /64 of an IPv6 one (RFC 6177 §2).
     Line,
-    /// For its network: addresses that share their first 24 bits, or for IPv6 48, the prefix that
-    /// a site usually has (RFC 6177 §2).
+    /// Its network: addresses that share their first 24 bits, or for IPv6 48, the prefix that a
+    /// site usually has (RFC 6177 §2).
     #[default]
     Network,
 }
@@ -69,7 +71,8 @@ impl PathKey {
     /// Prefix of an IPv6 network, bits.
     pub const IPV6_NETWORK: u8 = 48;
 
-    /// The destination that `remote` belongs to, an IPv4 address also where it is written as one of IPv6 ([`canonical_address`]).
+    /// The destination of `remote`; an IPv4 address also if it is written as one of IPv6
+    /// ([`canonical_address`]).
     ///
     /// # Examples
     /// ```
@@ -97,7 +100,7 @@ impl PathKey {
         self.0
     }
 
-    /// True if what is kept under this key holds for `remote`.
+    /// True if an entry under this key applies to `remote`.
     pub fn contains(&self, remote: IpAddr) -> bool {
         self.0.contains(&canonical_address(remote))
     }

@@ -1,15 +1,15 @@
-//! What is known of a destination: by one host, or by all hosts of a site through a gateway.
+//! Memories of destinations: of one host, or of all hosts of a site through a gateway.
 //!
-//! A path asks when it begins ([`PathMemory::recall`]) and tells when it has learnt
-//! ([`PathMemory::record`]). [`HostCache`] keeps how the last path to a host ended (temporal
-//! sharing: Eggert, Heidemann & Touch 2000 §3; RFC 9040); [`Gateway`] keeps samples of many senders
-//! and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000 §5). Whatever
-//! they answer passes the [`ReuseGate`] before a sender believes it. [`Lender`] is the memory of the agent's warm starts: it
-//! lends in parts what one connection has proven to those that begin together, and has bounds of its own.
-//! [`site`] is the memory of a site's gateway that takes a window without loss for a lower bound.
+//! A path asks the memory when it starts ([`PathMemory::recall`]), and reports what it has learnt
+//! ([`PathMemory::record`]). [`HostCache`] keeps the final state of the last path to a host
+//! (temporal sharing: Eggert, Heidemann & Touch 2000 §3; RFC 9040). [`Gateway`] keeps samples of
+//! many senders and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000
+//! §5). A sender uses their answers only through the [`ReuseGate`]. [`Lender`] is the memory of the
+//! agent's warm starts: it divides the window that one connection has proven among those that start
+//! together, and has bounds of its own. [`site`] is the memory of a site's gateway, which takes a
+//! window without loss for a lower bound.
 //!
 //! # Where to begin
-//!
 //! A host remembers how a path ended. Five minutes later it believes half of the window:
 //!
 //! ```
@@ -34,7 +34,7 @@
 //! assert_eq!(gate.admit(&remembered, &cold).expect("it is young enough").cwnd, 30_000);
 //! ```
 //!
-//! `tcp::Host::set_memory` gives a host such a memory, under schemes that have one.
+//! `tcp::Host::set_memory` gives a host a memory, under schemes that use one.
 //!
 //! No I/O, no clock, no randomness; bounded in destinations and in samples.
 
@@ -78,11 +78,12 @@ use units::Instant;
 
 /// Remembers destinations.
 pub trait PathMemory {
-    /// What is known of the way to `remote` at `now`; `None`: not enough, begin cold.
+    /// The memory of the path to `remote` at `now`; `None`: too little is known, so the path starts
+    /// cold.
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered>;
 
-    /// Lets one connection alone use what is known of the way to `remote`, as long as nothing new is learnt of it; `None`:
-    /// nothing is known, or what is known is of several connections.
+    /// Reserves the memory of the path to `remote` for one connection alone, until the memory
+    /// learns something new. `None`: nothing is known, or the memory is of several connections.
     fn sole_use(&mut self, remote: IpAddr) -> Option<SoleUse> {
         let _ = remote;
         None
@@ -91,13 +92,13 @@ pub trait PathMemory {
     /// A path to `remote` has learnt something.
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample);
 
-    /// Destinations that something is kept of; `None` where nobody counts.
+    /// Number of remembered destinations; `None` if the memory does not count them.
     fn known(&self) -> Option<usize> {
         None
     }
 }
 
-/// A memory that several paths, or several hosts of a site, ask and tell.
+/// A memory that several paths, or several hosts of a site, share.
 pub type Shared = Rc<RefCell<dyn PathMemory>>;
 
 /// `memory` as something to be shared.

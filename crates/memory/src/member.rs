@@ -1,4 +1,4 @@
-//! One host of a site, as its connections see it: a memory that they ask and tell.
+//! One host of a site, as its connections see it: a memory that they ask and report to.
 
 use crate::site::{Reporter, SiteMemory, SiteReport};
 use crate::{PathKey, PathMemory, Remembered, Sample, Scope, TransferSample};
@@ -31,7 +31,7 @@ impl PathMemory for SiteMember {
         Some(Remembered {
             cwnd: estimate.window,
             srtt: rtt,
-            // As after a first measurement (RFC 6298 §2.2).
+            // The deviation is that of a first measurement (RFC 6298 §2.2).
             rttvar: rtt / 2,
             min_rtt: Some(rtt),
             age: estimate.age,

@@ -1,4 +1,4 @@
-//! What a path has learnt.
+//! Samples that a path learns.
 
 use crate::bound::ReportBound as Bound;
 use units::{Duration, Rate};
@@ -6,11 +6,11 @@ use units::{Duration, Rate};
 /// Something learnt of the way to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
-    /// What one connection got of the path, while the path lives.
+    /// The share of one connection, while the path lives.
     Report(GatewayReport),
-    /// What one transfer met, and what bounded it.
+    /// Measurements of one transfer, and its bound.
     Transfer(TransferSample),
-    /// How the path was when it ended.
+    /// State of the path at its end.
     Ended(PathState),
 }
 
@@ -24,11 +24,11 @@ pub struct GatewayReport {
     pub rtt: Option<Duration>,
 }
 
-/// What a transfer, or a part of a long one, met of its path.
+/// Measurements of a path by a transfer, or by a part of a long one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSample {
-    /// Bytes: under [`Bound::Loss`] in flight when the loss came, otherwise the most that was in flight and
-    /// arrived.
+    /// Bytes: with [`Bound::Loss`] the flight when the loss happened, otherwise the largest
+    /// delivered flight.
     pub window: u64,
     /// The highest rate at which data was delivered in a round trip, if it was measured.
     pub rate: Option<Rate>,
@@ -40,7 +40,7 @@ pub struct TransferSample {
     pub sent: u32,
     /// Segments that went again after the loss; a timeout makes them more than were lost.
     pub lost: u32,
-    /// What kept the window from being larger.
+    /// The bound that kept the window from being larger.
     pub bound: Bound,
 }
 
@@ -59,7 +59,7 @@ pub struct PathState {
     pub min_rtt: Option<Duration>,
     /// Payload of a full segment, bytes.
     pub mss: u64,
-    /// How fast data arrived, where a start-up measured it.
+    /// Delivery rate, if a start-up measured it.
     pub rate: Option<Rate>,
     /// The peer has taken, or would take, data in a SYN.
     pub early_data: bool,

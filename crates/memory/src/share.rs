@@ -1,10 +1,12 @@
-//! What a sender tells a performance gateway of its share of the path, `Wc`, and when (Zhang, Qiu & Keshav 2000 §4.2, §5.1).
+//! The share of the path, `Wc`, that a sender reports to a performance gateway, and when (Zhang,
+//! Qiu & Keshav 2000 §4.2, §5.1).
 //!
-//! A loss in congestion avoidance tells a segment less than the window, a transfer without loss its last window. The
-//! paper's words allow more than one sense of "last", "loss" and "terminates": [`ShareRule`] says which one holds.
-//! Senders that report and a gateway that rebuilds them from packets follow the same [`ShareNotes`].
+//! A sender reports a segment less than the window at a loss in congestion avoidance, and the last
+//! window of a transfer without loss. The paper's words allow more than one sense of "last", "loss"
+//! and "terminates": [`ShareRule`] chooses one. Senders that report and a gateway that rebuilds
+//! them from packets follow the same [`ShareNotes`].
 
-/// What a transfer tells that met no loss.
+/// Report of a transfer without loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuietShare {
     /// The window after the last acknowledgement.
@@ -14,32 +16,32 @@ pub enum QuietShare {
     Sent,
     /// The window, but no more than was in flight at once.
     Used,
-    /// What the connection told at its latest loss; while it has met none, its window.
+    /// The share that the connection reported at its latest loss; before a loss, its window.
     Recorded,
     /// Nothing: a connection that goes on has not terminated.
     Nothing,
 }
 
-/// What a loss in slow start tells.
+/// Report of a loss in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyLoss {
     /// Nothing, and neither does the transfer's end.
     #[default]
     Nothing,
-    /// Nothing itself; the transfer's end tells as if there had been none.
+    /// Nothing by itself; the transfer's end reports as if there had been no loss.
     End,
-    /// What a loss in congestion avoidance tells.
+    /// The same report as for a loss in congestion avoidance.
     Share,
 }
 
-/// Which reading of the paper senders follow.
+/// Reading of the paper that senders follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShareRule {
-    /// What a transfer without loss tells.
+    /// Report of a transfer without loss.
     pub quiet: QuietShare,
-    /// What a loss in slow start tells.
+    /// Report of a loss in slow start.
     pub early_loss: EarlyLoss,
-    /// Windows are told in whole segments; parts of one are dropped.
+    /// Windows are reported in whole segments; parts of one are dropped.
     pub whole: bool,
 }
 
@@ -59,19 +61,19 @@ pub struct CountedWindow {
     pub mss: u64,
 }
 
-/// What one connection has met, as far as the gateway is concerned.
+/// State of one connection, as far as the gateway is concerned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShareNotes {
     rule: ShareRule,
-    /// The transfer under way has met a loss after which its end tells nothing.
+    /// The current transfer has met a loss after which its end reports nothing.
     lossy: bool,
     /// Bytes that the connection had sent when `sent_under` was noted.
     sent: u64,
-    /// The window under which the latest of them left.
+    /// The window under which the latest of them were sent.
     sent_under: u64,
-    /// Most bytes in flight of the transfer under way.
+    /// Most bytes in flight of the current transfer.
     used: u64,
-    /// The share that the latest loss told.
+    /// The share that the latest loss reported.
     recorded: Option<u64>,
 }
 
@@ -81,8 +83,9 @@ impl ShareNotes {
         Self { rule, ..Self::default() }
     }
 
-    /// So much was ever sent, the latest under a window of `cwnd`, and so much was in flight after it. All in bytes; asked
-    /// for by rules that [watch flights](ShareRule::watches_flights), for each acknowledgement before the window grows.
+    /// Notes the bytes `sent` so far, the latest under a window of `cwnd`, and the bytes in flight
+    /// after them. Rules that [watch flights](ShareRule::watches_flights) need it, for each
+    /// acknowledgement before the window grows.
     pub fn on_flight(&mut self, sent: u64, cwnd: u64, in_flight: u64) {
         if sent > self.sent {
             (self.sent, self.sent_under) = (sent, cwnd);
@@ -90,7 +93,8 @@ impl ShareNotes {
         self.used = self.used.max(in_flight);
     }
 
-    /// A loss shows; the window is still what it was. The share to tell, bytes, if any.
+    /// Handles a loss, while the window is still unreduced. Returns the share to report, bytes, if
+    /// any.
     pub fn on_loss(&mut self, window: CountedWindow, in_avoidance: bool) -> Option<u64> {
         let early = !in_avoidance;
         self.lossy |= !early || self.rule.early_loss != EarlyLoss::End;
@@ -102,12 +106,13 @@ impl ShareNotes {
         Some(share)
     }
 
-    /// Something goes again of which no new loss was told: part of a loss that was, or a probe.
+    /// Handles a retransmission without a new loss: it is part of an earlier loss, or a probe.
     pub fn on_repair(&mut self) {
         self.lossy |= self.rule.early_loss != EarlyLoss::End;
     }
 
-    /// All of a transfer has arrived, and another may begin. The share to tell, bytes, if any.
+    /// Handles the end of a transfer, whose data is all acknowledged. Returns the share to report,
+    /// bytes, if any.
     pub fn on_end(&mut self, window: CountedWindow) -> Option<u64> {
         let used = std::mem::take(&mut self.used);
         if std::mem::take(&mut self.lossy) {
@@ -143,8 +148,8 @@ mod tests {
         CountedWindow { cwnd, mss: MSS }
     }
 
-    /// Slow start sends 3 segments in flights of 1 and 2: the last leaves under a window of 2, two are in flight at most, and three
-    /// ACKs make it 4.
+    /// Slow start sends 3 segments in flights of 1 and 2. The last is sent under a window of 2, two
+    /// are in flight at most, and three ACKs make the window 4.
     fn three_segments(notes: &mut ShareNotes) -> Option<u64> {
         notes.on_flight(1000, 1000, 1000);
         notes.on_flight(3000, 2000, 2000);
@@ -192,7 +197,7 @@ mod tests {
         assert_eq!(tells(Nothing), [None, None]);
         assert_eq!(tells(End), [None, Some(9000)]);
         assert_eq!(tells(Share), [Some(15_000), None]);
-        // A loss in avoidance behind it is told, and is the last word.
+        // A loss in avoidance behind it is reported, and is the final report.
         let mut notes = notes(QuietShare::Window, End);
         notes.on_loss(window(16_000), false);
         assert_eq!(notes.on_loss(window(9000), true), Some(8000));

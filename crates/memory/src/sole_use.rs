@@ -1,9 +1,10 @@
-//! Whether a connection uses a set of remembered parameters that only one may use.
+//! The right to a set of remembered parameters that only one connection may use.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The right to use a set of remembered parameters, which one connection alone has (RFC 9959 §3.2). Clones are of the same set.
+/// The right to use a set of remembered parameters, which one connection alone has (RFC 9959 §3.2).
+/// Clones are of the same set.
 #[derive(Clone, Debug, Default)]
 pub struct SoleUse(Rc<Cell<bool>>);
 

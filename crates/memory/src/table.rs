@@ -1,11 +1,11 @@
-//! A bounded table of destinations; the one that nobody asked or told of for longest goes first.
+//! A bounded table of destinations; the least recently used one is dropped first.
 
 use crate::PathKey;
 use lru::LruCache;
 use rustc_hash::FxBuildHasher;
 use std::num::NonZeroUsize;
 
-/// What is kept of each of at most so many destinations.
+/// Values of a bounded number of destinations.
 pub struct DestinationTable<V> {
     entries: LruCache<PathKey, V, FxBuildHasher>,
 }

@@ -1,15 +1,16 @@
-//! What a gateway was told of one destination in its sliding window, and the average that it answers with: of all values, or of
-//! what each host of the destination network has come to.
+//! Samples of a gateway for one destination in its sliding window, and their average: of all
+//! values, or of each host's average.
 
 use crate::window::{Average, SlidingWindow};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// What counts alike in an average (Zhang, Qiu & Keshav 2000 §5.2.3: "the average of all values").
+/// Units of equal weight in an average (Zhang, Qiu & Keshav 2000 §5.2.3: "the average of all
+/// values").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weighing {
-    /// Every sample. Who tells often counts much.
+    /// Every sample. A host that reports often has much weight.
     #[default]
     Samples,
     /// Every host, by the average of its samples.
@@ -19,7 +20,7 @@ pub enum Weighing {
 /// Values of one kind towards one destination.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
-    /// By host; under no host those of all, if every sample counts alike.
+    /// Values by host; if every sample counts alike, all values are under no host.
     groups: BTreeMap<Option<IpAddr>, SlidingWindow>,
 }
 
@@ -40,7 +41,7 @@ impl Values {
         self.groups.entry(group).or_default().push(now, value, limit);
     }
 
-    /// Forgets what is older than `length` at `now`, and what seems to lie ahead of it.
+    /// Forgets values older than `length` at `now`, and values from the future.
     pub(crate) fn expire(&mut self, now: Instant, length: Duration) {
         self.groups.retain(|_, window| {
             window.expire(now, length);
@@ -84,7 +85,7 @@ mod tests {
         IpAddr::from([10, 0, 0, n])
     }
 
-    /// Host 1 tells 40, 42, 44 within a minute, host 2 tells 10 once.
+    /// Host 1 reports 40, 42, 44 within a minute, host 2 reports 10 once.
     fn told(weighing: Weighing, limit: usize) -> Values {
         let mut values = Values::default();
         for (s, n, value) in [(0, 1, 40), (20, 2, 10), (30, 1, 42), (60, 1, 44)] {
@@ -105,7 +106,8 @@ mod tests {
     #[test]
     fn a_host_that_has_long_told_nothing_does_not_count() {
         let mut values = told(Weighing::Hosts, 100);
-        // At 325 s host 2's only sample, of 20 s, is older than five minutes; of host 1 the samples of 30 and 60 s are left.
+        // At 325 s host 2's only sample, of 20 s, is older than five minutes; of host 1 the samples
+        // of 30 and 60 s are left.
         values.expire(at(325), Duration::from_secs(300));
         assert_eq!(values.average(), Some(Average { mean: 43, count: 2, newest: at(60) }));
         values.expire(at(361), Duration::from_secs(300));
@@ -114,7 +116,8 @@ mod tests {
 
     #[test]
     fn no_more_hosts_are_kept_than_samples_of_one() {
-        // With room for one host each newcomer drives out the other: 40, then 10, then 42 and 44, of which the limit keeps one.
+        // With room for one host each newcomer drives out the other: 40, then 10, then 42 and 44,
+        // of which the limit keeps one.
         assert_eq!(told(Weighing::Hosts, 1).average().unwrap().mean, 44);
     }
 }

@@ -3,18 +3,18 @@
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// The average of what is in a window.
+/// The average of a window's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Average {
     /// Mean, rounded down.
     pub mean: u64,
     /// Samples it is made of.
     pub count: usize,
-    /// When the newest of them was taken.
+    /// Time of the newest of them.
     pub newest: Instant,
 }
 
-/// The samples of the last while, at most so many.
+/// The recent samples, up to a limit.
 #[derive(Clone, Debug, Default)]
 pub struct SlidingWindow {
     samples: VecDeque<(Instant, u64)>,
@@ -33,7 +33,7 @@ impl SlidingWindow {
         }
     }
 
-    /// Forgets what is older than `length` at `now`, and what seems to lie ahead of it.
+    /// Forgets samples older than `length` at `now`, and samples from the future.
     pub fn expire(&mut self, now: Instant, length: Duration) {
         self.drop_back(|at| at > now);
         while self.samples.front().is_some_and(|(at, _)| now - *at > length) {
@@ -41,7 +41,7 @@ impl SlidingWindow {
         }
     }
 
-    /// The average of what is held; `None` if that is nothing.
+    /// The average of the samples; `None` if there are none.
     pub fn average(&self) -> Option<Average> {
         let (newest, _) = *self.samples.back()?;
         let count = self.samples.len();

@@ -1,13 +1,13 @@
 //! Options of one connection that are not policies: sizes, timers, the receiver's habits.
 //!
-//! [`ConnectionConfig::default`] is what the RFCs ask for today; a scheme changes what its time
-//! did otherwise.
+//! [`ConnectionConfig::default`] has what the RFCs demand today; a scheme changes what was
+//! different in its time.
 
 pub use segment::Framing;
 pub use segment::receiver::{AckPolicy, ReceiveConfig, SackHold};
 use units::Duration;
 
-/// How a connection opens.
+/// The way in which a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// Three-way handshake (RFC 9293 §3.5).
@@ -22,10 +22,10 @@ pub enum Opening {
     /// TCP Fast Open (RFC 7413): data in the SYN, as much as it has room for, to a peer that gave a
     /// cookie; a request for one to any other.
     FastOpen,
-    /// As the papers' one-way agents, which have no handshake: as [`Opening::Accelerated`] on the
-    /// wire, but the first segment is one of data like any other. Lost, it goes again with its
-    /// data, and the loss counts as one of data. The answer to it is not acknowledged, and aborting
-    /// sends nothing.
+    /// As the papers' one-way agents, which have no handshake. On the wire this is
+    /// [`Opening::Accelerated`], but the first segment is a data segment like any other. If lost,
+    /// it is retransmitted with its data, and the loss counts as a data loss. The answer to it is
+    /// not acknowledged, and aborting sends nothing.
     OneWay,
     /// Transport and TLS open in one round trip (RFC 9000 §7): as [`Opening::Accelerated`], but a
     /// lost opening is retransmitted with its data.
@@ -38,8 +38,8 @@ pub enum Opening {
 }
 
 impl Opening {
-    /// Data may leave before the handshake has ended, to a peer that `remembers` or not. Of
-    /// [`Opening::FastOpen`] the cookie decides.
+    /// True if data may leave before the handshake has ended, to a peer that `remembers` or not.
+    /// The cookie decides on [`Opening::FastOpen`].
     pub const fn is_early(self, remembers: bool) -> bool {
         match self {
             Self::Handshake | Self::FastOpen => false,
@@ -49,7 +49,7 @@ impl Opening {
     }
 }
 
-/// How a sample counts in ticks of a coarse clock.
+/// Conversion of a sample into ticks of a coarse clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickCount {
     /// The ticks seen between sending and acknowledgement, as a counter that a clock drives.
@@ -58,12 +58,12 @@ pub enum TickCount {
     Nearest,
 }
 
-/// What the RTO's lower bound applies to.
+/// The part of the RTO to which the lower bound applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtoFloor {
-    /// To the whole timeout: `max(min, srtt + 4*rttvar)` (RFC 6298 §2.4).
+    /// The whole timeout: `max(min, srtt + 4*rttvar)` (RFC 6298 §2.4).
     Total,
-    /// To the variance term: `srtt + max(min, 4*rttvar)`, as Linux does.
+    /// The variance term: `srtt + max(min, 4*rttvar)`, as Linux does.
     Variance,
 }
 
@@ -74,76 +74,78 @@ pub struct RtoConfig {
     pub min: Duration,
     /// Upper bound, backed off or not.
     pub max: Duration,
-    /// Before the first sample.
+    /// Timeout before the first sample.
     pub initial: Duration,
     /// Clock granularity: samples and estimates count in ticks. Zero: nanoseconds.
     pub tick: Duration,
-    /// How far into a tick the clock is at the origin of time.
+    /// Offset of the clock within a tick at the origin of time.
     pub phase: Duration,
-    /// How samples count in ticks.
+    /// Conversion of samples into ticks.
     pub count: TickCount,
-    /// What `min` bounds.
+    /// The part that `min` bounds.
     pub floor: RtoFloor,
 }
 
-/// When a SYN or SYN-ACK goes again.
+/// The retransmission timer of SYNs and SYN-ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpeningTimer {
-    /// After [`RtoConfig::initial`] (RFC 6298 §2.1), or what a memory of the path makes of it.
+    /// [`RtoConfig::initial`] (RFC 6298 §2.1), or a timeout from a memory of the path.
     Initial,
-    /// After what is known of round trips to the other host: from a memory, or from another
-    /// connection of this host's that has just opened. Answers to what left later, or together with
-    /// it, tell of a loss sooner.
+    /// A timeout from known round trips to the other host: from a memory, or from another
+    /// connection of this host's that has just opened. Answers to SYNs that left later, or together
+    /// with it, show a loss sooner.
     Known,
-    /// SYNs as with [`OpeningTimer::Known`], SYN-ACKs as with [`OpeningTimer::Initial`]: a client that lacks one asks again,
-    /// and is answered at once.
+    /// SYNs as with [`OpeningTimer::Known`], SYN-ACKs as with [`OpeningTimer::Initial`]: a client
+    /// that lacks a SYN-ACK retransmits its SYN, and is answered at once.
     KnownToClients,
 }
 
-/// When round trips are measured.
+/// The segments whose round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
     /// One segment at a time, as BSD times them (Karn & Partridge 1987).
     OnePerRoundTrip,
     /// Every ACK of data sent only once.
     EveryAck,
-    /// Every ACK of new data, by the segment that brought it, also if that was sent again, which
-    /// timestamps tell (RFC 7323 §4.1): ns-2 with timestamps.
+    /// Every ACK of new data, also of retransmissions, by the echoed timestamp (RFC 7323 §4.1):
+    /// ns-2 with timestamps.
     Echo,
 }
 
-/// What happens to the window after an idle time longer than the RTO.
+/// Effect on the window of an idle time longer than the RTO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleRestart {
-    /// The window falls to the restart window (RFC 5681 §4.1): `-ssr`.
+    /// The window becomes the restart window (RFC 5681 §4.1): `-ssr`.
     SlowStart,
     /// As [`IdleRestart::SlowStart`], but halved once per RTO of idling down to the restart
     /// window and `ssthresh` kept up, as Linux does (RFC 2861 §3.1).
     Decay,
     /// The old window is used again: `-nssr`.
     Keep,
-    /// The start-up begins with the old window and makes of it what it will.
+    /// The start-up begins with the old window and changes it as it decides.
     StartUp,
-    /// As ns-2: the retransmission timer runs on when all is acknowledged. If it has run out
-    /// before more is sent, the window is one segment and `ssthresh` as it was.
+    /// The retransmission timer runs on when all is acknowledged, as in ns-2. If it has expired
+    /// before more is sent, the window is one segment and `ssthresh` is unchanged.
     TimerSlowStart,
-    /// As [`IdleRestart::TimerSlowStart`], but the window stays. What the timer still does: a loss
-    /// of the first segment after it is left to the timeout.
+    /// As [`IdleRestart::TimerSlowStart`], but the window stays. The timer still has one effect: a
+    /// loss of the first segment after it is left to the timeout.
     TimerKeep,
 }
 
-/// Whose memory the paths of a scheme ask when they begin, and tell what they learn.
+/// The memory that the paths of a scheme query when they begin, and update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryKind {
-    /// Nobody's: every path begins cold.
+    /// No memory: every path has a cold start.
     None,
-    /// The host's own, of how its last path to the destination ended (temporal sharing).
+    /// The host's own, of the end of its last path to the destination (temporal sharing).
     Temporal,
-    /// A performance gateway's, of what all senders of the site report; also after idle.
+    /// A performance gateway's, from the reports of all senders of the site; also after idle.
     Gateway,
-    /// A site's, which takes windows without loss for lower bounds, of what all senders of the site report; also after idle.
+    /// A site's, from the reports of all senders of the site, which takes windows without loss for
+    /// lower bounds; also after idle.
     Site,
-    /// The host's own, of what connections have proven, lent in parts to those that begin together.
+    /// The host's own, of proven windows, divided among connections that begin together (window
+    /// pool).
     Lent,
 }
 
@@ -195,15 +197,16 @@ pub struct ConnectionConfig {
     pub lost_initial_window: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
     pub initial_ssthresh: Option<u32>,
-    /// Largest sending window, segments: no more is used of `cwnd`, and nothing is sent that lies
-    /// further beyond the last acknowledgement, whatever recovery lets go. `None`: the peer's window
-    /// alone limits.
+    /// Largest sending window, segments: no more is used of `cwnd`, and nothing is sent at a larger
+    /// distance from the last acknowledgement, whatever recovery allows. `None`: only the peer's
+    /// window is a limit.
     pub window_limit: Option<u32>,
-    /// How the connection opens.
+    /// The way in which the connection opens.
     pub opening: Opening,
-    /// When what opens it goes again.
+    /// The retransmission timer of SYNs and SYN-ACKs.
     pub opening_timer: OpeningTimer,
-    /// By how much of it such a time is longer by chance, at most, in thousandths; each connection has its own chance.
+    /// Largest random part by which the timers of SYNs are longer, in thousandths; each connection
+    /// has its own.
     pub opening_spread: u32,
     /// SYNs that leave at once for the same host; more of them are spaced. `None`: all.
     pub opening_burst: Option<u32>,
@@ -211,12 +214,12 @@ pub struct ConnectionConfig {
     pub rto: RtoConfig,
     /// A further timeout of the same segment lowers `ssthresh` again; RFC 5681 §3.1 holds it.
     pub halve_again: bool,
-    /// When round trips are measured; with timestamps every ACK is.
+    /// The segments whose round trips are measured; with timestamps every ACK is.
     pub rtt_sampling: RttSampling,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Without SACK, segments that duplicate ACKs told of are not delivered once more when they are acknowledged: the
-    /// window does not grow by them (Linux `tcp_remove_reno_sacks`).
+    /// Without SACK, segments that duplicate ACKs reported are not delivered once more when they
+    /// are acknowledged: the window does not grow by them (Linux `tcp_remove_reno_sacks`).
     pub duplicates_deliver: bool,
     /// Offer SACK (RFC 2018).
     pub sack: bool,
@@ -224,12 +227,13 @@ pub struct ConnectionConfig {
     pub window_scaling: bool,
     /// Negotiate ECN (RFC 3168).
     pub ecn: bool,
-    /// What the start-up sends with low priority says so to the queues on the way; otherwise only
-    /// the sender knows.
+    /// Segments of a start-up with low priority are marked for the queues on the path; otherwise
+    /// only the sender knows.
     pub show_priority: bool,
     /// Hold back small segments while data is unacknowledged (RFC 9293 §3.7.4).
     pub nagle: bool,
-    /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux `tcp_nagle_check`).
+    /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux
+    /// `tcp_nagle_check`).
     pub minshall: bool,
     /// A FIN on its own waits for room in the congestion window, as a segment (Linux
     /// `tcp_cwnd_test`); otherwise it is control and leaves at once.
@@ -237,18 +241,18 @@ pub struct ConnectionConfig {
     /// A full segment is no longer than half of the largest window that the peer has offered
     /// (`tcp_bound_to_half_wnd`).
     pub halves_window: bool,
-    /// End with PSH what segmentation offload would take as one, as Linux does.
+    /// Set PSH on the last segment of each batch of segmentation offload, as Linux does.
     pub offload: bool,
-    /// Of these, so many segments make one at least; zero: as the rate says (Linux `tcp_min_tso_segs`).
+    /// Fewest segments of a batch; zero: as the rate says (Linux `tcp_min_tso_segs`).
     pub least_batch: u32,
     /// The window after idle.
     pub idle: IdleRestart,
-    /// Most segments that may leave on one occasion (an ACK, a write, a timeout); `None`: as many
-    /// as the window lets go. ns-2's `maxburst`.
+    /// Most segments that may leave at one send opportunity (an ACK, a write, a timeout); `None`:
+    /// as many as the window allows. ns-2's `maxburst`.
     pub max_burst: Option<u32>,
-    /// Whether the window grows only while it is used.
+    /// The rule by which the window grows only while it is used.
     pub validation: WindowValidation,
-    /// Whose memory is asked and told.
+    /// The memory that is queried and updated.
     pub memory: MemoryKind,
     /// Spread sending over the round trip, as fast as `pacing_gain` says.
     pub pacing: bool,

@@ -1,16 +1,16 @@
-//! The policies of a TCP sender, and the plain structs that they decide from.
+//! The policies of a TCP sender, and the plain structs from which they decide.
 //!
 //! [`startup`], [`congestion`] and [`recovery`] are the three that combine freely; [`bbr`] is the
-//! model of a path that two of them hand on. [`ack`] turns an arriving ACK into what they are told;
-//! they answer by the [`window`], a [`send_plan`] or marks on the scoreboard. [`config`] and
-//! [`sharing`] are the options that are no policy of their own.
+//! model of a path that one BBR policy hands to another. [`ack`] turns a received ACK into their
+//! inputs; they answer by the [`window`], a [`send_plan`] or marks on the scoreboard. [`config`]
+//! and [`sharing`] are the options outside of policies.
 //!
 //! No policy knows a connection, a path or a host: each is a struct to be driven and tested alone.
 //!
 //! # Where to begin
 //!
-//! [`startup::STARTUPS`], [`congestion::CONTROLLERS`] and [`recovery::RECOVERIES`] list what there is. A start-up moves a
-//! [`window::Window`] by what an ACK says:
+//! [`startup::STARTUPS`], [`congestion::CONTROLLERS`] and [`recovery::RECOVERIES`] list the
+//! policies. A start-up changes a [`window::Window`] at an ACK:
 //!
 //! ```
 //! use policy::ack::AckSample;
@@ -26,8 +26,8 @@
 //! assert_eq!(window.cwnd(), 4000);
 //! ```
 //!
-//! To add a policy of your own, follow CONTRIBUTING.md: one file and one line. A whole TCP with it is
-//! `tcp::Scheme::parse("newreno+startup=NAME")`.
+//! To add a policy of your own, follow CONTRIBUTING.md: one file and one line. A whole TCP with it
+//! is `tcp::Scheme::parse("newreno+startup=NAME")`.
 
 pub mod ack;
 pub mod bbr;

@@ -1,37 +1,38 @@
-//! How a start-up wants what it sends to be spaced and marked, for as long as it says so.
+//! A start-up's orders for the spacing and marks of segments.
 
 use units::{Duration, Instant};
 
-/// Orders for the pacer of a path. They hold beside the window, which they never widen, until the
-/// start-up gives others or ends them. Segments and bytes are counted from the order on, over all
-/// members of the path; the spacing reaches back beyond an order that replaces another.
+/// Orders for the pacer of a path. They apply in addition to the window, which they never widen,
+/// until the start-up gives others or ends them. Segments and bytes count from the order on, over
+/// all members of the path; the spacing includes segments sent before an order that replaces
+/// another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendPlan {
     /// Segments that may leave at once; at least one.
     pub burst: u32,
-    /// What lies between bursts, by `shape`.
+    /// Time between bursts, by `shape`.
     pub gap: Duration,
-    /// How burst and gap are meant.
+    /// Meaning of burst and gap.
     pub shape: GapShape,
-    /// After so many segments of new data no more leave until the next order, or until nothing is in
-    /// flight whose ACK could bring one.
+    /// Number of segments of new data after which no more leave until the next order, or until
+    /// nothing is in flight whose ACK could bring one.
     pub stop_after: Option<u32>,
-    /// What is sent with low priority.
+    /// Data that is sent with low priority.
     pub mark: Option<PriorityMark>,
-    /// What leaves before the spacing begins.
+    /// Segments that leave before the spacing begins.
     pub lead: Option<Lead>,
 }
 
-/// Segments of new data that leave at once; what follows them is spaced, and waits until then.
+/// Segments of new data that leave at once; later segments are spaced, and wait until then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lead {
-    /// How many, counted from the order on.
+    /// Number of segments from the order on.
     pub segments: u32,
-    /// When the first spaced segment may leave.
+    /// Time at which the first spaced segment may leave.
     pub until: Instant,
 }
 
-/// What a gap of a [`SendPlan`] bounds.
+/// Meaning of a gap of a [`SendPlan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapShape {
     /// From a segment to the one `burst` later it is at least a gap: no interval of that length
@@ -42,8 +43,8 @@ pub enum GapShape {
     Bucket,
 }
 
-/// New data that is sent with low priority: a queue that heeds it drops such segments first.
-/// A segment is marked if it contains a byte of the range; one that is sent again never is.
+/// New data that is sent with low priority: a queue that respects it drops these segments first. A
+/// segment is marked if it contains a byte of the range; a retransmission never is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PriorityMark {
     /// Bytes of new data before the range.

@@ -6,7 +6,7 @@
 use crate::send_plan::SendPlan;
 use units::{Duration, Instant, Rate};
 
-/// Why `cwnd` or `ssthresh` changed.
+/// The cause for which `cwnd` or `ssthresh` changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {
     /// The path begins (RFC 5681 §3.1, RFC 6928).
@@ -35,7 +35,7 @@ pub enum Cause {
     AppLimited,
     /// ECN echo.
     Ecn,
-    /// A start-up policy seeded the window from what is remembered or measured.
+    /// A start-up policy seeded the window from remembered or measured values.
     Seed,
     /// A start-up policy gave up.
     Retreat,
@@ -73,9 +73,9 @@ impl Cause {
 /// One recorded change of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowChange {
-    /// When.
+    /// Time of the change.
     pub at: Instant,
-    /// Why.
+    /// Cause of the change.
     pub cause: Cause,
     /// Window after the change, bytes.
     pub cwnd: u64,
@@ -83,23 +83,23 @@ pub struct WindowChange {
     pub ssthresh: u64,
 }
 
-/// What a start-up wants of the pacer.
+/// A start-up's order for the pacer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanOrder {
-    /// Space sending so.
+    /// Space sending by this plan.
     Follow(SendPlan),
-    /// Space it no more.
+    /// End the spacing.
     End,
 }
 
-/// How sending is paced beside what window and round trip say.
+/// Pacing of sending in addition to window and round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingOrder {
     /// Sending is paced.
     pub is_on: bool,
-    /// Never faster than this; `None`: as fast as the rate says.
+    /// Largest rate; `None`: no limit.
     pub most: Option<Rate>,
-    /// At this rate, whatever window and round trip say.
+    /// Fixed rate, independent of window and round trip.
     pub fixed: Option<Rate>,
 }
 
@@ -123,7 +123,7 @@ pub struct Window {
     pacing_rate: Option<Rate>,
     /// A start-up's orders for the pacer, not yet taken.
     order: Option<PlanOrder>,
-    /// How the start-up wants sending paced; `None`: it has no say.
+    /// The start-up's order of pacing; `None`: it has given none.
     pacing: Option<PacingOrder>,
     /// The retransmission timeout that the start-up has ordered.
     timeout: Option<TimeoutOrder>,
@@ -131,7 +131,7 @@ pub struct Window {
     clients: u32,
     /// Weight of the connection among those that share with it, at least one.
     weight: u32,
-    /// A policy's order that rates measured from now on do not tell how fast the path is.
+    /// A policy's order that rates measured from now on do not show the path's rate.
     ignore_rates: bool,
     /// Numerator left over by [`Window::grow_by_fraction`].
     remainder: u64,
@@ -141,7 +141,7 @@ pub struct Window {
 }
 
 impl PacingOrder {
-    /// What it makes of a rate.
+    /// Returns the rate that the order makes of another.
     fn applied_to(&self, rate: Rate) -> Rate {
         let rate = self.fixed.unwrap_or(rate);
         self.most.map_or(rate, |most| rate.min(most))
@@ -218,7 +218,7 @@ impl Window {
         self.limit = limit;
     }
 
-    /// Sets the segment size once the handshake has told it; the window keeps its bytes.
+    /// Sets the segment size once the handshake has shown it; the window keeps its bytes.
     pub fn set_mss(&mut self, mss: u64) {
         self.mss = mss;
     }
@@ -253,7 +253,7 @@ impl Window {
         self.record(cause);
     }
 
-    /// Sets or clears the pacing rate, within what the start-up has ordered.
+    /// Sets or clears the pacing rate, within the start-up's orders.
     pub fn set_pacing_rate(&mut self, rate: Option<Rate>) {
         self.pacing_rate = match &self.pacing {
             None => rate,
@@ -268,7 +268,7 @@ impl Window {
         self.set_pacing_rate(rate);
     }
 
-    /// How the start-up has ordered sending to be paced, if it has.
+    /// Returns the start-up's order of pacing, if it has given one.
     pub const fn pacing_order(&self) -> Option<PacingOrder> {
         self.pacing
     }
@@ -278,13 +278,13 @@ impl Window {
         in_flight + 2 * self.mss > self.usable()
     }
 
-    /// What is sent from now on is spaced so that a window takes `rtt`.
+    /// Spaces segments sent from now on so that a window takes `rtt`.
     pub fn spread_over(&mut self, rtt: Duration) {
         let segments = (self.usable() / self.mss).max(1);
         self.follow_plan(SendPlan::spaced(1, rtt / segments));
     }
 
-    /// What is sent from now on is spaced as `plan` says, in place of an earlier plan.
+    /// Spaces segments sent from now on by `plan`, in place of an earlier plan.
     pub fn follow_plan(&mut self, plan: SendPlan) {
         self.order = Some(PlanOrder::Follow(plan));
     }
@@ -321,7 +321,7 @@ impl Window {
         self.clients = clients.max(1);
     }
 
-    /// Weight that the application wants for the connection among those that share with it, at
+    /// Weight of the connection among those that share with it, as the application sets it, at
     /// least one (`HEADSTART_WEIGHT`).
     pub const fn weight(&self) -> u32 {
         self.weight
@@ -332,8 +332,8 @@ impl Window {
         self.weight = weight.max(1);
     }
 
-    /// What is in flight now, and what leaves before it arrives, is too little to tell how fast the
-    /// path is.
+    /// Notes that the segments in flight now, and those that leave before these are delivered, are
+    /// too few to show the path's rate.
     pub fn ignore_rates(&mut self) {
         self.ignore_rates = true;
     }

@@ -198,7 +198,7 @@ fn scheme(at: usize, sender: Sender) -> SchemeView {
     }
 }
 
-/// What all connections of a scheme share: chance and the bottleneck's history.
+/// State that all connections of a scheme share: random numbers, and the bottleneck's history.
 struct Toy {
     random: u64,
     queue: Vec<(Instant, i64)>,
@@ -273,7 +273,7 @@ impl Toy {
         object.done = Some(load.now);
     }
 
-    /// Sends up to a window, and hears of it a round trip later. Returns the bytes sent.
+    /// Sends up to a window, and gets the ACKs a round trip later. Returns the bytes sent.
     fn round(&mut self, load: &mut Load, left: u64) -> u64 {
         let (window, start, first) = (load.cwnd, load.now, load.offset);
         let segments = window.min(left.div_ceil(MSS));

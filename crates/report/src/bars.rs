@@ -5,7 +5,7 @@ use crate::Colour;
 /// Bars of one length, a row each, cut into the same parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShareBars {
-    /// What it shows, in one sentence: its caption.
+    /// Caption: what the bars show, in one sentence.
     pub title: String,
     /// The parts, in the order in which they stand.
     pub parts: Vec<BarPart>,
@@ -27,8 +27,8 @@ pub struct BarPart {
 pub struct BarRow {
     /// Its label.
     pub label: String,
-    /// How large each part is, in any unit; what is missing, negative or not finite is nothing.
+    /// Size of each part, in any unit; a missing, negative or not finite size counts as zero.
     pub values: Vec<f64>,
-    /// What stands behind it, such as the whole in its unit.
+    /// Text behind the bar, such as the whole in its unit.
     pub text: String,
 }

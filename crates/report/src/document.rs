@@ -10,13 +10,13 @@ use crate::{Colour, Figure, Links, Quantity, Ranges, ShareBars, Table};
 pub struct Document {
     /// Headline.
     pub title: String,
-    /// What was run, one fact a line.
+    /// Facts about the run, one a line.
     pub facts: Vec<String>,
     /// Sections, in order.
     pub sections: Vec<Section>,
     /// Schemes that keep a colour on the whole page, in the order of [`Colour::Hue`].
     pub schemes: Vec<String>,
-    /// What of its texts leads elsewhere.
+    /// Words of its texts that are links.
     pub links: Links,
 }
 
@@ -25,7 +25,7 @@ pub struct Document {
 pub struct Section {
     /// Its heading.
     pub heading: String,
-    /// What it holds, in order.
+    /// Its content, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -46,7 +46,7 @@ pub enum Block {
     Ranges(Ranges),
     /// Bars of shares.
     Bars(ShareBars),
-    /// A word set off, a verdict.
+    /// A word in a frame: a conclusion.
     Badge(Badge),
 }
 
@@ -62,17 +62,17 @@ pub struct Badge {
 /// Numbers in rows and columns, coloured by how far they are from a middle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
-    /// What it shows, in one sentence: its caption.
+    /// Caption: what the map shows, in one sentence.
     pub title: String,
     /// Head of the rows' own column: what they are.
     pub row_head: String,
-    /// Columns that belong together, in order.
+    /// Groups of columns, in order.
     pub groups: Vec<HeatGroup>,
     /// Rows, in order.
     pub rows: Vec<HeatRow>,
-    /// What the numbers are.
+    /// Quantity of the numbers.
     pub quantity: Quantity,
-    /// How numbers become colours.
+    /// Mapping from numbers to colours.
     pub scale: HeatScale,
     /// Write no numbers, only colours: for many columns. Values show on hover.
     pub is_dense: bool,
@@ -101,8 +101,8 @@ pub struct HeatRow {
 pub struct HeatScale {
     /// No colour.
     pub middle: f64,
-    /// How far from the middle each step of colour begins, ascending; [`HeatScale::STEPS`] are told apart. What is beyond
-    /// the last has its colour.
+    /// Distances from the middle at which the steps of colour begin, ascending; there are
+    /// [`HeatScale::STEPS`] colours. Distances above the last have its colour.
     pub steps: &'static [f64],
     /// Distances are factors above 1, as of positive numbers; else differences above 0.
     pub is_ratio: bool,

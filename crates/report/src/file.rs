@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all.
 //!
 //! A report is written to a temporary file in the folder of its final name, flushed to disk, and
-//! renamed over it: a reader, a full disk or a crash never meets half of it.
+//! renamed over it. So a reader, a full disk or a crash never meets half of it.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be written; names the path and the cause.
+/// Error of a file that could not be written; it names the path and the cause.
 #[derive(Debug)]
 pub struct WriteError {
     path: PathBuf,
@@ -38,7 +38,7 @@ impl std::error::Error for WriteError {
 
 /// Writes `bytes` under `path`, replacing a regular file there, so that the name always stands for
 /// a whole file. A symbolic link is followed; a device or pipe is written to directly, since a
-/// rename would put a file in its place.
+/// rename would replace it by a file.
 ///
 /// # Errors
 /// If the folder cannot be written or the disk is full: the name is then as it was before, and no
@@ -54,9 +54,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     written.map_err(|cause| WriteError { path: path.to_owned(), cause })
 }
 
-/// Checks that [`write_atomically`] can write under `path`, by making and removing an empty file beside it. For use
-/// before hours of work whose result is to be written there. A pipe is left alone: its reader would take the end of the check
-/// for the end of the file.
+/// Checks that [`write_atomically`] can write under `path`, by making and removing an empty file
+/// beside it. For use before hours of work whose result is to be written there. A pipe is left
+/// alone: its reader would take the end of the check for the end of the file.
 ///
 /// # Errors
 /// If the folder does not exist or cannot be written, or `path` is a folder or ends with a slash.
@@ -95,7 +95,8 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .and_then(|()| fill(file, bytes))
         .and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
-        // The first error is the one to report; a file that cannot be removed either changes nothing.
+        // The first error is the one to report; a file that cannot be removed either changes
+        // nothing.
         let _ = fs::remove_file(&temporary);
         return done;
     }

@@ -5,11 +5,11 @@
 //!   again), above with one.
 //! - Ratios: two decimals. Shares and gains: per cent with one decimal, gains always signed.
 //! - Rates: below 1 Mbit/s in kbit/s with one decimal, above in Mbit/s or Gbit/s with three.
-//! - Counts: whole numbers as such, means with one decimal.
+//! - Counts: whole numbers without decimals, means with one decimal.
 //! - A standard error follows "±" in the unit and with the decimals of its mean.
-//! - The interval of a median follows in brackets: "812 ms (798 to 840)". A gain whose interval holds zero is no
-//!   gain: "no difference (−0.8 to +0.4 %)".
-//! - What is undefined or not finite is "–".
+//! - The interval of a median follows in brackets: "812 ms (798 to 840)". A gain whose interval
+//!   holds zero is no gain: "no difference (−0.8 to +0.4 %)".
+//! - An undefined or not finite value is "–".
 
 use crate::quantity::{Estimate, Median, Quantity};
 
@@ -76,7 +76,8 @@ pub(crate) fn median(median: Median, quantity: Quantity) -> String {
     }
 }
 
-/// The least and the greatest of repeats, in the unit of the latter: like `798 – 840 ms`; once if they are shown alike.
+/// The least and the greatest of repeats, in the unit of the latter: like `798 – 840 ms`; once if
+/// they are shown alike.
 pub(crate) fn extremes(least: f64, most: f64, quantity: Quantity) -> String {
     let style = Style::of(most.into(), quantity);
     let (least, most) = (style.number(least, false), style.number(most, false));

@@ -4,8 +4,8 @@ use crate::Colour;
 
 /// A hue for each name on a page, the same in all figures.
 ///
-/// Two curves of one figure have different hues as long as there are any. Names that never meet may share one: a page
-/// may have more names than there are hues.
+/// Two curves of one figure have different hues as long as there are any. Names that never meet may
+/// share one: a page may have more names than there are hues.
 #[derive(Clone, Debug, Default)]
 pub struct Hues<'a> {
     names: Vec<(&'a str, usize)>,
@@ -33,7 +33,8 @@ impl<'a> Hues<'a> {
         self.names.iter().find(|(known, _)| *known == name).map(|(_, hue)| *hue)
     }
 
-    /// The hue that the fewest of the names beside this one have, and of those the one that the fewest names have at all.
+    /// The hue that the fewest of the names beside this one have, and among these the one that the
+    /// fewest names have at all.
     fn free_beside(&self, name: &str, figures: &[Vec<&str>]) -> usize {
         let beside = |other: &str| figures.iter().any(|f| f.contains(&name) && f.contains(&other));
         let cost = |hue: &usize| {
@@ -52,7 +53,7 @@ mod tests {
     fn a_name_keeps_its_hue_and_differs_from_those_beside_it() {
         let figures = [vec!["a", "b"], vec!["c", "b"], vec!["d", "a", "e"]];
         let hues = Hues::of(&figures);
-        // Each takes the first hue that nobody has yet.
+        // Each takes the first free hue.
         let colours = ["a", "b", "c", "d", "e"].map(|name| hues.colour(name));
         assert_eq!(colours, [0, 1, 2, 3, 4].map(Colour::Hue));
         assert_eq!(hues.colour("nobody"), Colour::Muted);

@@ -1,9 +1,8 @@
-//! What a race hands over to be shown: plain public structs.
+//! Input of a race's report: plain public structs.
 //!
-//! Every [`Instant`] counts from the moment the page load begins, which is [`Instant::ZERO`];
-//! whoever fills these structs shifts a simulator's clock accordingly. Sizes are bytes. Strings may
-//! come from outside (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output,
-//! never trusted.
+//! Every [`Instant`] counts from the moment the page load begins, which is [`Instant::ZERO`]; the
+//! caller shifts a simulator's clock accordingly. Sizes are bytes. Strings may come from outside
+//! (titles, URLs and hosts of a HAR file): they are cleaned and escaped on output, never trusted.
 
 use crate::{Colour, Links, Role, Section, Table};
 use std::borrow::Cow;
@@ -12,7 +11,7 @@ use units::{Duration, Instant};
 /// One race: a page, a path, and how each scheme loaded the one over the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RaceReport {
-    /// Headline, such as "news.example over cable".
+    /// Headline, such as `news.example over cable`.
     pub title: String,
     /// Assumptions, which a reader opens, one fact a line: page, path, HTTP and TLS, seed, repeats,
     /// and which entries of the page were skipped and why.
@@ -32,23 +31,23 @@ pub struct RaceReport {
     pub sections: Vec<Section>,
     /// One load per scheme, in the order to be shown. With repeats: the load of the first seed.
     pub schemes: Vec<SchemeView>,
-    /// Which loads these are, such as "first of 7 repeats"; empty if there are no others.
+    /// Description of these loads, such as "first of 7 repeats"; empty if there are no others.
     pub which_loads: String,
-    /// Two of the schemes, by place, whose loads are shown row by row beside each other at first; a reader may choose
-    /// others. `None`, or a place that is none: no such section.
+    /// Indices of two schemes whose loads are shown row by row beside each other at first; a reader
+    /// may choose others. With `None`, or an index out of range, there is no such section.
     pub compared: Option<(usize, usize)>,
-    /// The physical bound the schemes are held against.
+    /// The physical bound with which the schemes are compared.
     pub limit: LimitView,
-    /// What of its texts leads elsewhere.
+    /// Words of its texts that are links.
     pub links: Links,
 }
 
 /// The earliest possible completion of the same page on the same path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitView {
-    /// When the last byte of the main document can arrive.
+    /// Earliest time at which the last byte of the main document can be delivered.
     pub document: Option<Instant>,
-    /// When the load can end.
+    /// Earliest end of the load.
     pub page: Option<Instant>,
     /// The limit's own schedule of objects; may be empty, then only the two instants are drawn.
     pub objects: Vec<ObjectSpan>,
@@ -59,13 +58,13 @@ pub struct LimitView {
 pub struct SchemeView {
     /// The scheme as the user typed it, such as "linux+iw=32"; it has one colour on the page.
     pub name: String,
-    /// Which of its loads, where there are several: such as "kernel · first visit"; else empty.
+    /// Name of the load among several, such as "kernel · first visit"; otherwise empty.
     pub place: String,
     /// One sentence saying what it is.
     pub description: String,
     /// Milestones of the load, each a line through its waterfall.
     pub milestones: Vec<MilestoneView>,
-    /// When the load ended; `None` if it never was.
+    /// End of the load; `None` if it never ended.
     pub page_done: Option<Instant>,
     /// The page's objects in the order of their discovery.
     pub objects: Vec<ObjectSpan>,
@@ -78,7 +77,7 @@ pub struct SchemeView {
 }
 
 impl SchemeView {
-    /// Name and place: what tells it from all others.
+    /// Name and load: its unique title.
     pub(crate) fn title(&self) -> Cow<'_, str> {
         match self.place.is_empty() {
             true => Cow::Borrowed(&self.name),
@@ -100,7 +99,7 @@ pub struct MilestoneView {
 /// never happened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectSpan {
-    /// Which object of the page: the same under every scheme.
+    /// Number of the page's object: the same under every scheme.
     pub index: usize,
     /// Name of the object, usually its URL's path.
     pub label: String,
@@ -120,16 +119,16 @@ pub struct ObjectSpan {
     pub server_wait: Duration,
     /// The part of the load that waits for this object; `None` if it is not on the critical path.
     pub critical: Option<CriticalSpan>,
-    /// Delivery of the byte that names the object, or start of the load; `None` if unknown. From
-    /// here to the discovery the browser works.
+    /// Delivery of the byte that names the object, or start of the load; `None` if unknown. Between
+    /// this time and the discovery the browser works.
     pub revealed: Option<Instant>,
     /// The client knew that it needs the object.
     pub discovered: Instant,
     /// The request was handed to a connection.
     pub requested: Option<Instant>,
-    /// The first byte of the response reached the client's application.
+    /// The first byte of the response was delivered to the client's application.
     pub first_byte: Option<Instant>,
-    /// The last byte did.
+    /// The last byte was delivered.
     pub done: Option<Instant>,
 }
 
@@ -142,7 +141,8 @@ pub struct CriticalSpan {
     pub to: Instant,
 }
 
-/// How a connection opened: lookup ≤ opened ≤ connected ≤ ready; `None` for what never happened.
+/// Times of a connection's opening: lookup ≤ opened ≤ connected ≤ ready; `None` for an event that
+/// never happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpeningView {
     /// The client began to look up the name of the host; `None` if it knew the address.
@@ -155,7 +155,7 @@ pub struct OpeningView {
     pub ready: Option<Instant>,
 }
 
-/// What one connection's data sender did.
+/// The data sender of one connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConnectionView {
     /// Name, unique within the scheme, such as "a.example #2".
@@ -168,29 +168,29 @@ pub struct ConnectionView {
     pub flight: Vec<LevelPoint>,
     /// The receive window that the client offered after each change, in order of time.
     pub offered: Vec<LevelPoint>,
-    /// What bounded the sender from when on, in order of time.
+    /// Bounds of the sender, in order of time.
     pub bounds: Vec<BoundPoint>,
 }
 
 /// A number of bytes from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelPoint {
-    /// From when.
+    /// Start of the level.
     pub at: Instant,
-    /// How many.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What bounded a sender from an instant on; `None` where nothing was wanted of it.
+/// The bound of a sender from an instant on; `None` while the sender has nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoundPoint {
-    /// From when.
+    /// Start of the bound.
     pub at: Instant,
-    /// What.
+    /// The bound.
     pub bound: Option<SenderBound>,
 }
 
-/// What bounds a sender; each has one colour on all pages.
+/// Kind of a sender's bound; each has one colour on all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SenderBound {
     /// The path carried data of the page.
@@ -246,22 +246,22 @@ impl SenderBound {
 /// Something that happened to a range of a connection's byte stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SequencePoint {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// First byte of the range, counted from the stream's beginning (no wrap).
+    /// First byte of the range, from the stream's beginning (no wrap).
     pub from: u64,
     /// First byte after the range.
     pub to: u64,
-    /// What.
+    /// Kind of the event.
     pub kind: SequenceKind,
 }
 
-/// What happened to a range of bytes.
+/// Kind of an event of a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceKind {
     /// Sent for the first time.
     Sent,
-    /// Sent again.
+    /// Retransmitted.
     Retransmitted,
     /// Acknowledged cumulatively: `to` is the acknowledgement number.
     Acked,
@@ -274,17 +274,17 @@ pub enum SequenceKind {
 /// The window after one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowPoint {
-    /// When it changed.
+    /// Time of the change.
     pub at: Instant,
     /// Congestion window in bytes.
     pub cwnd: u64,
     /// Slow-start threshold in bytes; `None` while infinite.
     pub ssthresh: Option<u64>,
-    /// Why it changed, such as "slow start" or "timeout"; changes of a cause share a colour.
+    /// Cause of the change, such as "slow start" or "timeout"; changes of a cause share a colour.
     pub cause: Cow<'static, str>,
 }
 
-/// What one queue held over time.
+/// Content of one queue over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueView {
     /// Name, such as "access link, down".
@@ -300,16 +300,16 @@ pub struct QueueView {
 /// The bound of a queue, packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueCapacity {
-    /// At most so many packets.
+    /// Limit in packets.
     Packets(u64),
-    /// At most so many bytes.
+    /// Limit in bytes.
     Bytes(u64),
 }
 
-/// What a queue held from an instant on.
+/// Content of a queue from an instant on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePoint {
-    /// From when.
+    /// Start of this content.
     pub at: Instant,
     /// Packets waiting and in service.
     pub packets: u64,

@@ -1,10 +1,10 @@
 //! Shows a race: page loads under several TCP schemes beside a physical limit.
 //!
-//! The input is plain data ([`RaceReport`]): times, counts and labels that somebody else measured.
-//! Nothing here knows TCP or a simulator. Out come a terminal table ([`Table::to_text`]), the same
-//! in Markdown ([`Table::to_markdown`]), and one self-contained HTML page ([`RaceReport::to_html`])
-//! whose figures are SVG with hover and zoom. What is not a race is a [`Document`] of texts, tables,
-//! figures and heat maps, shown in the same frame. [`Figure`] is the plot beneath them, usable alone;
+//! The input is plain data ([`RaceReport`]): measured times, counts and labels. Nothing here knows
+//! TCP or a simulator. Out come a terminal table ([`Table::to_text`]), the same in Markdown
+//! ([`Table::to_markdown`]), and one self-contained HTML page ([`RaceReport::to_html`]) whose
+//! figures are SVG with hover and zoom. A [`Document`] of texts, tables, figures and heat maps
+//! shows other results in the same frame. [`Figure`] is the plot beneath them, usable alone;
 //! [`write_atomically`] puts any of it on disk whole or not at all.
 //!
 //! Same input, same bytes: no timestamp, no random identifier, no hash order reaches the output.

@@ -1,9 +1,12 @@
-//! What of the texts of a page leads elsewhere: to documents of the project, and to sections of the page.
+//! Words in the texts of a page that are links: to documents of the project, and to sections of the
+//! page.
 
-/// What is a link wherever a text of a page has it as a word. The page loads nothing from there.
+/// Rules for words that are links wherever a text of a page has them. The page loads nothing from
+/// there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// Address of the project's documents. A word like `docs/race.md` is a link below this address. Empty: no links.
+    /// Address of the project's documents. A word like `docs/race.md` is a link below this address.
+    /// Empty: no links.
     pub documents: String,
     /// Headings of sections of the page.
     pub sections: Vec<String>,

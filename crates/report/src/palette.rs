@@ -1,9 +1,10 @@
 //! Every colour of every page, and what it stands for. No colour is written anywhere else.
 //!
-//! A hue has one meaning on a page: a scheme keeps its own in all figures, and so do a cause, a phase of a load, what
-//! happens to bytes, and what bounds a sender; good and bad are apart from all of these. Each family is told apart
-//! also by readers who are colour-blind, and stands out from the page in light and in dark: `tests` measures it.
-//! [`sheet`] is the palette as a style sheet, [`light_classes`] as one of files that are always on white.
+//! A hue has one meaning on a page. A scheme keeps its own in all figures, and so do a cause, a
+//! phase of a load, an event of bytes, and a bound of a sender. Good and bad are apart from all of
+//! these. Readers who are colour-blind can distinguish each family, too. It stands out from the
+//! page in light and in dark: `tests` measures it. [`sheet`] is the palette as a style sheet,
+//! [`light_classes`] as one of files that are always on white.
 
 #[cfg(test)]
 mod tests;
@@ -18,9 +19,10 @@ pub enum Colour {
     Ink,
     /// Subdued text.
     Muted,
-    /// One of the [`Colour::COUNT`] hues of schemes, or of the curves of a figure without schemes; beyond, they repeat.
+    /// One of the [`Colour::COUNT`] hues of schemes, or of the curves of a figure without schemes;
+    /// larger numbers repeat them.
     Hue(usize),
-    /// One of as many hues of causes that are known by name alone; beyond, they repeat.
+    /// One of as many hues of causes that are known by name alone; larger numbers repeat them.
     Cause(usize),
     /// A meaning that has a colour of its own.
     Role(Role),
@@ -47,11 +49,11 @@ pub enum Role {
     Acked,
     /// Event: bytes acknowledged selectively.
     Sacked,
-    /// Event: bytes sent again.
+    /// Event: bytes retransmitted.
     Retransmitted,
     /// Event: a packet dropped on its way.
     Dropped,
-    /// What a queue holds.
+    /// Content of a queue.
     Queued,
     /// The congestion window bounds the sender.
     Cwnd,
@@ -67,13 +69,14 @@ pub enum Role {
     Recovery,
     /// The browser does: it has not asked yet. A phase of an object has the same colour.
     Client,
-    /// A verdict that is good.
+    /// A good result.
     Good,
-    /// A verdict that is bad.
+    /// A bad result.
     Bad,
 }
 
-/// A colour in light and dark; print has the light one. The name is that of its class and its variable.
+/// A colour in light and dark; print has the light one. The name is that of its class and its
+/// variable.
 pub(crate) struct Tone {
     pub(crate) name: &'static str,
     pub(crate) light: &'static str,
@@ -156,7 +159,7 @@ const BOUNDS: [Tone; 7] = [
 const STATES: [Tone; 2] =
     [tone("s-good", "#017454", "#57db9b"), tone("s-bad", "#b92715", "#ef7669")];
 
-/// Steps of a heat map to either side, the nearest to its middle first. What is written on the first
+/// Steps of a heat map to either side, the nearest to its middle first. Text on the first
 /// [`HEAT_ON_INK`] has the colour of text, on the others that of the page.
 pub(crate) const HEAT_STEPS: usize = 8;
 /// See [`HEAT_STEPS`].
@@ -231,7 +234,8 @@ impl Role {
     }
 }
 
-/// The palette as a style sheet: a variable for each colour, and a class that sets it. The same text at every call.
+/// The palette as a style sheet: a variable for each colour, and a class that sets it. The same
+/// text at every call.
 pub(crate) fn sheet() -> String {
     let mut out = String::from(":root{color-scheme:light dark;");
     variables(&mut out, |tone| tone.light);

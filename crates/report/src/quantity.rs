@@ -15,7 +15,8 @@ impl From<f64> for Estimate {
     }
 }
 
-/// The median of repeats and, if there are enough of them, its confidence interval, in the quantity's base unit.
+/// The median of repeats and, if there are enough of them, its confidence interval, in the
+/// quantity's base unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     /// The median.
@@ -30,7 +31,7 @@ impl From<f64> for Median {
     }
 }
 
-/// What a column's numbers are, which decides how they are written.
+/// Quantity of a column's numbers, which determines how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Not a number: aligned left.

@@ -5,7 +5,7 @@ use crate::{Axis, Reference};
 /// A chart of rows; each has a value, with its least and greatest, for each of a few series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranges {
-    /// What it shows, in one sentence: its caption.
+    /// Caption: what the ranges show, in one sentence.
     pub title: String,
     /// The axis of the values.
     pub axis: Axis,
@@ -13,19 +13,19 @@ pub struct Ranges {
     pub rows: Vec<RangeRow>,
     /// Names of the series, in order.
     pub series: Vec<String>,
-    /// Whose colour a value has.
+    /// Choice of the values' colours.
     pub colours: RangeColours,
     /// Upright lines at values.
     pub references: Vec<Reference>,
 }
 
-/// Whose colour the values of [`Ranges`] have.
+/// Choice of the colours of [`Ranges`]' values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RangeColours {
-    /// Each series has a hue: that of its place.
+    /// Each series has a hue: that of its index.
     #[default]
     Series,
-    /// Rows are schemes, each with its colour on the page; series are told apart by the form of their marks.
+    /// Rows are schemes, each with its colour on the page; the form of marks distinguishes series.
     Schemes,
 }
 
@@ -49,6 +49,6 @@ pub struct Range {
     pub max: f64,
     /// All of the values, drawn as faint dots.
     pub all: Vec<f64>,
-    /// What it says on hover.
+    /// Text on hover.
     pub text: String,
 }

@@ -27,8 +27,8 @@ fn visible(c: char) -> char {
     }
 }
 
-/// [`clean`], and at most `max` characters: the middle gives way to "…", because the end of a URL
-/// tells as much as its beginning.
+/// [`clean`], and at most `max` characters: the middle is replaced by "…", because the end of a URL
+/// shows as much as its beginning.
 pub(crate) fn label(text: &str, max: usize) -> String {
     let mut head: Vec<char> = text.chars().take(max + 1).map(visible).collect();
     if head.len() <= max {
@@ -41,15 +41,15 @@ pub(crate) fn label(text: &str, max: usize) -> String {
     head.into_iter().chain(['…']).chain(tail).collect()
 }
 
-/// [`clean`], and the end of at most `max` columns behind "…" if there is more: for paths, whose end names the file.
-/// A column is the width of a Latin letter (Unicode annex 11).
+/// [`clean`], and the end of at most `max` columns behind "…" if there is more: for paths, whose
+/// end names the file. A column is the width of a Latin letter (Unicode annex 11).
 pub(crate) fn columns_end(text: &str, max: usize) -> String {
     let mut width = 0;
     let mut tail: Vec<char> = Vec::new();
     for c in text.chars().rev().map(visible) {
         let columns = c.width().unwrap_or(0);
         if width + columns > max || tail.len() > MOST_OF_A_COLUMN * max {
-            // The ellipsis takes the place of what stands at the left end.
+            // The ellipsis replaces the characters at the left end.
             while width + 1 > max
                 && let Some(first) = tail.pop()
             {
@@ -64,7 +64,7 @@ pub(crate) fn columns_end(text: &str, max: usize) -> String {
     tail.into_iter().rev().collect()
 }
 
-/// So many characters share a column at most: letters with their accents.
+/// Largest number of characters that share a column: letters with their accents.
 const MOST_OF_A_COLUMN: usize = 4;
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Downsampling that keeps what a reader looks for.
 //!
-//! A page load makes thousands of points where a figure has hundreds of pixels. Curves keep, in each
-//! slice of the axis, their first, last, lowest and highest point, so no peak, trough or end is ever
-//! lost ([`envelope`]). Events (drops, retransmissions, changes of cause) are all kept up to a
-//! budget and beyond it thinned evenly, with the first and last among the survivors ([`evenly`]);
-//! the caption then says how many of how many are drawn.
+//! A page load makes thousands of points where a figure has hundreds of pixels. Curves keep, in
+//! each slice of the axis, their first, last, lowest and highest point, so no peak, trough or end
+//! is ever lost ([`envelope`]). Events (drops, retransmissions, changes of cause) are all kept up
+//! to a budget. Above it they are thinned evenly, with the first and last among the survivors
+//! ([`evenly`]); the caption then has both numbers.
 //!
 //! Both return indices, ascending, so that a caller can join several choices ([`union`]).
 
-/// Where a point lies.
+/// Position of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Extent {
-    /// Its place along the axis.
+    /// Its position along the axis.
     pub(crate) x: f64,
     /// Its lowest value.
     pub(crate) low: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Of a point with one value.
+    /// The extent of a point with one value.
     pub(crate) const fn of(x: f64, y: f64) -> Self {
         Self { x, low: y, high: y }
     }
@@ -29,8 +29,9 @@ impl Extent {
 /// Points an [`envelope`] may keep of one slice.
 const PER_SLICE: usize = 4;
 
-/// At most `max` of the points (four if `max` is 1 to 3, none if 0), among them the first, the last,
-/// the lowest, the highest of all and of each of `max / 4` equal slices. Points are ascending in x.
+/// At most `max` of the points (four if `max` is 1 to 3, none if 0). Among them are the first, the
+/// last, the lowest and the highest of all, and of each of `max / 4` equal slices. Points are
+/// ascending in x.
 pub(crate) fn envelope(points: &[Extent], max: usize) -> Vec<usize> {
     if points.len() <= max || max == 0 {
         return (0..points.len().min(max)).collect();
@@ -74,7 +75,8 @@ fn keep_extremes(points: &[Extent], range: std::ops::Range<usize>, kept: &mut Ve
     }
 }
 
-/// At most `max` of `len` events, spread evenly by index, the first and (from two on) last included.
+/// At most `max` of `len` events, spread evenly by index, the first and (from two on) last
+/// included.
 pub(crate) fn evenly(len: usize, max: usize) -> Vec<usize> {
     match max {
         _ if len <= max => (0..len).collect(),
@@ -136,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of all points and of each slice, the extremes and ends survive within the budget.
+        /// The extremes and ends of all points and of each slice survive within the budget.
         #[test]
         fn extremes_survive(points in points(), max in 4usize..80) {
             let kept = envelope(&points, max);

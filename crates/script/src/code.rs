@@ -1,8 +1,10 @@
-//! The little of Python that scripts use between `%{` and `}%`: numbers, names, comparisons, arithmetic.
+//! The little of Python that scripts use between `%{` and `}%`: numbers, names, comparisons,
+//! arithmetic.
 //!
-//! packetdrill hands such a block to Python. Here it is read into these expressions ([`crate::parse`]) and evaluated
-//! against what the host tells of the connection. Names that are neither constants nor quantities of the connection are
-//! variables, which live as long as the script.
+//! packetdrill hands a block like that to Python. Here [`crate::parse`] reads it into these
+//! expressions, which are evaluated with the host's report of the connection. Names that are
+//! neither constants nor quantities of the connection are variables, which live as long as the
+//! script.
 
 use crate::number::ExactFraction;
 use std::cmp::Ordering;
@@ -59,18 +61,18 @@ pub enum Operator {
     DivideDown,
 }
 
-/// Why an expression has no value.
+/// Reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// Whoever is asked cannot say.
+    /// The subject cannot answer the question.
     Unanswered,
-    /// Nobody has given this name a value.
+    /// This name has no value.
     Name(String),
     /// There is none: a division by zero, bits of a fraction, a number too long.
     NoNumber,
 }
 
-/// How two operands are compared.
+/// Comparison of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {
     /// `==`
@@ -87,7 +89,7 @@ pub enum Comparator {
     GreaterOrEqual,
 }
 
-/// What can be asked of the connection, named and counted as in Linux's `struct tcp_info`.
+/// Quantities of the connection, with the names and units of Linux's `struct tcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpInfoField {
     /// `tcpi_state`: one of `TCP_ESTABLISHED` ...
@@ -104,7 +106,7 @@ pub enum TcpInfoField {
     Sacked,
     /// `tcpi_lost`: segments taken for lost.
     Lost,
-    /// `tcpi_retrans`: segments sent again and not yet acknowledged.
+    /// `tcpi_retrans`: segments retransmitted and not yet acknowledged.
     Retrans,
     /// `tcpi_total_retrans`: retransmissions so far.
     TotalRetrans,
@@ -116,7 +118,8 @@ pub enum TcpInfoField {
     SndMss,
     /// `tcpi_options`: bits of [`CONSTANTS`], `TCPI_OPT_TIMESTAMPS` ...
     Options,
-    /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN among them.
+    /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN
+    /// among them.
     Delivered,
     /// `tcpi_reordering`: segments that one may be late and not lost.
     Reordering,
@@ -140,7 +143,7 @@ pub enum TcpInfoField {
     RwndLimited,
     /// `tcpi_sndbuf_limited`: those that the send buffer took.
     SndbufLimited,
-    /// `tcpi_bytes_received`: data that came in order.
+    /// `tcpi_bytes_received`: data received in order.
     BytesReceived,
     /// `tcpi_snd_wscale`: the peer's window scale.
     SndWscale,
@@ -290,8 +293,8 @@ impl Expression {
     }
 }
 
-/// The value of parts of which one that is `decisive` decides all. A part that nobody can answer leaves the others to
-/// be judged; it matters if none of these decides.
+/// The value of parts of which one that is `decisive` decides all. An unanswered part leaves the
+/// others to be judged; it matters if none of these decides.
 fn decided(
     parts: impl Iterator<Item = Result<bool, Unknown>>,
     decisive: bool,
@@ -380,7 +383,7 @@ mod tests {
             Box::new(Expression::Name("cwnd".to_owned())),
             Box::new(number(1)),
         );
-        // 58 + 1 is the window that is told.
+        // 58 + 1 is the window in the report.
         let equal = vec![(Comparator::Equal, Expression::Info(TcpInfoField::SndCwnd))];
         assert_eq!(value(&Expression::Compare(Box::new(sum), equal)), Ok(true.into()));
         assert_eq!(value(&Expression::Info(TcpInfoField::Lost)), Err(Unknown::Unanswered));

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// What kind of a script it is that is not played.
+/// Kind of a script that is not played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// It has a mistake, or says what this player does not know.
+    /// It has a mistake, or has something that this player does not know.
     Wrong,
     /// A good one, about what TCP has no part in: epoll, zero copy, control messages.
     NotOfTcp,
@@ -14,7 +14,7 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// What is printed before the message.
+    /// Prefix of the message.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Wrong => "",
@@ -24,7 +24,7 @@ impl RefusalKind {
     }
 }
 
-/// Why a part of a script is refused, without its place.
+/// Reason why a part of a script is refused, without its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) kind: RefusalKind,
@@ -53,7 +53,7 @@ impl From<&str> for Refusal {
     }
 }
 
-/// Why a script cannot be read: exit code 2 on the command line.
+/// Error of a script that cannot be read: exit code 2 on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// File, as named to [`crate::parse`].
@@ -62,9 +62,9 @@ pub struct ScriptError {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Whether the script is wrong, or beyond what is played here.
+    /// Whether the script is wrong, or uses features that are not played here.
     pub kind: RefusalKind,
-    /// What is wrong and what would be right.
+    /// Message: what is wrong and what would be right.
     pub message: String,
 }
 
@@ -84,11 +84,11 @@ pub struct Mismatch {
     pub name: String,
     /// Line of the event that does not hold, from 1.
     pub line: u32,
-    /// What differs.
+    /// Message: the difference.
     pub message: String,
-    /// What the script asks for, in the script's notation.
+    /// The script's expectation, in the script's notation.
     pub expected: String,
-    /// What happened, in the script's notation.
+    /// The actual event, in the script's notation.
     pub actual: String,
 }
 

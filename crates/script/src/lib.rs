@@ -1,12 +1,12 @@
 //! Scenario scripts: what a TCP must send, and when, in a subset of packetdrill's own grammar.
 //!
 //! [`parse`] turns the text into a [`Script`]; [`run`] plays it in virtual time against one
-//! [`tcp::Host`] under a scheme, [`play`] against any [`Subject`]. Lines that begin with `<` are segments handed to the host, lines
-//! with `>` are segments that the host must send, in that order and at those times; the first one
-//! that differs is the result. `scripts/README.md` at the root of the repository is the
-//! reference of the grammar for those who write scripts.
+//! [`tcp::Host`] under a scheme, [`play`] against any [`Subject`]. Lines that begin with `<` are
+//! segments handed to the host. Lines with `>` are segments that the host must send, in that order
+//! and at those times; the first one that differs is the result. `scripts/README.md` at the root of
+//! the repository is the reference of the grammar for those who write scripts.
 //!
-//! Read on in [`model`] (what a script says), `parse/` (text to model), `run/` (model against
+//! Read on in [`model`] (the content of a script), `parse/` (text to model), `run/` (model against
 //! host), `notation.rs` (segments as scripts write them).
 
 pub mod code;

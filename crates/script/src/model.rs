@@ -1,7 +1,7 @@
-//! What a script says, after reading: settings, and events in order.
+//! Content of a script, after reading: settings, and events in order.
 //!
-//! Segments are [`tcp::Segment`]s with the script's own numbering: SYNs have the numbers that the script calls them, all
-//! others count from their SYN, which is 0.
+//! Segments are [`tcp::Segment`]s with the script's own numbering: SYNs have the numbers that the
+//! script calls them, all others count from their SYN, which is 0.
 
 use crate::code::Statement;
 pub use crate::code::{CONSTANTS, Comparator, TcpInfoField};
@@ -18,7 +18,7 @@ pub const DEFAULT_SCHEME: &str = "linux";
 pub struct Script {
     /// File name, for messages.
     pub name: String,
-    /// What the `--option=value` lines set.
+    /// Settings of the `--option=value` lines.
     pub settings: ScriptSettings,
     /// Remarks for the reader: options accepted but without effect here.
     pub notes: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Script {
     pub events: Vec<ScriptEvent>,
 }
 
-/// What the `--option=value` lines set.
+/// Settings of the `--option=value` lines.
 #[derive(Clone, Debug)]
 pub struct ScriptSettings {
     /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
@@ -69,14 +69,15 @@ impl Default for ScriptSettings {
 }
 
 impl ScriptSettings {
-    /// The largest segment that the host offers and sends, bytes: the packet less the headers of IP and TCP.
+    /// The largest segment that the host offers and sends, bytes: the packet less the headers of IP
+    /// and TCP.
     pub fn mss(&self) -> Option<u32> {
         let headers = if self.remote.is_ipv6() { 60 } else { 40 };
         self.mtu.and_then(|mtu| mtu.checked_sub(headers))
     }
 }
 
-/// Where in the text something stands.
+/// Position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Line, from 1.
@@ -88,17 +89,17 @@ pub struct Position {
 /// One event of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptEvent {
-    /// Where it begins.
+    /// Position of its beginning.
     pub position: Position,
-    /// When it happens.
+    /// Time of the event.
     pub when: When,
-    /// What happens.
+    /// Action of the event.
     pub action: ScriptAction,
 }
 
-/// The time of an event. Absolute times count from the beginning of the script, relative ones
-/// from the event before: from its time as written, or from when it happened if it was written
-/// as a range or `*`.
+/// The time of an event. Absolute times count from the beginning of the script, relative ones from
+/// the event before. They count from that event's time as written, or from its actual time if it
+/// was written as a range or `*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// `0.1`
@@ -113,7 +114,7 @@ pub enum When {
     Any,
 }
 
-/// What happens at an event.
+/// Action of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptAction {
     /// `<`: this segment reaches the host.
@@ -130,21 +131,21 @@ pub enum ScriptAction {
     Shell(Vec<MachineSetting>),
 }
 
-/// What a router says of a packet of the host's.
+/// A router's message on a packet of the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpMessage {
-    /// What is wrong.
+    /// Reason of the message.
     pub trouble: IcmpTrouble,
-    /// What it makes the connection's error, if that ends of it (`icmp_err_convert`).
+    /// The connection's error, if the message ends it (`icmp_err_convert`).
     pub errno: Errno,
     /// First sequence number of the segment it quotes, as scripts count: 0 is the SYN.
     pub quoted: u32,
 }
 
-/// What routers complain of.
+/// Reasons of routers' messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IcmpTrouble {
-    /// The peer cannot be reached.
+    /// There is no way to the peer.
     Unreachable(Unreachable),
     /// The packet is larger than this MTU, bytes.
     TooBig(u32),
@@ -157,13 +158,13 @@ pub struct Expected {
     pub segment: Segment,
     /// `win` was given.
     pub check_window: bool,
-    /// What the ECN field must be.
+    /// Expected ECN field.
     pub ecn: ExpectedEcn,
     /// Options were not written as `<...>`.
     pub check_options: bool,
 }
 
-/// What a script says of the ECN field of a segment that leaves.
+/// Expectation of the ECN field of a segment that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedEcn {
     /// Nothing.
@@ -181,9 +182,9 @@ pub enum ExpectedEcn {
 pub struct Call {
     /// The descriptor it is made on; of `socket`, the one it returns.
     pub fd: u32,
-    /// Which call.
+    /// Kind of the call.
     pub kind: CallKind,
-    /// What it returns.
+    /// Expected result.
     pub outcome: CallOutcome,
     /// When a blocking call returns, if it blocks; absolute or relative as the event's time is.
     pub returns: Option<Duration>,
@@ -213,21 +214,23 @@ pub enum CallKind {
     Connect,
     /// `accept`: the new descriptor is the outcome.
     Accept,
-    /// `read`, `recv`: at most so many bytes.
+    /// `read`, `recv`: at most this number of bytes.
     Read(u64),
-    /// The same with `MSG_PEEK`: what was read may be read again.
+    /// `recv` with `MSG_PEEK`: the same bytes may be read once more.
     Peek(u64),
     /// `write`, `send`.
     Write(Writing),
     /// `sendto` or `sendmsg` with `MSG_FASTOPEN`: connect with data ready for the SYN.
     ConnectWith(Writing),
-    /// The same to no address (`AF_UNSPEC`).
+    /// `sendto` or `sendmsg` with `MSG_FASTOPEN`, to no address (`AF_UNSPEC`).
     ConnectNowhere,
-    /// `connect` to no address (`AF_UNSPEC`): the connection ends with a reset, and the socket may connect again.
+    /// `connect` to no address (`AF_UNSPEC`): the connection ends with a reset, and the socket may
+    /// connect again.
     Disconnect,
     /// `SO_RCVBUF`, bytes, which Linux doubles.
     ReceiveBuffer(u32),
-    /// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DONT` packets may be fragmented, and no message changes the segment size.
+    /// `IP_MTU_DISCOVER`: with `IP_PMTUDISC_DONT` packets may be fragmented, and no message changes
+    /// the segment size.
     PathMtu(bool),
     /// `shutdown`
     Shutdown(Shutdown),
@@ -247,7 +250,7 @@ pub enum CallKind {
     LingerZero(bool),
     /// `TCP_USER_TIMEOUT`.
     UserTimeout(Duration),
-    /// `TCP_SYNCNT`: how often a SYN goes again.
+    /// `TCP_SYNCNT`: number of retransmissions of a SYN.
     SynRetries(u32),
     /// `TCP_FASTOPEN` of a listener: connections waiting by a cookie.
     FastOpenQueue(u32),
@@ -263,7 +266,7 @@ pub enum CallKind {
     Get(SocketOption, u64),
 }
 
-/// What `write` and its kin are to do.
+/// Bytes and flags of `write` and its kin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Writing {
     /// Bytes.
@@ -276,7 +279,7 @@ pub struct Writing {
     pub ends_record: bool,
 }
 
-/// What `shutdown` ends.
+/// Direction that `shutdown` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
     /// `SHUT_RD`
@@ -290,11 +293,11 @@ pub enum Shutdown {
 /// `poll`: bits of `poll.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polled {
-    /// What is asked for.
+    /// Requested events.
     pub events: u16,
-    /// What must be so when it returns.
+    /// Expected events when it returns.
     pub found: u16,
-    /// How long it waits at most; `None`: for ever.
+    /// Longest wait; `None`: for ever.
     pub timeout: Option<Duration>,
 }
 
@@ -321,7 +324,7 @@ pub enum SocketOption {
     Unread,
 }
 
-/// What a call returns.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
     /// A number from zero.
@@ -337,7 +340,7 @@ pub enum CallOutcome {
 pub enum Errno {
     /// `EAGAIN`: it would block.
     Again,
-    /// `EINPROGRESS`: the opening has begun.
+    /// `EINPROGRESS`: the opening has started.
     InProgress,
     /// `EALREADY`: the opening is under way.
     Already,
@@ -351,13 +354,13 @@ pub enum Errno {
     Pipe,
     /// `ENOTCONN`: there is no connection.
     NotConnected,
-    /// `ETIMEDOUT`: nobody answers.
+    /// `ETIMEDOUT`: there is no answer.
     TimedOut,
     /// `EHOSTUNREACH`: a router says that there is no way.
     HostUnreachable,
     /// `ENETUNREACH`: a router says that there is no way to the network.
     NetUnreachable,
-    /// `ENOPROTOOPT`: nobody speaks TCP there.
+    /// `ENOPROTOOPT`: the host has no TCP.
     NoProtocol,
     /// `EACCES`: forbidden.
     Access,
@@ -421,10 +424,10 @@ impl Errno {
 /// One statement of a code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLine {
-    /// Where it begins.
+    /// Position of its beginning.
     pub position: Position,
-    /// What it says.
+    /// Its statement.
     pub statement: Statement,
-    /// As written.
+    /// Its text as written.
     pub text: String,
 }

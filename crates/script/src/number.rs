@@ -1,4 +1,5 @@
-//! The numbers of code blocks: exact fractions, so that whole numbers and decimals compare as Python compares them.
+//! The numbers of code blocks: exact fractions, so that whole numbers and decimals compare as
+//! Python compares them.
 
 use std::cmp::Ordering;
 

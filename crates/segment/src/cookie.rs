@@ -1,4 +1,4 @@
-//! The option (RFC 7413 §2).
+//! The Fast Open option (RFC 7413 §2).
 
 use crate::raw_options::RawOptions;
 use std::fmt;
@@ -24,7 +24,8 @@ impl FastOpenCookie {
     /// Asks for a cookie.
     pub const REQUEST: Self = Self { bytes: [0; Self::LONGEST], len: 0, experimental: false };
 
-    /// A cookie of 4 to 16 bytes, an even number; or, of none, a request.
+    /// Creates a cookie of 4 to 16 bytes, an even number, or a request from no bytes; `None` for
+    /// other lengths.
     pub fn new(cookie: &[u8]) -> Option<Self> {
         let len = cookie.len();
         if len != 0 && (!(4..=Self::LONGEST).contains(&len) || !len.is_multiple_of(2)) {
@@ -35,19 +36,19 @@ impl FastOpenCookie {
         Some(Self { bytes, len: len as u8, experimental: false })
     }
 
-    /// The same in the form of the experiment, for a peer that used it.
+    /// Returns the cookie in the form of `other`: the option of RFC 7413, or the experimental one.
     #[must_use]
     pub const fn in_form_of(self, other: Self) -> Self {
         Self { experimental: other.experimental, ..self }
     }
 
-    /// The same in the form of the experiment.
+    /// Returns the cookie in the form of the experimental option.
     #[must_use]
     pub const fn as_experiment(self) -> Self {
         Self { experimental: true, ..self }
     }
 
-    /// It has the form of the experiment.
+    /// True if the cookie has the form of the experimental option.
     pub const fn is_experimental(&self) -> bool {
         self.experimental
     }
@@ -57,7 +58,7 @@ impl FastOpenCookie {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// It asks for a cookie.
+    /// True if the option asks for a cookie.
     pub const fn is_request(&self) -> bool {
         self.len == 0
     }
@@ -67,7 +68,7 @@ impl FastOpenCookie {
         self.len as u32 + if self.experimental { 4 } else { 2 }
     }
 
-    /// Writes the option, kind and length included, and answers how many bytes it takes.
+    /// Writes the option, kind and length included, and returns its number of bytes.
     pub fn write(&self, out: &mut [u8; Self::LONGEST_OPTION]) -> usize {
         let length = self.wire_bytes() as usize;
         out[0] = if self.experimental { EXPERIMENT } else { KIND };
@@ -77,7 +78,7 @@ impl FastOpenCookie {
         length
     }
 
-    /// Finds it among the options of a header as they stand there.
+    /// Finds the option among the options of a header.
     pub fn find(options: &[u8]) -> Option<Self> {
         RawOptions::new(options).find_map(|option| match *option {
             [KIND, _, ref cookie @ ..] => Self::new(cookie),

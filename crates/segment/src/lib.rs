@@ -1,7 +1,7 @@
-//! Segments as the core sees them, and what a receiver makes of them.
+//! TCP segments without a byte layout, and the receiving half of a connection.
 //!
-//! A [`Segment`] has every header field and option but no byte layout; a [`FourTuple`] tells a
-//! host's connections apart; the [`receiver`] reassembles, offers a window and decides when to
+//! A [`Segment`] has every header field and option but no byte layout. A [`FourTuple`] identifies a
+//! connection of a host. The [`receiver`] reassembles, offers a window and decides when to
 //! acknowledge. Nothing here sends data or knows of congestion.
 
 mod cookie;

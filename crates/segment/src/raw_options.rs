@@ -1,7 +1,7 @@
 //! Options as they stand in a header: kind, length, value (RFC 9293 §3.1).
 
-/// The options among the bytes of a header, kind and length included, padding left out, as far as they
-/// are what options have to be.
+/// The options in a header, kind and length included, without padding. Reading stops at the first
+/// malformed one.
 #[derive(Clone, Copy, Debug)]
 pub struct RawOptions<'a>(&'a [u8]);
 
@@ -21,7 +21,7 @@ pub mod kind {
     pub const SACK: u8 = 5;
     /// Timestamps (RFC 7323 §3).
     pub const TIMESTAMPS: u8 = 8;
-    /// Experiments, told apart by the identifier that follows (RFC 6994).
+    /// Experiments, distinguished by the identifier that follows (RFC 6994).
     pub const EXPERIMENT: u8 = 253;
     /// The same: the second kind for experiments (RFC 4727 §4).
     pub const EXPERIMENT_2: u8 = 254;
@@ -33,7 +33,8 @@ impl<'a> RawOptions<'a> {
         Self(bytes)
     }
 
-    /// What has not been read. After the last option it is empty if all were what options have to be.
+    /// Returns the bytes that have not been read. After the last option they are empty if all were
+    /// well formed.
     pub const fn rest(&self) -> &'a [u8] {
         self.0
     }
@@ -67,8 +68,8 @@ impl<'a> Iterator for RawOptions<'a> {
 mod tests {
     use super::*;
 
-    /// Options up to their end, or to the first that cannot be one: it has no length, a length below
-    /// that of kind and length themselves, or one beyond the header.
+    /// Reading ends with the options, or at the first that is malformed: it has no length, a length
+    /// below two, or one past the end of the header.
     #[test]
     fn what_is_no_option_stays_unread() {
         struct Case {

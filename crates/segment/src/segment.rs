@@ -1,7 +1,7 @@
 //! TCP segments as the core sees them: every header field and option, no byte layout.
 //!
-//! Payload is a length. Whoever moves real bytes keeps them beside the segment, addressed by the
-//! stream offset that `Transmit` of the host names; the simulator carries none.
+//! Payload is a length. An engine that moves real bytes keeps them beside the segment, addressed by
+//! the stream offset in the host's `Transmit`; the simulator has none.
 
 use crate::cookie::FastOpenCookie;
 use crate::raw_options::RawOptions;
@@ -80,11 +80,11 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// What a sender tells a performance gateway on the way: its share of the path and its round trip
-/// (Zhang, Qiu & Keshav 2000 §5.2.2). On the wire an experimental option (RFC 6994).
+/// A sender's report to a performance gateway on the path: its share of the path and its round trip
+/// (Zhang, Qiu & Keshav 2000 §5.2.2). On the wire it is an experimental option (RFC 6994).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Performance {
-    /// `Wc`, bytes; more than fits is told as what does.
+    /// `Wc`, bytes; a larger share is sent as the largest that fits.
     pub share: NonZeroU32,
     /// Smoothed round trip, microseconds; zero if there is none.
     pub rtt_micros: u32,
@@ -156,7 +156,7 @@ impl Performance {
 #[derive(Clone, Copy, Default)]
 pub struct SackBlocks {
     count: u8,
-    /// Beyond `count` whatever was there before.
+    /// Blocks; those from `count` on are undefined.
     blocks: [(SeqNum, SeqNum); Self::MAX],
 }
 
@@ -280,8 +280,8 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// High drop precedence: a queue that heeds it drops this segment's packet first (Padmanabhan &
-    /// Katz 1998 §3.3). Like `ecn`, said in the IP header.
+    /// High drop precedence: a queue that respects it drops this segment's packet first
+    /// (Padmanabhan & Katz 1998 §3.3). Like `ecn`, it is in the IP header.
     pub low_priority: bool,
     /// Options.
     pub options: TcpOptions,
@@ -319,7 +319,8 @@ mod tests {
     fn a_report_is_an_experimental_option_of_twelve_bytes() {
         let rtt = Some(Duration::from_micros(0x0506));
         let told = Performance::new(0x0102_0304, rtt).unwrap();
-        // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length, ExID).
+        // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length,
+        // ExID).
         assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
         assert_eq!(
             Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &told.to_bytes()[..]].concat()),
@@ -334,7 +335,7 @@ mod tests {
     }
 
     proptest! {
-        /// Options from outside: whatever they are, they are read or not; a report among whole ones is.
+        /// Foreign options never fail, valid or not; a report among whole options is found.
         #[test]
         fn any_options_are_read_or_not(
             bytes in prop::collection::vec(any::<u8>(), 0..64),

@@ -1,4 +1,4 @@
-//! How a host tells its connections apart.
+//! Identification of a host's connections.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ pub struct FourTuple {
 }
 
 impl Hash for FourTuple {
-    /// One word for IPv4: every segment is looked up.
+    /// Hashes an IPv4 tuple as one word, because every segment is looked up.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let ports = u64::from(self.local_port) << 16 | u64::from(self.remote_port);
         match self.remote {

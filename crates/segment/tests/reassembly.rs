@@ -1,4 +1,4 @@
-//! The reassembly queue against a set of bytes.
+//! Compares the reassembly queue with a set of bytes.
 
 use proptest::prelude::*;
 use segment::receiver::{Arrival, Reassembly};
@@ -27,7 +27,7 @@ proptest! {
             let expected = (0..).find(|b| !seen.contains(b)).unwrap();
             prop_assert_eq!(rcv_nxt, expected);
             prop_assert!(rcv_nxt >= before);
-            // SACK blocks: the most recent arrival first, all of it there, none below rcv_nxt.
+            // SACK blocks: the range received last first, all of it received, none below `rcv_nxt`.
             let blocks: Vec<_> = queue.recent().collect();
             if left > rcv_nxt {
                 prop_assert!(blocks[0].0 <= left && right <= blocks[0].1);

@@ -1,5 +1,6 @@
-//! Why a file that people write (TOML) was refused: file, line, what is wrong, what was probably meant. Plans of
-//! experiments and the agent's configuration say it by this. No I/O: who has read the file names it.
+//! Errors in files that people write (TOML): file, line, what is wrong, what was probably meant.
+//! Plans of experiments and the agent's configuration use them. No I/O: the reader of the file
+//! names it.
 
 use std::fmt;
 use std::ops::Range;
@@ -43,12 +44,12 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// What is wrong with which part of the text.
+/// A fault in a part of the text.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Bytes of the text.
     pub span: Range<usize>,
-    /// What is wrong, and the way out.
+    /// Message: what is wrong, and the way out.
     pub why: String,
 }
 
@@ -129,21 +130,22 @@ const SUGGESTIONS: usize = 3;
 
 /// The names among `candidates` that `found` probably stands for: the nearest first, at most three.
 ///
-/// A candidate is near if one letter differs, or two that are fewer than half of either name, or if one of the two names
-/// begins with the other. Case does not count.
+/// A candidate is near if one letter differs, or two that are fewer than half of either name, or if
+/// one of the two names begins with the other. Case does not count.
 pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = S>) -> Vec<S> {
     let found = found.to_lowercase();
     let mut near: Vec<(usize, S)> = candidates
         .into_iter()
         .filter_map(|name| distance(&found, &name.as_ref().to_lowercase()).map(|far| (far, name)))
         .collect();
-    // Names that are equally far come in the order of the alphabet, so errors do not depend on the order of lists.
+    // Names that are equally far come in the order of the alphabet, so errors do not depend on the
+    // order of lists.
     near.sort_by(|a, b| (a.0, a.1.as_ref()).cmp(&(b.0, b.1.as_ref())));
     near.dedup_by(|a, b| a.1.as_ref() == b.1.as_ref());
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
-/// How far `found` is from `name`; `None` if nobody means the one by the other.
+/// Edit distance of `found` and `name`; `None` if they are too different to be a slip.
 fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
     const LEAST_PREFIX: usize = 2;
@@ -177,10 +179,11 @@ fn choice(names: &[&str]) -> String {
     }
 }
 
-/// Why a name of `what` is unknown and the way out: `no page "nwes" (did you mean "news"?); …`.
+/// Message for an unknown name of `what` with the way out:
+/// `no page "nwes" (did you mean "news"?); …`.
 ///
-/// `list_by` is the command or document that lists all of them, like "`headstart pages` lists them". Short lists stand
-/// in the message itself.
+/// `list_by` is the command or document that lists all of them, like "`headstart pages` lists
+/// them". Short lists stand in the message itself.
 pub fn unknown<S: AsRef<str>>(what: &str, found: &str, known: &[S], list_by: &str) -> String {
     /// A reader takes in this many names at a glance.
     const SHORT: usize = 8;
@@ -230,7 +233,8 @@ mod tests {
 
     #[test]
     fn three_at_most_are_suggested_and_the_nearest_comes_first() {
-        // Letters that differ: reno 1, newreno 4 (too many), linux-reno 6; renoir 1 (one letter is missing).
+        // Letters that differ: reno 1, newreno 4 (too many), linux-reno 6; renoir 1 (one letter is
+        // missing).
         let known = ["newreno", "linux-reno", "reno", "renoir"];
         assert_eq!(nearest("renoi", known), ["reno", "renoir"]);
         // Four begin with it; the shortest are nearest.

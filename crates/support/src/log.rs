@@ -1,25 +1,26 @@
-//! Lines for whoever looks after a service: on standard error, with the journal's priorities where that reads it (sd-daemon(3)),
-//! with the program's name where a person does.
+//! Lines for the operator of a service, on standard error: with the journal's priorities if the
+//! journal reads them (sd-daemon(3)), with the program's name if a person does.
 //!
-//! A program has one [`Journal`], as a static value. Nothing that it says comes in more than one line, whoever has written it.
+//! A program has one [`Journal`], as a static value. A message is always one line, whatever its
+//! source.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much it matters (syslog(3)).
+/// Priority (syslog(3)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogPriority {
-    /// Somebody has to look.
+    /// The operator has to look.
     Error = 3,
-    /// Not as it should be, and it goes on.
+    /// Not as it should be, but it goes on.
     Warning = 4,
     /// Worth knowing.
     Notice = 5,
-    /// Of every connection.
+    /// Details of every connection.
     Debug = 7,
 }
 
-/// What a program says.
+/// The log of a program.
 #[derive(Debug)]
 pub struct Journal {
     program: &'static str,
@@ -27,17 +28,17 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal of `program`; says nothing at [`LogPriority::Debug`] until it is told to.
+    /// The journal of `program`; it omits [`LogPriority::Debug`] until that is switched on.
     pub const fn new(program: &'static str) -> Self {
         Self { program, debugs: AtomicBool::new(false) }
     }
 
-    /// From now on says what is of every connection, or not.
+    /// Switches messages on every connection on or off.
     pub fn set_debugging(&self, debugs: bool) {
         self.debugs.store(debugs, Ordering::Relaxed);
     }
 
-    /// Whether anybody hears what is said at [`LogPriority::Debug`].
+    /// Whether messages at [`LogPriority::Debug`] are printed.
     pub fn is_debugging(&self) -> bool {
         self.debugs.load(Ordering::Relaxed)
     }
@@ -48,11 +49,12 @@ impl Journal {
             return;
         }
         let line = self.line(priority, what, std::env::var_os("JOURNAL_STREAM").is_some());
-        // Who closed standard error does not want to know.
+        // If standard error is closed, the message is lost.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 
-    /// Lines of `what` become parts of one; other control characters, which could move a cursor, become spaces.
+    /// Lines of `what` become parts of one; other control characters, which could move a cursor,
+    /// become spaces.
     fn line(&self, priority: LogPriority, what: &str, for_journal: bool) -> String {
         let what = what.trim_end().replace('\n', "; ");
         let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,8 +1,10 @@
-//! Plays random input against the host until so many segments have arrived, and tells what came of it:
+//! Plays random input against the host until the given number of segments was delivered, and prints
+//! a summary:
 //!
 //!     cargo run --release -p headstart-tcp --example fuzz -- [SEGMENTS] [SEED]
 //!
-//! The same numbers give the same run. It panics where an invariant breaks, and says with which input.
+//! The same numbers give the same run. If an invariant fails, it panics with the input in its
+//! message.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -2,10 +2,11 @@
 //!
 //! # Where to begin
 //!
-//! A [`Host`] has no clock and no network. Whoever drives it tells it the time and carries its segments:
-//! [`Host::poll_transmit`], [`Host::handle_segment`], [`Host::poll_timeout`] and [`Host::handle_timeout`]. The application
-//! connects and writes, and learns of what happened by [`Host::poll_event`]. Bytes are counted here, and not carried. A
-//! host sends 40 kB to another one, 10 ms away:
+//! A [`Host`] has no clock and no network. Its driver supplies the time and carries its segments:
+//! [`Host::poll_transmit`], [`Host::handle_segment`], [`Host::poll_timeout`] and
+//! [`Host::handle_timeout`]. The application connects and writes, and gets its events from
+//! [`Host::poll_event`]. Bytes are only numbers here, without contents. A host sends 40 kB to
+//! another one, 10 ms away:
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -23,7 +24,7 @@
 //! let connection = hosts[0].connect(now, to, &scheme)?;
 //! hosts[0].write(now, connection, 40_000);
 //!
-//! // The path: when which segment arrives at which host.
+//! // The path: segments with their delivery times and receivers.
 //! let mut path = VecDeque::new();
 //! let mut received = 0;
 //! while received < 40_000 {
@@ -59,18 +60,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Crate `netsim` drives hosts like this in virtual time, over links with rates and queues. Crate `endpoint` drives one in
-//! real time, and carries the bytes. [`Scheme::parse`] takes every name that `headstart schemes` lists.
+//! Crate `netsim` drives hosts like this in virtual time, over links with rates and queues. Crate
+//! `endpoint` drives one in real time, and carries the bytes. [`Scheme::parse`] takes every name
+//! that `headstart schemes` lists.
 //!
 //! # What is where
 //!
-//! The data path, in the order to read it: [`host`] sequences; a [`connection`] knows *what* to
-//! send (bytes, sequence numbers, flow control), and its `Sender` the outstanding segments; its
-//! [`path`] knows *how much and when* (window,
-//! pacer); [`startup`], [`congestion`] and [`recovery`] are the three policies that combine
-//! freely; [`ack`] turns an arriving ACK into what they are told; [`receiver`] reassembles and
-//! decides when to acknowledge; a [`scheme`] is a named combination of all of these. Paths,
-//! policies and receiver are crates of their own, all of whose modules are found here, too.
+//! The data path, in the order to read it:
+//!
+//! - [`host`] sequences connections and paths.
+//! - A [`connection`] knows *what* to send (bytes, sequence numbers, flow control); its `Sender`
+//!   has the outstanding segments.
+//! - Its [`path`] knows *how much and when* (window, pacer).
+//! - [`startup`], [`congestion`] and [`recovery`] are the three policies; they combine freely.
+//! - [`ack`] turns a received ACK into the reports that they get.
+//! - [`receiver`] reassembles and decides when to acknowledge.
+//! - A [`scheme`] is a named combination of all of these.
+//!
+//! Paths, policies and receiver are crates of their own; this one re-exports all their modules.
 //!
 //! Nothing here reads a clock, does I/O or draws random numbers: `now` is an argument.
 

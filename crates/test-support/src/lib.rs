@@ -1,10 +1,10 @@
-//! Tests of what the machine does, which other work may take away for a while, or which lacks what they need: for tests alone, no
-//! part of the product.
+//! Support for tests that other work on the machine may disturb, or that need something which the
+//! machine may lack. It is for tests alone, no part of the product.
 //!
-//! [`calmly`] makes a test again that failed while the machine stood still. How long that was, a [`Pulse`] tells: a thread that
-//! sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one beat for the whole test.
-//! [`has`] decides by the machine whether a test can run here. [`skipped`] reports one that cannot.
-//! `make test` shows all skips, and CI accepts those of a list.
+//! [`calmly`] repeats a test that failed while the machine stood still. A [`Pulse`] measures that
+//! time: a thread that sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one
+//! beat for the whole test. [`has`] decides by the machine whether a test can run here. [`skipped`]
+//! reports one that cannot. `make test` shows all skips, and CI accepts those of a list.
 
 mod needs;
 mod skipped;
@@ -19,13 +19,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often it is seen to that time goes on.
+/// Interval at which a pulse checks that time goes on.
 const BEAT: Duration = Duration::from_millis(2);
-/// A thread that was to wake up is later than this: so were those that are tested. 3 of a round trip's 80 ms would be a
-/// loss of 4 %.
+/// Delay of a waking thread above which tested threads are late, too. 3 of a round trip's 80 ms
+/// would be a loss of 4 %.
 const STILL: Duration = Duration::from_millis(3);
 const ATTEMPTS: usize = 4;
-/// Of these, on a machine that did not stand still.
+/// Number of those on a machine that did not stand still.
 const CALM_ATTEMPTS: usize = 2;
 
 thread_local! {
@@ -33,11 +33,12 @@ thread_local! {
     static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// Makes a test again, three times at most, as long as it fails while the machine stood still by the [`Pulse`]s that it lets
-/// beat. What fails twice on one that did not has failed: a pulse beats on one processor, and does not see that another stood still.
+/// Repeats a test, three times at most, as long as it fails while the machine stood still by the
+/// test's [`Pulse`]s. A test that fails twice on a machine that did not has failed. A pulse runs on
+/// one processor, and does not see that another stood still.
 ///
 /// # Panics
-/// As the test does.
+/// Panics as the test does.
 pub fn calmly(test: impl Fn()) {
     let mut calm = 0;
     for attempt in 1.. {
@@ -52,10 +53,10 @@ pub fn calmly(test: impl Fn()) {
     }
 }
 
-/// The same of a test that lets none beat.
+/// Repeats a test that has no pulse of its own.
 ///
 /// # Panics
-/// As the test does.
+/// Panics as the test does.
 pub fn calmly_throughout(test: impl Fn()) {
     calmly(|| {
         let _pulse = Pulse::begin();
@@ -63,7 +64,8 @@ pub fn calmly_throughout(test: impl Fn()) {
     });
 }
 
-/// Notes for how long the machine stands still, as long as it lives, for the test of the thread that drops it.
+/// Notes for how long the machine stands still, as long as it lives, for the test of the thread
+/// that drops it.
 #[derive(Debug)]
 pub struct Pulse {
     is_over: Arc<AtomicBool>,
@@ -104,7 +106,8 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// How often a test runs that fails so often, on a machine that stood still for so long.
+    /// Number of runs of a test with this number of failures, on a machine that stood still for
+    /// this time; and whether it passed.
     fn runs(failures: usize, stood_still: Duration) -> (usize, bool) {
         let runs = Cell::new(0);
         let outcome = catch_unwind(AssertUnwindSafe(|| {

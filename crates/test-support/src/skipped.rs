@@ -27,7 +27,7 @@ pub fn skipped(why: impl Display) {
     let name = thread::current().name().unwrap_or("a test").to_owned();
     writeln!(io::stderr(), "skipped: {name}: {why}").expect("standard error can be written");
     if let Some(file) = env::var_os(FILE) {
-        // Cargo tells the tests of a crate its name.
+        // Cargo passes the name of a crate to its tests.
         let test = [env::var("CARGO_PKG_NAME").ok(), thread::current().name().map(str::to_owned)];
         let test: Vec<_> = test.into_iter().flatten().collect();
         note(Path::new(&file), &test.join(" "), &why).expect("skips can be noted");
@@ -63,7 +63,7 @@ mod tests {
         file
     }
 
-    /// What `make test` prints at its end.
+    /// Output of `make test` at its end.
     fn shown(file: &Path) -> String {
         let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/skipped");
         let output = Command::new(tool).arg(file).output().expect("the tool runs");
@@ -76,7 +76,7 @@ mod tests {
         let file = fresh("some");
         note(&file, "headstart-agent session", "run as root").unwrap();
         note(&file, "headstart-agent warm", "run as root").unwrap();
-        // A part of a test that was made again, and a reason of several lines.
+        // A part of a test that was repeated, and a reason of several lines.
         note(&file, "headstart-cli curl", "no curl\nin PATH").unwrap();
         note(&file, "headstart-cli curl", "no curl\nin PATH").unwrap();
         let expected = "skipped: 3 tests, or parts of them:

@@ -245,7 +245,7 @@ struct SiteVisitor {
 }
 
 /// Makes all visits in order, to the servers in turn, each of which has a visitor. A visit that
-/// does not end is the last. Behind one that does not end there is none.
+/// does not end is the last.
 async fn visits(
     race: &Race,
     clients: &[(Vec<SiteVisitor>, &Emulation)],

@@ -9,11 +9,11 @@ use std::os::fd::OwnedFd;
 use tokio::io::unix::AsyncFd;
 use units::Instant;
 
-/// Until `at`; for ever if there is none.
+/// Sleeps until `at`; for ever if there is none.
 pub(crate) async fn sleep_until(clock: &Clock, at: Option<Instant>) {
     let Some(at) = at else { return std::future::pending().await };
     if !at.saturating_since(clock.now()).is_zero() {
-        // Where there are no timers there is no world either: it has failed long before.
+        // Without timers the world has failed long before.
         let _ = sleep(at.saturating_since(clock.now())).await;
     }
 }

@@ -1,8 +1,9 @@
 //! The survey of senders: finds for each host the profile that explains the first segments of a
 //! capture best.
 //!
-//! Every profile rebuilds all senders of that part, and is charged for each event that it did not
-//! foresee ([`Misfit`]). The part has a maximum length, so the cost is bounded, too.
+//! Every profile rebuilds all senders of that part, and is charged for each event that it does not
+//! predict (the fit error, [`Misfit`]). The part has a maximum length, which bounds the time that a
+//! survey takes.
 
 use crate::config::EngineConfig;
 use crate::engine::TraceEngine;
@@ -45,7 +46,7 @@ struct MisfitSink(FxHashMap<IpAddr, Misfit>);
 
 impl TraceSink for MisfitSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        // After the queue of the link, data shows little of the window that released it.
+        // At the client, behind the link's queue, data shows little of the window that released it.
         if summary.vantage == Vantage::Client {
             return;
         }

@@ -1,6 +1,6 @@
-//! What a remembered window gains and costs on live traffic, as operators see it: connections that chance has chosen for one
-//! beside those of the control group, all of them and part by part, with intervals that hold at every look
-//! (crate `canary`).
+//! Gain and cost of remembered windows on live traffic, as operators see them. Connections chosen
+//! for a remembered window are compared with the control group, all together and part by part. The
+//! intervals hold at every look (crate `canary`).
 
 use super::totals::{Class, ConnectionTotals, Group};
 use ::canary::comparisons::{CanaryFinding, CanaryStop};
@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 pub struct Side {
     /// Connections.
     pub closed: u64,
-    /// Geometric mean of the time from the opening to the last arrival, less pauses longer than a round trip, seconds; `None` without
-    /// connections.
+    /// Geometric mean of the times from the opening to the last acknowledged data, less pauses
+    /// longer than a round trip, seconds; `None` without connections.
     pub time_s: Option<f64>,
-    /// Part of the connections that sent something again (Wilson's interval, for one look).
+    /// Share of connections that retransmitted (Wilson's interval, for one look).
     pub retransmitting: Option<ConfidenceInterval>,
-    /// Part that lost something of the very first flight.
+    /// Share of connections that lost a segment of the very first flight.
     pub lost_first: Option<ConfidenceInterval>,
 }
 
@@ -31,15 +31,15 @@ pub struct Compared {
     pub up_to_bytes: Option<u64>,
     /// Chosen for a remembered window.
     pub warm: Side,
-    /// Of the control group.
+    /// Connections of the control group.
     pub control_group: Side,
     /// Warm by control group, of the geometric means; `None` with too few on either side.
     pub time_ratio: Option<ConfidenceInterval>,
-    /// What that shows.
+    /// Conclusion of the comparison.
     pub verdict: CanaryVerdict,
 }
 
-/// What a comparison has shown so far.
+/// Conclusion of a comparison so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryVerdict {
@@ -47,27 +47,27 @@ pub enum CanaryVerdict {
     Open,
     /// Warm starts are faster.
     Gain,
-    /// Warm starts are surely slower, and nothing is stopped by that: these connections cannot be
-    /// told apart as they start.
+    /// Warm starts are surely slower, and nothing is stopped for that: these connections cannot be
+    /// recognised when they start.
     Slower,
-    /// Warm starts surely retransmit more, or in more connections, and not so much more that they are stopped.
+    /// Warm starts surely retransmit more, or in more connections, but not enough to be stopped.
     Lossier,
     /// Warm starts do harm, and are stopped.
     Stopped,
 }
 
-/// Connections that can be told apart before they start.
+/// Connections that can be recognised before they start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedPart {
-    /// Which: `all`, by the remembered window, by what paths carried and lost, by prefix length, or
-    /// by network.
+    /// Name of the part: `all`, by the remembered window, by the bytes and losses of earlier
+    /// connections, by prefix length, or by network.
     pub part: String,
     /// The network, if the part is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<IpNet>,
     /// Connections chosen for a remembered window.
     pub chosen: u64,
-    /// Of the control group.
+    /// Connections of the control group.
     pub control_group: u64,
     /// Completion times, chosen by control group.
     pub time_ratio: Option<ConfidenceInterval>,
@@ -75,7 +75,7 @@ pub struct ComparedPart {
     pub retransmission_ratio: Option<ConfidenceInterval>,
     /// Connections that retransmitted anything, chosen by control group.
     pub lossy_ratio: Option<ConfidenceInterval>,
-    /// What that shows.
+    /// Conclusion of the comparison.
     pub verdict: CanaryVerdict,
 }
 
@@ -102,7 +102,7 @@ fn compared(
     }
 }
 
-/// What a comparison shows. Harm comes first, since it is to be looked at.
+/// The conclusion of a comparison. Harm comes first, since it needs attention.
 fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
     if stops.iter().any(|stop| stop.part == finding.part) {
         CanaryVerdict::Stopped
@@ -165,7 +165,7 @@ mod tests {
             of(CanaryPart::Window(0), between(0.8, 1.01)),
             of(CanaryPart::Window(1), between(0.8, 0.99)),
             of(CanaryPart::Bytes(2), between(0.7, 0.9)),
-            // Faster, and lossier: what is to be looked at.
+            // Faster, and lossier: the operator has to look at it.
             CanaryFinding {
                 retransmissions: between(1.1, 1.9),
                 ..of(CanaryPart::Window(2), between(0.8, 0.9))

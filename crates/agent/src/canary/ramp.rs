@@ -1,5 +1,5 @@
-//! How far the canary is let go, and in which stage: both change while the agent runs, by command or by a new
-//! configuration.
+//! The canary's share of connections, and its stage. Both change while the agent runs, by command
+//! or by a new configuration.
 
 use crate::contract::ConnectionSettings;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ramp {
-    /// Of a million connections, said by `headstart agent ramp`; `None`: what the configuration says.
+    /// Connections of a million, set by `headstart agent ramp`; `None`: the configuration's number.
     said: Option<u32>,
     stage: u32,
 }
@@ -19,7 +19,8 @@ impl Ramp {
         ConnectionSettings { canary, stage: self.stage, ..settings }
     }
 
-    /// So many of a million from now on; how many it were. `configured`: by the configuration.
+    /// Sets the share, connections of a million, and returns the share before. `configured`: the
+    /// configuration's share, which applied if none was set.
     pub(crate) fn set(&mut self, share: u32, configured: u32) -> u32 {
         let was = self.said.unwrap_or(configured);
         self.said = Some(share);
@@ -29,8 +30,8 @@ impl Ramp {
         was
     }
 
-    /// A configuration has been read: a share that it changes is said anew, one that it leaves as it was does not take back
-    /// what was said since. Where nothing at all changes the comparison goes on.
+    /// Applies a reloaded configuration. A share that it changes replaces the share that was set;
+    /// otherwise the latter remains. If nothing changes at all, the comparison goes on.
     pub(crate) fn reloaded(&mut self, (old, new): (u32, u32), is_as_before: bool) {
         if old != new {
             self.said = None;

@@ -1,8 +1,10 @@
-//! The canary of a running agent: which connections are compared, which parts of them are stopped, and since when. The statistics are
-//! those of crate `canary`; this side says who belongs to which group, and remembers the outcome.
+//! The canary of a running agent: which connections are compared, and which parts of them are
+//! stopped. Crate `canary` has the statistics; this side assigns the groups, and remembers the
+//! outcome.
 //!
-//! Compared by intention: a connection counts with those that chance has chosen for a remembered window even if it could not have
-//! it in the end, since nobody knows which of the control group could not have had it either.
+//! Connections are compared by intention to treat. A connection counts among those chosen for a
+//! remembered window even if it could not use one in the end. The same would hold for unknown
+//! members of the control group.
 
 use crate::contract::StartReason;
 use crate::contract::{ConnectionSummary, StoppedParts};
@@ -12,14 +14,15 @@ use ::canary::trial::{CanaryGroup, CanaryOutcome};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-/// When windows are to be left alone.
+/// Limits of harm from which on the agent stops remembered windows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HarmLimit {
-    /// Retransmissions of a connection: so many times as many as those of the control group.
+    /// Largest ratio of a connection's retransmissions to those of the control group.
     pub ratio: f64,
-    /// Connections on each side before anything is said.
+    /// Fewest connections on each side before a conclusion.
     pub fewest: u64,
-    /// There is a control group. Otherwise connections without a memory stand in for it, whose retransmissions alone are compared.
+    /// There is a control group. Otherwise connections without a memory stand in for it, and only
+    /// retransmissions are compared.
     pub has_control_group: bool,
 }
 
@@ -31,7 +34,7 @@ pub(crate) struct CanaryState {
 }
 
 impl CanaryState {
-    /// Takes a connection that has closed into account; what has to stop from now on.
+    /// Adds a closed connection, and returns the parts that have to stop from now on.
     pub(crate) fn add(
         &mut self,
         summary: &ConnectionSummary,
@@ -54,18 +57,18 @@ impl CanaryState {
         new
     }
 
-    /// What is stopped.
+    /// The stopped parts.
     pub(crate) fn stops(&self) -> &[CanaryStop] {
         &self.stops
     }
 
-    /// Why all connections start cold, if they do.
+    /// The reason if all connections start cold.
     pub(crate) fn off(&self) -> Option<&str> {
         let of_all = self.stops.iter().find(|stop| stop.part == CanaryPart::All);
         of_all.map(|stop| stop.why.as_str())
     }
 
-    /// As the programs tell connections apart.
+    /// The stopped parts in the form of the kernel's programs.
     pub(crate) fn stopped_parts(&self) -> StoppedParts {
         let mut parts = StoppedParts::default();
         self.stops.iter().for_each(|stop| parts.add(stop.part));
@@ -77,13 +80,13 @@ impl CanaryState {
         self.stops.iter().filter_map(|stop| stop.part.network())
     }
 
-    /// What the comparisons say now.
+    /// The comparisons' present results.
     pub(crate) fn findings(&self) -> Vec<CanaryFinding> {
         self.trials.findings()
     }
 
-    /// As the next agent takes it up: its stages count from 0. `off`: why all windows were left alone, also by a version that
-    /// kept nothing else.
+    /// The state as the next agent resumes it: its stages count from 0. `off`: the reason why all
+    /// windows were stopped, which also a version without any other state kept.
     pub(crate) fn resumed(mut self, off: Option<String>) -> Self {
         self.trials.end_stages();
         if let Some(why) = off.filter(|_| self.off().is_none()) {
@@ -112,7 +115,7 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
         lost: summary.path_lost,
         bytes: summary.bytes_acked,
         outcome: CanaryOutcome {
-            // First visits are to other places, and at other distances.
+            // Times are not comparable: first visits go to other destinations, and other distances.
             time_s: if has_control_group { summary.lasted_ns as f64 / 1e9 } else { 0.0 },
             again: summary.retransmitted,
         },
@@ -147,7 +150,7 @@ mod tests {
             let again = u32::from(n % 10 == 0);
             canary.add(&ConnectionSummary { retransmitted: again, ..control }, limit);
             let stops = canary.add(&summary(n, false, 20), limit);
-            // What is stopped is told once.
+            // A stop is reported once.
             assert!(stops.iter().all(|stop| stop.why.contains("retransmitted")), "{stops:?}");
         }
         canary
@@ -184,7 +187,7 @@ mod tests {
         let canary = harmed(&limit, first);
         assert!(canary.off().is_some());
         assert!(canary.findings().iter().all(|finding| finding.times.is_none()));
-        // Who lost a handshake stands in for nobody: warm starts have lost none.
+        // A connection that lost its handshake is no stand-in: warm starts have lost none.
         let lost = ConnectionSummary { start: StartReason::Handshake, ..first };
         assert_eq!(harmed(&limit, lost).off(), None);
     }

@@ -1,5 +1,6 @@
-//! How connections went, summed up: those that began with a remembered window, those of the control group that would have, and
-//! all others; the first two also by size, as they are compared ([`crate::canary::comparison`]).
+//! Sums of closed connections: those that started with a remembered window, those of the control
+//! group that would have, and all others. The first two are also kept by size, as they are compared
+//! ([`crate::canary::comparison`]).
 
 use crate::contract::ConnectionSummary;
 use crate::contract::StartReason;
@@ -16,7 +17,7 @@ pub struct Sum {
     pub bytes_acked: u64,
     /// Segments with data, retransmissions included.
     pub segments_sent: u64,
-    /// Segments sent again, SYNs included.
+    /// Retransmitted segments, SYNs included.
     pub segments_retransmitted: u64,
     /// First windows added up, segments.
     pub first_windows: u64,
@@ -35,24 +36,26 @@ pub struct Sum {
 pub struct Group {
     /// Connections.
     pub closed: u64,
-    /// Of these, such that sent something again.
+    /// Number of connections that retransmitted.
     pub retransmitting: u64,
-    /// Of these, such that lost something of their very first flight.
+    /// Number of connections that lost a segment of their very first flight.
     pub lost_first: u64,
-    /// Times of those of which one is known, in logarithms.
+    /// Logarithms of the known completion times.
     pub log_times: LogTimes,
     /// These times added up, seconds.
     pub time_sum_s: f64,
-    /// Connections by time: up to each of [`TIMES`] and beyond the one before, and at the end longer ones.
+    /// Connections by time: a time counts for the first of [`TIMES`] that it does not exceed; the
+    /// last element has longer ones.
     pub times: [u64; TIMES.len() + 1],
 }
 
-/// Both groups of one size, as they are compared: by what chance has said, not by what could be done.
+/// Both groups of one size, as they are compared: by the random choice, and not by what the
+/// connection could do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Class {
     /// Chosen to start with a remembered window.
     pub warm: Group,
-    /// Of the control group, with a window remembered.
+    /// Connections of the control group that had a remembered window.
     pub control_group: Group,
 }
 
@@ -63,9 +66,9 @@ pub struct ConnectionTotals {
     pub warm: Sum,
     /// Connections of the control group that would have.
     pub control_group: Sum,
-    /// All others that were attended to.
+    /// All other hooked connections.
     pub cold: Sum,
-    /// By size: [`SIZES`], and what is larger.
+    /// Classes by size: [`SIZES`], and a last one for larger sizes.
     pub classes: [Class; SIZES.len() + 1],
     /// By how they started: [`StartReason::ALL`].
     pub starts: [u64; StartReason::ALL.len()],
@@ -73,10 +76,11 @@ pub struct ConnectionTotals {
     pub windows: [u64; WINDOW_BOUNDS.len() + 1],
 }
 
-/// First windows that are told apart, segments.
+/// Bounds of the classes of first windows, segments.
 pub const WINDOW_BOUNDS: [u32; 8] = [10, 16, 32, 64, 128, 256, 512, 1024];
 
-/// Completion times that are told apart, seconds: most web transfers take one to some tens of round trips.
+/// Bounds of the classes of completion times, seconds. Most web transfers take one to some tens of
+/// round trips.
 pub const TIMES: [f64; 12] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6];
 
 impl ConnectionTotals {
@@ -150,7 +154,7 @@ mod tests {
             totals.add(&ConnectionSummary { lasted_ns, ..one });
         }
         let group = totals.classes[0].control_group;
-        // The one of which no time is known is in none.
+        // The connection without a known time is in no class.
         assert_eq!((group.closed, group.log_times.count), (4, 3));
         assert_eq!(group.times, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
     }

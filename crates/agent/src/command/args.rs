@@ -12,12 +12,13 @@ use std::path::PathBuf;
 
 /// Start the Linux kernel's own TCP connections with what is remembered of their paths
 ///
-/// The agent runs in the foreground until it is interrupted. It remembers what connections learn of the network of their
-/// peer. New connections get the kernel's CUBIC or BBR with a warm start: they start with the remembered window, paced.
-/// Applications stay unchanged and are not restarted, and open connections stay as they are.
+/// The agent runs in the foreground until it is interrupted. It remembers what connections learn of
+/// the network of their peer. New connections get the kernel's CUBIC or BBR with a warm start: they
+/// start with the remembered window, paced. Applications stay unchanged and are not restarted, and
+/// open connections stay as they are.
 ///
-/// When the agent ends, also by `kill -9`, open connections finish and new ones are stock. IPv4 destinations are
-/// remembered by /24, IPv6 by /48, and each network namespace by itself.
+/// When the agent ends, also by `kill -9`, open connections finish and new ones are stock. IPv4
+/// destinations are remembered by /24, IPv6 by /48, and each network namespace by itself.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "headstart agent", bin_name = "headstart agent", version)]
 #[command(display_name = "headstart-agent", after_help = appendix().help())]
@@ -30,11 +31,11 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Go on in the place of the agent that runs: no connection is attended to by neither, or starts cold for that
+    /// Continue for the running agent: every connection stays hooked, and none starts cold for that
     ///
-    /// Use it to upgrade, or to go back to another version: start the new program with this option and the options of the old
-    /// one, which ends as soon as the new one is at work. If the new one cannot start, the old one goes on. Where no
-    /// agent runs, this one starts as ever.
+    /// Use it to upgrade, or to go back to another version. Start the new program with this option
+    /// and the options of the old one. The old one ends as soon as the new one works, and goes on
+    /// if the new one cannot start. If no agent runs, this one starts as usual.
     #[arg(long)]
     pub(crate) take_over: bool,
 
@@ -46,7 +47,7 @@ pub(crate) struct AgentArgs {
 pub(crate) enum Command {
     /// Say what an agent with the same options would do on this kernel, with these rights
     ///
-    /// Loads the programs, lets them go again, and changes nothing. The last line of the output decides.
+    /// Loads the programs, unloads them, and changes nothing. The last line of the output decides.
     Check {
         /// Configuration file of that agent
         #[arg(long, value_name = "FILE")]
@@ -68,7 +69,7 @@ pub(crate) enum Command {
         /// Print the schema of the JSON and do nothing else
         #[arg(long)]
         json_schema: bool,
-        /// Ask again every so many seconds, until it is interrupted
+        /// Ask again after this number of seconds each time, until it is interrupted
         #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
         #[arg(default_missing_value = "2", conflicts_with_all = ["json", "json_schema"])]
         watch: Option<Within<1, 86_400>>,
@@ -90,7 +91,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json_schema: bool,
     },
-    /// Read such a document into the memory, except where the memory is younger
+    /// Read an exported document into the memory, except where the memory is younger
     Import {
         /// Document of `headstart agent export`
         file: PathBuf,
@@ -99,23 +100,26 @@ pub(crate) enum Command {
     ///
     /// It counts until the agent ends, or the key `percent` of its file changes.
     Ramp {
-        /// From 0 to 100
+        /// New percentage, 0 to 100
         percent: Percentage,
     },
     /// Use remembered windows again after the agent has turned them off
     Arm,
     /// Say what is installed, attached, measured and suspicious: a page for a report of a defect
     ///
-    /// It changes nothing and names no destination. It names cgroups and files as the configuration does.
+    /// It changes nothing and names no destination. It names cgroups and files as the configuration
+    /// does.
     Doctor {
         /// Configuration file of the agent
         #[arg(long, value_name = "FILE", default_value = "/etc/headstart/agent.toml")]
         config: PathBuf,
     },
-    /// As root, have the agent that runs replaced by its program's file as it is now, while connections run
+    /// As root, have the agent that runs replaced by its program's file as it is now, while
+    /// connections run
     ///
-    /// This is an upgrade without a gap, also of a service: the agent starts the program anew, which takes over. If that cannot
-    /// be, the agent goes on as it was, and the exit code is 2; then restart it.
+    /// This is an upgrade without a gap, also of a service: the agent starts its program's file,
+    /// which takes over. If that fails, the agent goes on as it was, and the exit code is 2; then
+    /// restart it.
     Renew {
         /// Configuration file of the agent, for its `socket`
         #[arg(long, value_name = "FILE")]
@@ -140,7 +144,7 @@ pub(crate) enum Command {
     Man(cmdline::man::ManArgs),
 }
 
-/// What stands behind the options.
+/// Texts of help and man page that follow the options.
 fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -161,7 +165,7 @@ fn appendix() -> Appendix {
             ),
             (
                 "sudo headstart agent --local-port 443 --except-cgroup /sys/fs/cgroup/system.slice/backup.service",
-                "Attends to one port of all services but one.",
+                "Hooks one port of all services but one.",
             ),
             (
                 "sudo headstart agent --config /etc/headstart/agent.toml",
@@ -171,7 +175,7 @@ fn appendix() -> Appendix {
             ("sudo headstart agent ramp 25", "Lets a quarter of the connections start warm from now on."),
             (
                 "sudo headstart agent --config /etc/headstart/agent.toml --take-over",
-                "Goes on in the place of the agent that runs, which may be of another version.",
+                "Continues for the running agent, which may be of another version.",
             ),
             ("sudo headstart agent renew", "Upgrades the agent that runs to the version that is installed."),
             ("sudo headstart agent doctor", "Prints what a report of a defect should have."),
@@ -189,7 +193,7 @@ fn appendix() -> Appendix {
         ],
         exit: &[
             ("0", "done"),
-            ("2", "the agent cannot work here or cannot be reached, or the input is wrong"),
+            ("2", "the agent cannot work here or does not answer, or the input is wrong"),
         ],
         see_also: &["headstart"],
         more: &["docs/agent/README.md", "docs/agent/operate.md", "docs/agent/reference.md"],
@@ -200,7 +204,7 @@ fn appendix() -> Appendix {
 /// Writes the man page, on which all subcommands are.
 ///
 /// # Errors
-/// As [`cmdline::man::ManArgs::write`].
+/// Fails as [`cmdline::man::ManArgs::write`] does.
 pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
     args.write(AgentArgs::command(), &|command| match command {
         "" => Told::OnOwnPage(appendix()),
@@ -208,7 +212,7 @@ pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
     })
 }
 
-/// What a shell is answered.
+/// Answers a shell's question for completions.
 pub(crate) fn answer(question: &ShellQuestion) -> String {
     question.answer(AgentArgs::command(), &values)
 }
@@ -241,7 +245,7 @@ impl Command {
 }
 
 impl AgentArgs {
-    /// What is said here, and where nothing is, in the file.
+    /// Options of the command line; the file supplies those that it lacks.
     pub(crate) fn options(&self) -> Result<AgentOptions, String> {
         let (config, said) = match &self.command {
             Some(Command::Check { config, options, .. }) => (config, &**options),

@@ -1,4 +1,5 @@
-//! `headstart-agent`, which `headstart agent` runs: reads the command line, prints what the library says.
+//! `headstart-agent`, which `headstart agent` runs: reads the command line, prints what the library
+//! says.
 
 #![forbid(unsafe_code)]
 
@@ -112,7 +113,7 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
         AgentAnswer::Paths(paths) => show::paths(&paths),
         AgentAnswer::Armed(true) => "windows are used again".to_owned(),
         AgentAnswer::Armed(false) => {
-            "windows had not been left alone; they are compared anew".to_owned()
+            "windows had not been turned off; their comparison starts again".to_owned()
         }
         AgentAnswer::Ramped(was) => {
             format!("in force for new connections; before it were {} %", f64::from(was) / 1e4)

@@ -54,7 +54,7 @@ pub(crate) fn paths(paths: &[RememberedPath]) -> String {
     table(head, rows)
 }
 
-/// What connections are given.
+/// Names the windows and congestion controls that connections get.
 fn given(status: &AgentStatus) -> String {
     match status.mode {
         Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
@@ -63,7 +63,7 @@ fn given(status: &AgentStatus) -> String {
     }
 }
 
-/// How it goes with the gateways of the site.
+/// Describes the state of the site's gateways.
 fn gateway(status: &ClientStatus) -> String {
     let who = match (&status.gateway, &status.trouble) {
         (Some(gateway), _) => format!("gateway {gateway} answers"),
@@ -83,12 +83,12 @@ fn gateway(status: &ClientStatus) -> String {
         }
     }
     if status.arrivals > 0 {
-        line += &format!("; told of {} visitors as they came", status.arrivals);
+        line += &format!("; notified of {} arriving visitors", status.arrivals);
     }
     line
 }
 
-/// What became of TCP options.
+/// Describes the fate of TCP options.
 fn tcp_option(counts: &OptionCounts) -> String {
     let OptionCounts { written, passed, choked, spared, no_room } = counts;
     format!(
@@ -96,7 +96,7 @@ fn tcp_option(counts: &OptionCounts) -> String {
     )
 }
 
-/// How often timers of handshakes were shortened.
+/// Describes the number of handshakes with a shortened timer.
 fn handshake_timers(counts: &TimedHandshakes) -> String {
     let TimedHandshakes { by_memory, by_handshake } = counts;
     format!(

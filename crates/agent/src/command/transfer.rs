@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, String> {
-    // Before the ages are told: what is imported is as old at the least.
+    // The clock is read before the ages are, so that an imported sample never looks younger than it
+    // is.
     let exported_unix_ms = Moment::now().wall_ns / 1_000_000;
     let AgentAnswer::Exported(paths) = ask(socket, &Question::Export)? else {
         return Err("the agent answered something else".to_owned());

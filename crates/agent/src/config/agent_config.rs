@@ -1,5 +1,6 @@
-//! What an agent is to do, complete and checked: [`AgentOptions`] with defaults, as the programs take it. On a reload a
-//! second one is made, and [`AgentConfig::fixed_differences`] says what of it has to wait for a restart.
+//! The complete, checked configuration of an agent: [`AgentOptions`] with defaults, in the
+//! programs' form. A reload makes a second one, and [`AgentConfig::fixed_differences`] lists the
+//! differences that need a restart.
 
 use super::options::AgentOptions;
 use super::overrides;
@@ -21,41 +22,42 @@ use std::path::PathBuf;
 /// Prefixes that are remembered as one: networks as they are given to sites.
 const V4_BITS: u8 = 24;
 const V6_BITS: u8 = 48;
-/// The memory's file in the folder that a service manager sets aside for state (systemd.exec(5), StateDirectory=).
+/// The memory's file in the folder that a service manager sets aside for state (systemd.exec(5),
+/// StateDirectory=).
 const STATE: &str = "agent.redb";
-/// Entries of each map that holds what the operator says of prefixes and of ports.
+/// Entries of each map with the operator's rules for prefixes and for ports.
 const MOST_SAID: usize = 4096;
 
-/// What an agent is to do.
+/// Configuration of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentConfig {
-    /// How the programs are to be.
+    /// Options for loading the programs.
     pub load: LoadOptions,
-    /// Whose connections are attended to.
+    /// Cgroups whose connections the agent hooks.
     pub cgroups: Vec<PathBuf>,
-    /// Whose are not, though they lie below one of the others.
+    /// Cgroups that are left alone, though they lie below one of the others.
     pub except_cgroups: Vec<PathBuf>,
-    /// When it leaves all windows alone.
+    /// Limits of harm from which on it stops remembered windows.
     pub limit: HarmLimit,
-    /// Where what is remembered is kept; `None`: nowhere.
+    /// File of the memory; `None`: it is not kept.
     pub state: Option<PathBuf>,
-    /// How often it is, seconds.
+    /// Interval at which the memory is saved, seconds.
     pub save_every: u32,
     /// The gateways of the site; `None`: it has none.
     pub site: Option<ClientConfig>,
-    /// Where metrics are served; `None`: nowhere.
+    /// Address of the metrics; `None`: they are not served.
     pub metrics: Option<MetricsAddress>,
-    /// How much it says.
+    /// Level of the log.
     pub log: LogLevel,
-    /// Where it is asked.
+    /// Socket on which the agent answers questions.
     pub socket: PathBuf,
 }
 
 impl AgentConfig {
-    /// What `options` say, with defaults for the rest.
+    /// Completes `options` with defaults.
     ///
     /// # Errors
-    /// If too much is said, or there are no cgroups to attend to.
+    /// If there are too many rules for the maps, or no cgroups to hook.
     pub fn new(options: &AgentOptions) -> Result<Self, String> {
         let mut cgroups = options.cgroup.clone();
         if cgroups.is_empty() {
@@ -97,8 +99,9 @@ impl AgentConfig {
     }
 }
 
-/// Where what is remembered is kept; `None`: nowhere. Unless the operator names a file, only a service keeps one, in the first of
-/// the folders that its manager has set aside; an agent that is run by hand leaves nothing, and a dry run does not either.
+/// File of the memory; `None`: it is not kept. Unless the operator names a file, only a service
+/// keeps one, in the first of the folders that its manager has set aside. An agent that is run by
+/// hand leaves nothing, and neither does a dry run.
 fn state(options: &AgentOptions, folders: Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = &options.state {
         return Some(file.clone()).filter(|file| file.as_os_str() != "none");
@@ -137,15 +140,15 @@ fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
     }))
 }
 
-/// Where an agent with these options is asked.
+/// Socket of an agent with these options.
 pub fn socket(options: &AgentOptions) -> PathBuf {
     options.socket.clone().unwrap_or_else(|| SOCKET.into())
 }
 
-/// How the programs are to be.
+/// Options for loading the programs.
 ///
 /// # Errors
-/// If more is said of prefixes or of ports than the maps hold.
+/// If there are more rules for prefixes or ports than the maps hold.
 pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
     let profile = options.profile.unwrap_or_default();
     let cold = options.cold.unwrap_or(profile.cold());

@@ -1,6 +1,6 @@
-//! What an operator may say, said once: each field is an option of the command line and a key of the configuration
-//! file (TOML), by the same name. The command line wins. What is not said has the default that
-//! [`crate::config`] gives it; bounds are those of the types in [`crate::config::value`].
+//! The options of an operator, each defined once: a field is an option of the command line and a
+//! key of the configuration file (TOML), by the same name. The command line wins. [`crate::config`]
+//! has the defaults of missing options; the types in [`crate::config::value`] have the bounds.
 
 use super::overrides::{MAX_CAP, PrefixCap};
 use super::value::{
@@ -15,23 +15,25 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use support::errors::{Fault, FileError};
 
-/// All that may be said; `None` and empty lists where nothing is.
+/// All options; `None` and empty lists for missing ones.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct AgentOptions {
-    /// Attend to connections of this cgroup and of those below; give it again for more [default: all]
+    /// Hook connections of this cgroup and of those below; give it again for more [default: all]
     #[arg(long, value_name = "DIR")]
     pub cgroup: Vec<PathBuf>,
 
-    /// Leave connections of this cgroup and of those below alone; of nested cgroups the nearest counts
+    /// Leave connections of this cgroup and of those below alone; of nested cgroups the nearest
+    /// counts
     #[arg(long, value_name = "DIR")]
     pub except_cgroup: Vec<PathBuf>,
 
-    /// Attend only to connections with this local port (or a named remote one); give it again for more
+    /// Hook only connections with this local port (or a named remote one); give it again for more
     #[arg(long, value_name = "PORT")]
     pub local_port: Vec<PortNumber>,
 
-    /// Attend only to connections with this port of the peer (or a named local one); give it again for more
+    /// Hook only connections with this port of the peer (or a named local one); give it again for
+    /// more
     #[arg(long, value_name = "PORT")]
     pub remote_port: Vec<PortNumber>,
 
@@ -51,11 +53,11 @@ pub struct AgentOptions {
     #[arg(long, value_enum, value_name = "HOW")]
     pub namespaces: Option<Namespaces>,
 
-    /// How connections get their windows [default: auto]
+    /// Set windows in this mode [default: auto]
     #[arg(long, value_enum, value_name = "MODE")]
     pub mode: Option<Wanted>,
 
-    /// Which congestion control connections get [default: auto]
+    /// Give connections this congestion control [default: auto]
     #[arg(long, value_enum, value_name = "CONTROL")]
     pub control: Option<ControlChoice>,
 
@@ -71,59 +73,67 @@ pub struct AgentOptions {
     #[arg(long, value_name = "SECONDS")]
     pub max_age: Option<Within<1, { u32::MAX }>>,
 
-    /// Halve the estimate of a window after so many round trips of its path [default: 3000]
+    /// Halve the estimate of a window after this number of round trips of its path [default: 3000]
     #[arg(long, value_name = "ROUND_TRIPS")]
     pub half_life: Option<Within<1, { u32::MAX }>>,
 
-    /// Remember at most so many paths; the least recently used is forgotten first [default: 65536]
+    /// Remember at most this number of paths; the least recently used is forgotten first [default:
+    /// 65536]
     #[arg(long, value_name = "PATHS")]
     pub max_paths: Option<Within<1, 16_777_216>>,
 
-    /// Mark warm first flights for routers that drop by precedence; without a value 14, which is AF13
+    /// Mark warm first flights for routers that drop by precedence; without a value 14, which is
+    /// AF13
     #[arg(long, value_name = "DSCP", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "14")]
     pub mark: Option<Within<1, 63>>,
 
-    /// Receive window that connections opened here offer from the start; it fixes their receive buffer
+    /// Receive window that connections opened here offer from the start; it fixes their receive
+    /// buffer
     #[arg(long, value_name = "BYTES")]
     pub receive_window: Option<Within<65_536, 1_073_741_823>>,
 
-    /// How long SYNs and SYN-ACKs wait before they go again [default: by --profile]
+    /// Wait this long before a SYN or SYN-ACK is retransmitted [default: by --profile]
     #[arg(long, value_enum, value_name = "WAIT")]
     pub handshake_timer: Option<HandshakeTimer>,
 
-    /// Send again what is not answered after the round trip and at least this, in milliseconds [default: by --profile]
+    /// Retransmit unacknowledged data after the round trip and at least this, in milliseconds
+    /// [default: by --profile]
     #[arg(long, value_name = "MS")]
     pub rto_min: Option<Within<10, 200>>,
 
-    /// How a connection starts if nothing is remembered of its path [default: by --profile]
+    /// Start connections to unknown paths in this way [default: by --profile]
     #[arg(long, value_enum, value_name = "START")]
     pub cold: Option<ColdStart>,
 
-    /// First window of a transfer whose size the application tells (HEADSTART_SIZE) [default: whole]
+    /// First window of a transfer whose size the application sets (HEADSTART_SIZE) [default: whole]
     #[arg(long, value_enum, value_name = "START")]
     pub sized: Option<SizedStart>,
 
     /// Assign this share of connections to a control group, by chance [default: 0.05]
     ///
-    /// Connections of the control group start cold. `headstart agent status` compares warm starts with them.
+    /// Connections of the control group start cold. `headstart agent status` compares warm starts
+    /// with them.
     #[arg(long, value_name = "PART")]
     pub holdout: Option<Fraction>,
 
     /// Let this percentage of connections start warm, beside the control group [default: 100]
     ///
-    /// The other connections are stock. Raise it by `headstart agent ramp`, or in the file and by SIGHUP.
+    /// The other connections are stock. Raise it by `headstart agent ramp`, or in the file and by
+    /// SIGHUP.
     #[arg(long, value_name = "PERCENT")]
     pub percent: Option<Percentage>,
 
-    /// Turn windows off if warm starts surely retransmit more than so many times as much as the control group [default: 2]
+    /// Turn windows off if warm starts surely retransmit more than the control group by this factor
+    /// [default: 2]
     ///
-    /// They are turned off as well if they surely are slower. Those connections then start cold until `headstart agent arm`:
-    /// all, those of one size of window, or those of one length of prefix.
+    /// They are turned off as well if they surely are slower. Those connections then start cold
+    /// until `headstart agent arm`: all, those of one size of window, or those of one length of
+    /// prefix.
     #[arg(long, value_name = "TIMES")]
     pub off_ratio: Option<Factor>,
 
-    /// Judge nothing before so many connections on each side [default: 100]
+    /// Judge nothing before this number of connections on each side [default: 100]
     ///
     /// With fewer than 100, false alarms are more frequent than one in twenty.
     #[arg(long, value_name = "CONNECTIONS")]
@@ -131,8 +141,8 @@ pub struct AgentOptions {
 
     /// Only measure; change nothing
     ///
-    /// Connections keep their congestion control, windows and socket options. Nothing is written to disk unless --state
-    /// names a file.
+    /// Connections keep their congestion control, windows and socket options. Nothing is written to
+    /// disk unless --state names a file.
     #[arg(long)]
     pub dry_run: bool,
 
@@ -146,9 +156,11 @@ pub struct AgentOptions {
     #[arg(long, value_name = "SECONDS")]
     pub save_every: Option<Within<1, 3600>>,
 
-    /// Ask this performance gateway of paths that are not known here, and report to it; give it again for others to fall back on
+    /// Ask this performance gateway of paths that are not known here, and report to it; give it
+    /// again for others to fall back on
     ///
-    /// Needs --gateway-ca, --gateway-certificate and --gateway-key. `headstart gateway init` makes all of them.
+    /// Needs --gateway-ca, --gateway-certificate and --gateway-key. `headstart gateway init` makes
+    /// all of them.
     #[arg(long, value_name = "HOST:PORT")]
     pub gateway: Vec<GatewayAddress>,
 
@@ -164,10 +176,10 @@ pub struct AgentOptions {
     #[arg(long, value_name = "FILE")]
     pub gateway_key: Option<PathBuf>,
 
-    /// Tell of a connection's path by a TCP option in its FIN, for a gateway that sees the packets
+    /// Report a connection's path by a TCP option in its FIN, for a gateway that sees the packets
     ///
-    /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone. The gateway needs
-    /// `option-servers` in its table `capture`.
+    /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone.
+    /// The gateway needs `option-servers` in its table `capture`.
     #[arg(long)]
     pub tcp_option: bool,
 
@@ -175,7 +187,7 @@ pub struct AgentOptions {
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
 
-    /// How much the agent says of its work on standard error [default: notice]
+    /// Log on standard error at this level [default: notice]
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<LogLevel>,
 
@@ -267,7 +279,7 @@ impl AgentOptions {
         }
     }
 
-    /// From a configuration file.
+    /// Reads the options of a configuration file.
     ///
     /// # Errors
     /// If it cannot be read, or as [`Self::parse`].
@@ -277,10 +289,10 @@ impl AgentOptions {
         Self::parse(&text, &file.display().to_string()).map_err(|error| error.to_string())
     }
 
-    /// From the text of a configuration file named `file`.
+    /// Parses the text of a configuration file named `file`.
     ///
     /// # Errors
-    /// File, line, key and what is wrong with it.
+    /// If it has a fault; the error has the file, the line, the key and the fault.
     pub fn parse(text: &str, file: &str) -> Result<Self, FileError> {
         let of_file = |fault: Fault| fault.of_file(file, text);
         let reader = toml::Deserializer::parse(text).map_err(|error| of_file(error.into()))?;
@@ -352,7 +364,7 @@ mod tests {
         });
         let all = all.collect::<Vec<_>>().join("\n");
         AgentOptions::parse(&all, "agent.toml").unwrap();
-        // What is known comes with the complaint about what is not.
+        // The error about an unknown key lists the known ones.
         let known = refused("x = 1");
         let known = known.split("known here: ").nth(1).unwrap().split(", ");
         let shown: Vec<_> = all.lines().filter_map(|line| line.split_once(" = ")).collect();

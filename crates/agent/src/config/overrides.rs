@@ -1,10 +1,10 @@
-//! Prefixes that the operator has said something of, as words of the command line.
+//! The operator's rules for prefixes, as words of the command line.
 
 use crate::contract::Override;
 use ipnet::IpNet;
 
-/// What is left alone unless said otherwise: this host itself, where nothing is far enough to need a
-/// memory.
+/// Prefixes that are left alone unless the operator names them: this host itself, since nothing
+/// there is far enough to need a memory.
 pub(super) fn loopback() -> [Override; 2] {
     let alone = |prefix: &str| prefix.parse().map(|prefix| Override { prefix, cap: 0 });
     ["127.0.0.0/8", "::1/128"].map(|prefix| alone(prefix).expect("a prefix"))
@@ -18,7 +18,7 @@ pub struct PrefixCap {
 }
 
 impl PrefixCap {
-    /// With `cap` where none is named.
+    /// The rule, with `cap` if none is named.
     pub fn or_cap(self, cap: u32) -> Override {
         Override { prefix: self.prefix, cap: self.cap.unwrap_or(cap) }
     }
@@ -27,7 +27,7 @@ impl PrefixCap {
 /// `PREFIX` or `PREFIX=CAP`.
 ///
 /// # Errors
-/// What is wrong, and how it should be.
+/// If it has another form; the message shows the right one.
 pub(super) fn parse(text: &str) -> Result<PrefixCap, String> {
     let (prefix, cap) = match text.split_once('=') {
         None => (text, None),

@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Within<const LEAST: u32, const MOST: u32>(u32);
 
-/// Of a port, not 0.
+/// A port number, not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortNumber(pub u16);
 
@@ -22,7 +22,7 @@ pub struct Fraction(f64);
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Percentage(f64);
 
-/// How many times as much, 1 or more.
+/// A factor, 1 or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor(f64);
 
@@ -65,7 +65,7 @@ impl Profile {
     }
 }
 
-/// How connections begin of whose path nothing is known.
+/// Cold start: the start of connections to unknown paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdStart {
@@ -79,25 +79,27 @@ pub enum ColdStart {
     Wide,
 }
 
-/// How long SYNs and SYN-ACKs wait for their answers before they go again.
+/// Time that SYNs and SYN-ACKs wait before they are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandshakeTimer {
     /// A second, as the kernel has it
     Kernel,
-    /// Twice the round trip of their path where that is remembered, else three times that of its last handshake, 20 ms to a second
+    /// Twice the round trip of their path where that is remembered, else three times that of its
+    /// last handshake, 20 ms to a second
     Known,
 }
 
-/// How wide a transfer begins whose size the application says.
+/// First window of a transfer whose size the application sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizedStart {
     /// The whole transfer, up to the remembered window: the fewest round trips
     #[default]
     Whole,
-    /// TCP/SPAND's window: no larger than needs as many round trips if it grows by one segment in each. Bursts are
-    /// smaller. If the rate is low for the round trip, transfers end later
+    /// TCP/SPAND's window: the smallest one that needs no more round trips when it grows by one
+    /// segment in each. Bursts are smaller. If the rate is low for the round trip, transfers end
+    /// later
     Epoch,
 }
 
@@ -112,7 +114,7 @@ pub enum Namespaces {
     Share,
 }
 
-/// Where a gateway is.
+/// Address of a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayAddress(pub String);
 
@@ -144,7 +146,7 @@ impl PortNumber {
 }
 
 impl Fraction {
-    /// As parts of a million.
+    /// The value in millionths.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e6).round() as u32
     }
@@ -156,7 +158,7 @@ impl Fraction {
 }
 
 impl Percentage {
-    /// As parts of a million.
+    /// The value in millionths.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e4).round() as u32
     }
@@ -216,7 +218,7 @@ readable!([] Fraction, f64, "number");
 readable!([] Percentage, f64, "number");
 readable!([] Factor, f64, "number");
 
-/// From a file's text as from the command line's.
+/// Parses a value of a file as a value of the command line.
 macro_rules! readable_as_text {
     ($kind:ty) => {
         impl<'de> Deserialize<'de> for $kind {

@@ -1,4 +1,4 @@
-//! How a connection starts, as it is told when it does.
+//! The report of a connection's start, sent when it starts.
 
 use super::field::{constant, get, of};
 use super::key::PrefixKey;
@@ -10,23 +10,23 @@ use std::fmt::{self, Display, Formatter};
 pub struct StartDecision {
     /// Its path.
     pub path: PrefixKey,
-    /// Why now.
+    /// Send opportunity.
     pub occasion: StartOccasion,
     /// Warm, or why cold; `None`: cold because an earlier start of the connection has failed.
     pub reason: Option<StartReason>,
     /// It is of the control group.
     pub in_control_group: bool,
-    /// Chance alone said whether it starts warm.
+    /// Only chance decided whether it starts warm.
     pub is_compared: bool,
-    /// It starts with so many segments.
+    /// Segments that it starts with.
     pub window: u32,
-    /// A cold start has so many.
+    /// Segments that a cold start would have.
     pub cold: u32,
-    /// What the memory has for it, after ageing and the cap, segments; 0: nothing.
+    /// Remembered window after ageing and the cap, segments; 0: none.
     pub remembered: u32,
     /// Age of what is remembered, nanoseconds; 0: nothing is.
     pub age_ns: u64,
-    /// At which its first flight is sent, bytes a second; 0: as the kernel paces.
+    /// Pacing rate of its first flight, bytes a second; 0: the kernel's.
     pub rate: u64,
     /// Smoothed round trip, microseconds.
     pub rtt_us: u32,
@@ -34,7 +34,7 @@ pub struct StartDecision {
     pub stage: u32,
 }
 
-/// Why a connection starts now.
+/// Reason why a connection starts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartOccasion {
     /// It opens.
@@ -59,7 +59,7 @@ impl StartOccasion {
         Self::ALL.into_iter().find(|(other, _)| *other == number).map(|(_, occasion)| occasion)
     }
 
-    /// As logs name it.
+    /// Name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",
@@ -77,7 +77,7 @@ impl StartDecision {
     const CONTROL_GROUP: u32 = constant("SUMMARY_CONTROL_GROUP");
     const COMPARED: u32 = constant("SUMMARY_COMPARED");
 
-    /// From the ring buffer; `None` if the bytes are none of a decision.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not a decision.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let path = PrefixKey::from_bytes(&get!(bytes, "decision", "path", PrefixKey::SIZE))?;
         let flags = u32::from_ne_bytes(get!(bytes, "decision", "flags", 4));

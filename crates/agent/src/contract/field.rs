@@ -1,8 +1,10 @@
-//! Offsets and sizes of fields, and constants, by the names of the header: what the other modules of the contract read and write by.
+//! Offsets and sizes of fields, and constants, by the names of the header. The other modules of the
+//! contract read and write by them.
 
 use super::layout::{CONSTANTS, FIELDS};
 
-/// Offset and size of a field, by the names of the header; does not compile if there is none. Of the whole struct: "".
+/// Offset and size of a field, by the names of the header; "" stands for the whole struct. Does not
+/// compile if there is no such field.
 pub(super) const fn of(structure: &str, name: &str) -> (usize, usize) {
     let mut n = 0;
     while n < FIELDS.len() {
@@ -35,7 +37,7 @@ const fn is_same(a: &str, b: &str) -> bool {
     n == a.len() && n == b.len()
 }
 
-/// The bytes of a field, of which there have to be so many.
+/// Reads the bytes of a field; their number is checked at compile time.
 macro_rules! get {
     ($bytes:expr, $structure:literal, $name:literal, $size:expr) => {{
         const FIELD: (usize, usize) = of($structure, $name);

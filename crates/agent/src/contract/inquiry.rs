@@ -3,14 +3,15 @@
 use super::field::{constant, get, of};
 use super::key::PrefixKey;
 
-/// What somebody who knows more is to be asked of a path.
+/// Request for a path that the gateway may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathInquiry {
     /// The path.
     pub path: PrefixKey,
     /// When, on `CLOCK_MONOTONIC`, nanoseconds.
     pub at_ns: u64,
-    /// A handshake begins: an answer can be in time for that connection. Otherwise it is for the next one.
+    /// A handshake begins: an answer can be in time for that connection. Otherwise it is for the
+    /// next one.
     pub can_be_in_time: bool,
 }
 
@@ -18,7 +19,7 @@ impl PathInquiry {
     /// Bytes of an inquiry.
     pub const SIZE: usize = of("inquiry", "").1;
 
-    /// From the ring buffer; `None` if the bytes are none of an inquiry.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not an inquiry.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..Self::SIZE)?;
         let occasion = u32::from_ne_bytes(get!(bytes, "inquiry", "occasion", 4));

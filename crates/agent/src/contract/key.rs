@@ -1,4 +1,5 @@
-//! What maps are asked by: prefixes as seen from a network namespace, what the operator has said of prefixes and of ports.
+//! Keys of maps: prefixes as seen from a network namespace, and the prefixes and ports of the
+//! operator's rules.
 
 use super::field::{constant, get, of, put};
 use ipnet::IpNet;
@@ -16,7 +17,7 @@ pub struct PrefixKey {
     pub prefix: IpNet,
 }
 
-/// What the operator has said of a prefix.
+/// The operator's rule for a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Override {
     /// The destinations, remembered together.
@@ -25,7 +26,7 @@ pub struct Override {
     pub cap: u32,
 }
 
-/// What the operator has said of a port.
+/// The port of an operator's rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PortKey {
     /// The peer's, not ours.
@@ -38,7 +39,7 @@ impl PrefixKey {
     /// Bytes of a key.
     pub const SIZE: usize = of("path_key", "").1;
 
-    /// As the map has it.
+    /// The map's form of the key.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let (bits, address) = mapped(self.prefix);
         let mut bytes = [0; Self::SIZE];
@@ -48,7 +49,7 @@ impl PrefixKey {
         bytes
     }
 
-    /// From the map of networks or of lines; `None` if the bytes are none of a key.
+    /// Decodes a key of the map of networks or of lines; `None` if the bytes are not a key.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let namespace = u32::from_ne_bytes(get!(bytes, "path_key", "netns", 4));
         let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4)) & !constant("LINE");
@@ -77,9 +78,9 @@ impl Override {
 }
 
 impl PortKey {
-    /// Connections of this port are attended to.
+    /// Connections of this port are hooked.
     pub const ONLY: u32 = constant("PORT_ONLY");
-    /// Connections of this port are left alone, whatever is said of the other side's.
+    /// Connections of this port are left alone, whatever applies to the other side's.
     pub const EXCEPT: u32 = constant("PORT_EXCEPT");
     const REMOTE: u32 = constant("PORT_REMOTE");
 
@@ -90,7 +91,8 @@ impl PortKey {
     }
 }
 
-/// IPv4 as v4-mapped IPv6, also where NAT64 has translated it: bits and address, those beyond the prefix 0.
+/// IPv4 as v4-mapped IPv6, also where NAT64 has translated it: bits and address. Bits after the
+/// prefix are 0.
 fn mapped(prefix: IpNet) -> (u8, [u8; 16]) {
     match memory::canonical_network(prefix) {
         IpNet::V4(v4) => (V4_MAPPED + v4.prefix_len(), v4.network().to_ipv6_mapped().octets()),
@@ -146,7 +148,7 @@ mod tests {
         let said = Override { prefix: "2001:db8::1/32".parse().unwrap(), cap: 7 };
         let (key, value) = said.to_bytes();
         assert_eq!(key[..4], 32_u32.to_ne_bytes());
-        // What lies beyond the prefix is 0.
+        // Bits after the prefix are 0.
         assert_eq!(key[4..], [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!((&value[..4], &value[4..]), (&key[..4], &7_u32.to_ne_bytes()[..]));
     }

@@ -1,6 +1,6 @@
-// What lies where in the structs of `bpf/contract.h`, and the bits of their flags: the one table of it in Rust. `contract/` reads
-// and writes by it, and the build script, which includes this file, has clang check each line against the header: a field whose
-// name, offset or size differs on either side fails the build.
+// The layout of the structs of `bpf/contract.h` and the bits of their flags: Rust's only table of
+// them. `contract/` reads and writes by it. The build script includes this file and has clang
+// compare each line with the header. A field whose name, offset or size differs fails the build.
 
 /// A field of a struct of the header, in bytes.
 pub(crate) struct Field {

@@ -1,7 +1,7 @@
-//! What the programs in the kernel and this side share: `bpf/contract.h`, byte by byte.
+//! The interface of the kernel's programs and the loader: `bpf/contract.h`, byte by byte.
 //!
-//! `field` finds fields by the header's names, `key` has what maps are asked by, `path` and `settings` what is in
-//! them, `summary`, `decision` and `inquiry` what is told.
+//! `field` finds fields by the header's names. `key` has the keys of maps, `path` and `settings`
+//! their values. `summary`, `decision` and `inquiry` are reports.
 
 mod decision;
 mod field;

@@ -1,20 +1,20 @@
-//! What is known of a path, as the map has it.
+//! The memory of a path, in the map's form.
 
 use super::field::{get, of, put};
 
-/// What is known of a path.
+/// The memory of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LearntPath {
-    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was before this
-    /// boot.
+    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was
+    /// before this boot.
     pub learnt_ns: u64,
     /// Bytes that peers acknowledged, of the connections closed.
     pub bytes_acked: u64,
     /// Segments with data of these, retransmissions included.
     pub sent: u64,
-    /// Of these, retransmissions.
+    /// Number of those segments that were retransmissions.
     pub retransmitted: u64,
-    /// At which flights were seen to come in, bytes a second; 0: not measured.
+    /// Delivery rate that flights have shown, bytes a second; 0: not measured.
     pub rate: u64,
     /// Segments.
     pub window: u32,
@@ -26,11 +26,11 @@ pub struct LearntPath {
     pub min_rtt_us: u32,
     /// Connections closed.
     pub connections: u32,
-    /// Of these, begun with a remembered window.
+    /// Number of those connections that started with a remembered window.
     pub warm: u32,
-    /// Warm starts that lost something of their first flight.
+    /// Warm starts that lost a segment of their first flight.
     pub fallbacks: u32,
-    /// Of these, the last ones without a success between them.
+    /// Number of the last fallbacks without a success between them.
     pub fallbacks_in_row: u32,
 }
 
@@ -38,7 +38,7 @@ impl LearntPath {
     /// Bytes of a value.
     pub const SIZE: usize = of("path", "").1;
 
-    /// From the map; `None` if the bytes are none of a path.
+    /// Decodes a value of the map; `None` if the bytes are not a path.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             learnt_ns: u64::from_ne_bytes(get!(bytes, "path", "learnt_ns", 8)),
@@ -57,7 +57,7 @@ impl LearntPath {
         })
     }
 
-    /// As the map has it.
+    /// The map's form of the value.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "path", "learnt_ns", self.learnt_ns.to_ne_bytes());

@@ -1,63 +1,63 @@
-//! What holds for all connections, as the programs have it.
+//! Settings for all connections, in the programs' form.
 
 use super::field::{constant, of, put};
 use crate::kernel::congestion::ControlChoice;
 use canary::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS};
 
-/// What holds for all connections, from their opening on.
+/// Settings for all connections; a connection reads them when it opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionSettings {
-    /// What is older is not believed, nanoseconds.
+    /// Maximum age of the memory, nanoseconds; older entries are ignored.
     pub max_age_ns: u64,
-    /// Round trips after which half of a window is believed no more.
+    /// Round trips of a path after which the estimate of a window is halved.
     pub half_life_rtts: u32,
     /// Largest first window, segments.
     pub cap: u32,
     /// Bits of an IPv4 prefix that is remembered as one.
     pub v4_bits: u8,
-    /// The same for IPv6.
+    /// Bits of an IPv6 prefix that is remembered as one.
     pub v6_bits: u8,
-    /// What attended connections get.
+    /// Congestion control that hooked connections get.
     pub control: ControlChoice,
-    /// Of a million connections so many begin cold for comparison.
+    /// Connections of a million that start cold for comparison.
     pub control_group: u32,
-    /// Beside them so many of a million may start warm.
+    /// Connections of a million, beside the control group, that may start warm.
     pub canary: u32,
     /// Counts up whenever something changes that connections are compared under.
     pub stage: u32,
-    /// Connections that start cold because warm starts did harm to such ones.
+    /// Connections that start cold because warm starts harmed others of their kind.
     pub stopped: StoppedParts,
-    /// So that nobody can tell which.
+    /// Makes the choice of the control group unpredictable.
     pub salt: u32,
     /// DSCP of first flights; 0: as they are.
     pub mark: u8,
-    /// All begin cold; what would be done is told.
+    /// All connections start cold; the windows that would be set are reported.
     pub leaves_windows: bool,
     /// Connections are left alone unless one of their ports is [`super::PortKey::ONLY`].
     pub only_ports: bool,
-    /// What connections that are opened here offer at first, bytes; 0: as the kernel has it.
+    /// Receive window that connections opened here offer at first, bytes; 0: the kernel's.
     pub receive_window: u32,
     /// Cold starts measure the path, and end slow start by that.
     pub paces_cold: bool,
     /// They send more than a stock window, too, the rest of it slowly.
     pub widens_cold: bool,
-    /// What is learnt in one network namespace counts in all.
+    /// Network namespaces share what is learnt.
     pub shares_namespaces: bool,
     /// Transfers whose size is known begin so that they end with an epoch (TCP/SPAND).
     pub ends_epochs: bool,
-    /// Each start is told as it is, for the log.
+    /// Each start is reported when it happens, for the log.
     pub tells_starts: bool,
     /// Paths that are not known are asked for as handshakes begin.
     pub asks_gateway: bool,
     /// SYNs and SYN-ACKs wait as long as answers take on their path, not a second.
     pub knows_timers: bool,
-    /// Retransmission timeouts are the round trip and at least so much, microseconds; 0: as the kernel has it.
+    /// Minimum of the retransmission timeout, microseconds; 0: the kernel's.
     pub rto_min_us: u32,
-    /// Other programs attend to new connections: those that these have are no others' business.
+    /// Other programs hook new connections; these programs keep to the connections that they have.
     pub is_superseded: bool,
 }
 
-/// Kinds of connections that start cold, as the programs tell them apart.
+/// Kinds of connections that start cold, in the programs' form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoppedParts {
     windows: u64,
@@ -81,7 +81,7 @@ impl ConnectionSettings {
     const STOP_NETWORKS: u32 = constant("STOP_NETWORKS");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
-    /// As the programs have them.
+    /// The programs' form of the settings.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         let flags = flag(self.leaves_windows, Self::LEAVE_WINDOWS)
@@ -122,8 +122,8 @@ impl StoppedParts {
     pub const NONE: Self = Self { windows: 0, lengths: [0; 8], pasts: 0, has_networks: false };
     const LENGTH_V4: u32 = constant("LENGTH_V4");
 
-    /// Adds a part. Which networks are stopped has a map of its own, beside these settings. All
-    /// connections, and bytes, are nothing that the programs could tell by.
+    /// Adds a part. Networks have a map of their own, beside these settings. Parts by bytes, and
+    /// all connections, are ignored: the programs cannot recognise the former before a start.
     pub const fn add(&mut self, part: CanaryPart) {
         match part {
             CanaryPart::Window(class) => self.windows |= 1 << class,
@@ -154,7 +154,7 @@ impl StoppedParts {
     }
 }
 
-/// Both sides tell classes by the same bounds.
+/// Both sides use the same bounds of classes.
 const _: () = {
     assert!(constant("WINDOW_CLASSES") as usize == WINDOWS.len() + 1);
     let mut n = 0;

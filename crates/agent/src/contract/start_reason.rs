@@ -1,12 +1,13 @@
-//! How connections start, and why cold where they do: what an operator asks first who sees no warm start.
+//! The kinds of starts, among them the reasons for cold ones: an operator without warm starts looks
+//! here first.
 
 use serde::{Deserialize, Serialize};
 
-/// How a connection started; the first reason that holds.
+/// Kind of a start: the first reason that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartReason {
-    /// With a remembered window.
+    /// Warm: it starts with a remembered window.
     Warm,
     /// Cold: its handshake lost something.
     Handshake,
@@ -18,7 +19,7 @@ pub enum StartReason {
     RoundTrip,
     /// Cold: no more than a stock window is remembered.
     Small,
-    /// Cold: such connections, or all, were turned off, or it is a dry run.
+    /// Cold: this kind of connection, or all, were turned off, or it is a dry run.
     Stopped,
     /// Cold: outside of the canary's share (`--percent`).
     Outside,
@@ -46,12 +47,12 @@ impl StartReason {
         Self::Pacing,
     ];
 
-    /// By its number in the programs; `None` of one that they do not have.
+    /// The reason with this number in the programs; `None` if there is no such number.
     pub fn of(number: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// As metrics and logs name it.
+    /// Name in metrics and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Warm => "warm",

@@ -1,16 +1,17 @@
-//! How a connection went, as it is told when it closes.
+//! The report of a connection, sent when it closes.
 
 use super::field::{constant, get, of};
 use super::key::PrefixKey;
 use super::start_reason::StartReason;
 use std::fmt::{self, Display, Formatter};
 
-/// How a connection went.
+/// Report of a closed connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionSummary {
     /// Its path.
     pub path: PrefixKey,
-    /// From its opening to the last arrival at the peer, less pauses longer than a round trip, nanoseconds.
+    /// From its opening to the last arrival at the peer, less pauses longer than a round trip,
+    /// nanoseconds.
     pub lasted_ns: u64,
     /// Bytes that the peer acknowledged.
     pub bytes_acked: u64,
@@ -40,7 +41,8 @@ pub struct ConnectionSummary {
     pub restarts: u32,
     /// First window that the memory proposed, taken or not, segments; 0 if none.
     pub would: u32,
-    /// The memory had a window, and chance alone said whether it starts with that: with [`Self::in_control_group`], which side.
+    /// The memory had a window, and only chance decided whether the connection uses it;
+    /// [`Self::in_control_group`] has the outcome.
     pub is_compared: bool,
     /// Window that the memory had as it opened or began to be compared, segments; 0 if none.
     pub remembered: u32,
@@ -48,23 +50,25 @@ pub struct ConnectionSummary {
     pub handshake_us: u32,
     /// Stage of the canary in which it opened.
     pub stage: u32,
-    /// How it started.
+    /// Kind of its start.
     pub start: StartReason,
-    /// At which its flights arrived, if only the longest of them; without that, what its path is remembered to have; bytes a second;
-    /// 0: not known.
+    /// Delivery rate of its flights, if only of the longest; otherwise the remembered rate of its
+    /// path; bytes a second; 0: not known.
     pub rate: u64,
-    /// The rate is what the connection itself has shown. A remembered one may be what a gateway has told: no measurement.
+    /// The rate was shown by the connection itself. A remembered one may come from a gateway: it is
+    /// no measurement.
     pub has_shown_rate: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Most segments that were outstanding at a time and have all arrived; 0: not known.
+    /// Most segments that were outstanding at a time and were all delivered; 0: not known.
     pub flight: u32,
     /// Class of the bytes that earlier connections of its path carried in the mean
     /// (`canary::part::SIZES`).
     pub path_carried: u8,
     /// Class of the segments that they retransmitted (`canary::part::LOSSES`).
     pub path_lost: u8,
-    /// What it left in memory is what a loss, or BBR, has shown; otherwise the path carries that at least.
+    /// A loss, or BBR, has measured the window that it left in memory; otherwise that window is a
+    /// lower bound of the path.
     pub has_measured: bool,
 }
 
@@ -79,7 +83,7 @@ impl ConnectionSummary {
     const MEASURED: u32 = constant("SUMMARY_MEASURED");
     const SHOWN_RATE: u32 = constant("SUMMARY_SHOWN_RATE");
 
-    /// From the ring buffer; `None` if the bytes are none of a summary.
+    /// Decodes an entry of the ring buffer; `None` if the bytes are not a summary.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..Self::SIZE)?;
         let path = PrefixKey::from_bytes(&get!(bytes, "summary", "path", PrefixKey::SIZE))?;
@@ -118,7 +122,7 @@ impl ConnectionSummary {
     }
 }
 
-/// The class whose bit is set, of so many from a first bit on; the lowest if none is.
+/// The class whose bit is set, of `classes` bits from `first` on; the lowest if none is.
 const fn class_in(bits: u32, first: u32, classes: u32) -> u8 {
     let bits = (bits >> first) & ((1 << classes) - 1);
     if bits == 0 { 0 } else { bits.trailing_zeros() as u8 }

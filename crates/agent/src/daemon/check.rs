@@ -1,4 +1,5 @@
-//! Whether an agent could start with a configuration: its state file, its gateways, and the kernel.
+//! Checks whether an agent could start with a configuration: its state file, its gateways, and the
+//! kernel.
 
 use crate::config::options::AgentOptions;
 use crate::config::{self, AgentConfig};
@@ -10,8 +11,8 @@ use gateway_client::{ClientConfig, GatewayState, check_gateways};
 /// Findings of a check.
 #[derive(Clone, Debug, Default)]
 pub struct StartCheck {
-    /// All findings, some of them of what is not needed. The last one says whether the kernel takes
-    /// the programs.
+    /// All findings, also on optional needs. The last one is whether the kernel accepts the
+    /// programs.
     pub findings: Vec<Finding>,
     /// Faults of the configuration and of the files that it names: an agent would not start,
     /// or never reach its gateway.

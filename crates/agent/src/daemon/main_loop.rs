@@ -1,4 +1,5 @@
-//! A running agent: programs attached, summaries heard, questions answered, until it is told to stop.
+//! A running agent: it attaches the programs, reads their reports and answers questions until it is
+//! stopped.
 
 use super::new_agent::{Claim, Offered};
 use super::respawn::Renewal;
@@ -26,33 +27,33 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// How long the agent sleeps at most before it looks whether to stop.
+/// Longest sleep of the agent between two looks at its signals.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What others want of a running agent; they set it at any time.
+/// Signals to a running agent; others set them at any time.
 #[derive(Debug, Default)]
 pub struct AgentSignals {
     /// It shall end.
     pub stop: Arc<AtomicBool>,
-    /// It shall read its configuration anew.
+    /// It shall reload its configuration.
     pub reload: Arc<AtomicBool>,
-    /// The program's file as it is now shall go on in its place.
+    /// The program's file as it is now shall replace this process.
     pub renew: Arc<AtomicBool>,
 }
 
 /// The programs as they are attached.
 struct Work {
-    /// Goes first: without links (before Linux 6.4) a congestion control is taken away by its map, which closes with the
-    /// programs.
+    /// Dropped first: without links (before Linux 6.4) a congestion control is removed through its
+    /// map, which closes with the programs.
     attached: Attached,
     loaded: Loaded,
 }
 
-/// Attends to connections until it is wished to stop. `reread` tells what it is to do from now on. If it `follows`, it goes on
-/// in the place of an agent that runs, as if that had not ended.
+/// Runs the agent until it is stopped. `reread` returns its new configuration at a reload. If it
+/// `follows`, it takes over from a running agent without a gap.
 ///
 /// # Errors
-/// Why it cannot work here, or stopped working.
+/// If it cannot work here, or stops working; the message says why.
 pub fn run(
     mut config: AgentConfig,
     follows: bool,
@@ -123,7 +124,7 @@ fn attend(
     while !wishes.stop.load(Ordering::Relaxed) {
         match told.poll(TICK) {
             Err(error) if error.kind() != ErrorKind::Interrupted => {
-                return Err(format!("cannot hear of connections any more: {error}"));
+                return Err(format!("cannot receive reports of connections any more: {error}"));
             }
             _ => {
                 shared.count_lost(|what| work.loaded.lost(what));
@@ -163,8 +164,8 @@ fn attend(
     Ok(())
 }
 
-/// Hands everything over to an agent that follows; whether it has taken it. `hear`: of connections that have closed, the last
-/// time.
+/// Hands everything over to a new agent; true if that has taken it. `hear` reads the reports of
+/// closed connections for the last time.
 fn hand_over(
     claim: &Claim,
     shared: &SharedState,
@@ -212,7 +213,7 @@ fn announce(config: &AgentConfig) {
     tell_manager(&[NotifyState::Ready, NotifyState::Status(&what)]);
 }
 
-/// What the agent does from now on, and what stays of it.
+/// Describes what the agent does from now on, and what it keeps.
 fn announcement(config: &AgentConfig) -> String {
     let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let cgroups = cgroups.collect::<Vec<_>>().join(", ");
@@ -229,14 +230,14 @@ fn announcement(config: &AgentConfig) -> String {
     format!("{does}; {keeps}; asked at {}", config.socket.display())
 }
 
-/// Whoever started it, if that is a service manager which wants to know (sd_notify(3)).
+/// Notifies the service manager that started it, if there is one (sd_notify(3)).
 fn tell_manager(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        say(Level::Warning, &format!("cannot tell the service manager: {error}"));
+        say(Level::Warning, &format!("cannot notify the service manager: {error}"));
     }
 }
 
-/// What is wrong with the new leaves the old in force.
+/// Reloads the configuration. If the new one has an error, the old one stays in force.
 fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
     match reread().and_then(|new| change(shared, work, new)) {
         Ok(()) => say(Level::Notice, "the configuration has been read anew"),
@@ -247,9 +248,9 @@ fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<Age
 fn change(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
     let mut config = shared.config();
     for key in config.fixed_differences(&new) {
-        say(Level::Warning, &format!("{key} is as it was until the agent is started anew"));
+        say(Level::Warning, &format!("{key} is as it was until the agent is restarted"));
     }
-    // Drawn anew, it would take other connections of the same peers.
+    // A new salt would choose other connections of the same peers.
     new.load.settings.salt = config.load.settings.salt;
     new.load.max_paths = config.load.max_paths;
     // The programs of a dry run are others.
@@ -286,14 +287,15 @@ fn serve_metrics(
     served.map_err(|error| format!("cannot serve metrics: {error}"))
 }
 
-/// On a thread of its own, which ends with the process. Where agents come that want to follow.
+/// Answers questions on a thread that ends with the process. Returns the channel of new agents that
+/// want to take over.
 fn answer_questions(
     control: &Control,
     shared: Arc<SharedState>,
 ) -> Result<Receiver<Claim>, String> {
     let serve = control.server().map_err(|error| format!("cannot answer questions: {error}"))?;
     let (claim, claims) = mpsc::channel();
-    // Nobody receives a claim any more as soon as the agent ends: then its stream closes.
+    // The receiver closes when the agent ends: then the claim's stream closes.
     let follow = move |stream, who| _ = claim.send(Claim::new(stream, who));
     thread::spawn(move || serve.run(|question| shared.answer(question), follow));
     Ok(claims)

@@ -35,7 +35,7 @@ impl Claim {
 
     /// Says why there is nothing to follow.
     pub(super) fn refuse(&self, why: &str) {
-        // Whoever has gone needs no answer.
+        // A new agent that has gone needs no answer.
         let _ = send_line(&self.stream, &AgentAnswer::Refused(why.to_owned()));
     }
 
@@ -76,7 +76,7 @@ impl Claim {
 
     fn expect(&self, word: &str) -> io::Result<()> {
         let said: String = receive_line(&self.stream)?;
-        let other = || io::Error::other(format!("it said {said:?} in place of {word:?}"));
+        let other = || io::Error::other(format!("the answer was {said:?} instead of {word:?}"));
         (said == word).then_some(()).ok_or_else(other)
     }
 }

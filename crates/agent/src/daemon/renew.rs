@@ -1,8 +1,9 @@
-//! Has the agent that runs replaced by its program's file as it is now, as SIGUSR2 does, and waits until that is so: for
-//! operators and for packages, which otherwise have to restart it.
+//! Replaces the running agent by its program's file as it is now, as SIGUSR2 does, and waits for
+//! the new one. It is for operators and packages, which otherwise have to restart the agent.
 //!
-//! Whoever asks may be of another version than the agent. So nothing is asked over its socket: the kernel says whose the
-//! socket is, and whether that process knows the signal, which ends one that does not.
+//! The caller may be of another version than the agent, so it asks nothing over the agent's socket.
+//! The kernel knows whose the socket is, and whether that process handles the signal, which would
+//! end it otherwise.
 
 use crate::kernel::facts::Facts;
 use nix::sys::signal::{Signal, kill};
@@ -18,19 +19,19 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(70);
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// One process has gone on in the place of another.
+/// Result: one process has replaced another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewed {
-    /// Which ran before.
+    /// Process of the old agent.
     pub before: u32,
-    /// Which runs now.
+    /// Process of the new agent.
     pub now: u32,
 }
 
 /// Asks the agent that listens at `socket` to be replaced, and waits until it is.
 ///
 /// # Errors
-/// Why it is not; it goes on then, and a restart is what is left.
+/// If it is not replaced: it goes on then, and only a restart helps.
 pub fn renew(socket: &Path) -> Result<Renewed, String> {
     let before = listener(socket)
         .ok_or_else(|| format!("no agent runs here: nothing answers at {}", socket.display()))?;
@@ -59,7 +60,7 @@ fn wait(socket: &Path, before: u32) -> Result<Renewed, String> {
         let has_child = has_child(before);
         match listener(socket) {
             Some(now) if now != before => return Ok(Renewed { before, now }),
-            // The one that was to follow has come and gone.
+            // The process that was to take over has come and gone.
             Some(_) if has_begun && has_child == Some(false) => break,
             _ => has_begun |= has_child == Some(true),
         }
@@ -76,7 +77,7 @@ fn listener(socket: &Path) -> Option<u32> {
     u32::try_from(peer.pid()).ok()
 }
 
-/// Whether a process has started another; `None` if the kernel does not tell (`CONFIG_PROC_CHILDREN`).
+/// Whether a process has a child; `None` if the kernel does not show it (`CONFIG_PROC_CHILDREN`).
 fn has_child(process: u32) -> Option<bool> {
     let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     children.ok().map(|children| !children.trim().is_empty())

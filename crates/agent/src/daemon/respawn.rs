@@ -1,5 +1,6 @@
-//! Starts the program's file anew, as it is on disk by now, to take over from this process: how a service, whose manager
-//! looks after one process, is upgraded while it runs. The manager is told of the new process by the old one.
+//! Starts the program's file, as it is on disk now, to take over from this process. A service,
+//! whose manager looks after one process, is upgraded like this while it runs. The old process
+//! notifies the manager of the new one.
 
 use crate::os::log::{Level, say};
 use std::env;
@@ -7,13 +8,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
-/// Has an agent go on in the place of one that runs.
+/// Option that makes an agent take over from a running one.
 pub(super) const TAKE_OVER: &str = "--take-over";
 
 /// The program and the one that is to follow, if it has been started.
 #[derive(Debug)]
 pub(super) struct Renewal {
-    /// Where the program's file was when this process began: later that may name a file which is gone.
+    /// Path of the program's file when this process started: later that path may name a deleted
+    /// file.
     program: Option<PathBuf>,
     arguments: Vec<OsString>,
     new_agent: Option<Child>,
@@ -45,7 +47,7 @@ impl Renewal {
         }
     }
 
-    /// One that has ended has not followed, and has said why.
+    /// Checks on the new agent. One that has ended has not taken over, and has logged why.
     pub(super) fn look(&mut self) {
         let Some(child) = &mut self.new_agent else { return };
         if let Ok(Some(status)) = child.try_wait() {

@@ -1,4 +1,5 @@
-//! The running agent, as a new agent sees it: what is taken over ([`crate::interface::handover`]).
+//! The new agent's side of a takeover: the running agent, and its maps, links and state
+//! ([`crate::interface::handover`]).
 
 use crate::config::AgentConfig;
 use crate::interface::handover::{
@@ -27,7 +28,7 @@ impl RunningAgent {
     /// Asks the agent at the socket for all it has; `None` if none answers there.
     ///
     /// # Errors
-    /// Why it cannot be followed. It goes on then.
+    /// If the new agent cannot take over. The running one goes on then.
     pub(super) fn find(config: &AgentConfig) -> Result<Option<Self>, String> {
         let Ok(stream) = UnixStream::connect(&config.socket) else { return Ok(None) };
         let at = config.socket.display();
@@ -43,7 +44,7 @@ impl RunningAgent {
             Some(format) if format > FORMAT && config.state.is_some() => Err(format!(
                 "the agent at {at} is of version {} and keeps its memory in format {format}; version {} reads format \
                  {FORMAT} at most. Take over with another file (--state FILE): the memory comes along, what was \
-                 compared begins anew",
+                 compared starts from nothing",
                 found.offer.version,
                 env!("CARGO_PKG_VERSION")
             )),
@@ -73,7 +74,7 @@ impl RunningAgent {
         for role in &offer.links {
             links.push((role.clone(), receive_file(&stream)?));
         }
-        // Of other programs they are no use.
+        // Maps of other programs cannot be used.
         if offer.programs != programs_digest() {
             maps = SharedMaps::default();
         }
@@ -85,12 +86,13 @@ impl RunningAgent {
         &self.maps
     }
 
-    /// What runs its programs.
+    /// Returns the links of its programs.
     pub(super) fn take_links(&mut self) -> Vec<(LinkRole, OwnedFd)> {
         std::mem::take(&mut self.links)
     }
 
-    /// The programs are loaded: from now on it hears of connections no more, and saves nothing.
+    /// The programs are loaded: from now on the running agent gets no reports of connections, and
+    /// saves nothing.
     ///
     /// # Errors
     /// If it has gone, or is of a version that says something else.
@@ -99,10 +101,11 @@ impl RunningAgent {
         asked.map_err(|error| format!("the agent that was to be followed fell silent: {error}"))
     }
 
-    /// Its programs are in no link any more: waits until it has ended. How the new agent names it, for its log.
+    /// Waits until it has ended, since its programs are in no link any more. Returns its
+    /// description for the new agent's log.
     pub(super) fn end(mut self) -> String {
         let told = send_line(&self.stream, &DONE);
-        // Nothing comes: what is waited for is its end.
+        // Nothing is read: the call returns when the running agent ends.
         let _ = told.and_then(|()| self.stream.read(&mut [0]));
         let shared = if self.maps.is_empty() {
             "its memory is copied, and its connections go on as they are"

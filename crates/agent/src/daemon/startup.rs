@@ -1,5 +1,5 @@
-//! How an agent begins: by itself, or in the place of one that runs. Which of the two it is makes
-//! no difference afterwards.
+//! The start of an agent: alone, or taking over from a running agent. Afterwards the two do not
+//! differ.
 //!
 //! A new agent finds what is wrong while the running agent can still go on. From the running
 //! agent's end on, an agent without metrics or without a state file is better than none.
@@ -34,7 +34,7 @@ const LAST_MOMENT_NS: u64 = 10_000_000_000;
 /// Time between two attempts to listen.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// What an agent has when it begins to attend.
+/// An agent's parts when it starts to hook connections.
 pub(super) struct StartedAgent {
     pub(super) loaded: Loaded,
     pub(super) inheritance: Inheritance,
@@ -45,13 +45,13 @@ pub(super) struct StartedAgent {
     pub(super) site: Option<Site>,
 }
 
-/// Where others reach it.
+/// Addresses at which others connect to it.
 pub(super) struct Endpoints {
     pub(super) control: Control,
     pub(super) metrics: Option<MetricsListener>,
 }
 
-/// What an agent begins with: of its own, or of the one that it follows.
+/// State that an agent starts with: its own, or the running agent's.
 #[derive(Default)]
 pub(super) struct Inheritance {
     /// `None`: its programs are in no link yet.
@@ -61,10 +61,10 @@ pub(super) struct Inheritance {
     pub(super) ramp: Ramp,
 }
 
-/// By itself.
+/// Starts alone.
 ///
 /// # Errors
-/// Why it cannot work here.
+/// If it cannot work here.
 pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
     let control = Control::listen(&config.socket)?;
     let metrics = listen_for_metrics(config).map_err(no_metrics)?;
@@ -79,10 +79,10 @@ pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
     })
 }
 
-/// Starts in the place of `running_agent`, as if that had not ended.
+/// Takes over from `running_agent` without a gap.
 ///
 /// # Errors
-/// Why it cannot work here; then the running agent goes on.
+/// If it cannot work here; then the running agent goes on.
 pub(super) fn follow(
     mut running_agent: RunningAgent,
     config: &mut AgentConfig,
@@ -122,8 +122,9 @@ fn listen_for_metrics(config: &AgentConfig) -> io::Result<Option<MetricsListener
     config.metrics.as_ref().map(MetricsAddress::listen).transpose()
 }
 
-/// While the running agent lives, whose address may be the same; `None`: it is free later, or none
-/// is wanted. A socket in the file system would take that of the running agent away.
+/// Listens while the running agent, whose address may be the same, still lives. `None`: the address
+/// is free later, or metrics are not wanted. A socket in the file system would replace the running
+/// agent's.
 fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     if !matches!(config.metrics, Some(MetricsAddress::Tcp(_))) {
         return Ok(None);
@@ -134,7 +135,7 @@ fn listen_ahead(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     }
 }
 
-/// As [`listen_for_metrics`], as soon as the process of the running agent has ended.
+/// Listens as [`listen_for_metrics`] does, as soon as the process of the running agent has ended.
 fn listen_after(config: &AgentConfig) -> io::Result<Option<MetricsListener>> {
     let begun = monotonic_ns();
     loop {
@@ -157,13 +158,13 @@ fn open_state_file(config: &AgentConfig, patience: Duration) -> Result<Option<St
     config.state.as_deref().map(open).transpose()
 }
 
-/// Whom it asks of paths that it does not know.
+/// Joins the site whose gateways it asks for unknown paths.
 fn join(config: &AgentConfig, loaded: &Loaded) -> Result<Option<Site>, String> {
     let Some(gateways) = config.site.clone() else { return Ok(None) };
     Site::join(gateways, loaded.paths()?, &config.load.settings).map(Some)
 }
 
-/// Loads the programs, and says what is missing.
+/// Loads the programs, and logs what is missing.
 fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
     let Outcome { loaded, less, left_out } = mode::load(&config.load, shared)?;
     if let Some(why) = less {
@@ -178,7 +179,7 @@ fn load(config: &AgentConfig, shared: &SharedMaps) -> Result<Loaded, String> {
     Ok(loaded)
 }
 
-/// Takes everything over. What goes wrong leaves the running agent at work.
+/// Takes everything over. If that fails, the running agent goes on.
 fn inherit(
     running_agent: &mut RunningAgent,
     config: &mut AgentConfig,
@@ -186,7 +187,7 @@ fn inherit(
 ) -> Result<Inheritance, String> {
     let paths = loaded.paths()?;
     if paths.max_entries() != config.load.max_paths {
-        say(Level::Warning, "max-paths is as it was until the agent is stopped and started anew");
+        say(Level::Warning, "max-paths is as it was until the agent is restarted");
         config.load.max_paths = paths.max_entries();
     }
     let links = running_agent.take_links();

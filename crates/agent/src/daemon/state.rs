@@ -1,5 +1,6 @@
-//! What the threads of a running agent share: its settings, sums and findings, and all that happens to them. One thread hears of
-//! connections, another answers questions; each change of what counts is told to the programs at once.
+//! State that the threads of a running agent share: its settings, sums and findings. One thread
+//! receives reports of connections, another answers questions. Each change of the settings is
+//! passed to the programs at once.
 
 use crate::canary::comparison;
 use crate::canary::ramp::Ramp;
@@ -34,14 +35,14 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-/// What first flights need to end, with a few round trips of a long path.
+/// Time in which first flights end, with a few round trips of a long path.
 const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
 
-/// What both threads know.
+/// State of both threads.
 pub(super) struct SharedState {
     pub(super) config: Mutex<AgentConfig>,
     pub(super) paths: MapHandle,
-    /// Lines are forgotten with their networks, and shown to nobody.
+    /// Lines are forgotten with their networks, and not shown.
     pub(super) lines: MapHandle,
     pub(super) totals: Mutex<ConnectionTotals>,
     pub(super) summaries_lost: AtomicU64,
@@ -51,19 +52,19 @@ pub(super) struct SharedState {
     pub(super) schemes: Mutex<Vec<HsControl>>,
     pub(super) program_settings: ProgramSettings,
     pub(super) gauges: KernelGauges,
-    /// Never held while `config` is asked for: whoever holds that may ask for this.
+    /// Never locked before `config`: a holder of `config` may lock this.
     pub(super) canary: Mutex<CanaryState>,
     pub(super) ramp: Mutex<Ramp>,
     pub(super) state_file: Option<StateFile>,
     /// Other servers of the site.
     pub(super) site: Option<Site>,
-    /// What the programs count of TCP options; `None`: they write none.
+    /// Counters of TCP options in the programs; `None`: they write none.
     pub(super) reported: Option<MapHandle>,
-    /// What the programs count of handshakes whose timer they have shortened.
+    /// Counters of handshakes with a shortened timer in the programs.
     pub(super) timed: MapHandle,
 }
 
-/// What `config` says, but for windows that do harm.
+/// Settings of `config`, except for stopped windows.
 pub(super) fn in_force(
     config: &AgentConfig,
     ramp: Ramp,
@@ -88,7 +89,7 @@ impl SharedState {
         *lock(&self.canary) = canary;
     }
 
-    /// What a gateway has told to forget is forgotten here, too.
+    /// Forgets what a gateway has asked to forget.
     pub(super) fn forget_as_told(&self) {
         let told = self.site.as_ref().map(Site::forgotten).unwrap_or_default();
         for network in &told {
@@ -135,7 +136,7 @@ impl SharedState {
         }
     }
 
-    /// Other programs attend to new connections.
+    /// Marks that other programs hook new connections.
     pub(super) fn set_superseded(&self) {
         let settings = self.in_force(&self.config());
         if let Err(error) =
@@ -145,10 +146,10 @@ impl SharedState {
         }
     }
 
-    /// Whatever is asked for is on disk before it is answered.
+    /// Forgets paths, on disk before it answers.
     ///
     /// # Errors
-    /// Why it is on disk still, and would come back with the next agent.
+    /// If they are on disk still, and would come back with the next agent.
     fn forget(&self, prefix: Option<IpNet>) -> Result<usize, String> {
         if let Some(site) = &self.site {
             site.forget(prefix);
@@ -163,7 +164,8 @@ impl SharedState {
         }
     }
 
-    /// Ages are those of when it arrives here: on the way nothing gets younger.
+    /// Imports a document. Ages are computed when it is received, so that no path gets younger on
+    /// the way.
     fn import(&self, document: ExchangeDocument) -> AgentAnswer {
         let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
             Ok(entries) => entries,
@@ -202,7 +204,8 @@ impl SharedState {
         }
     }
 
-    /// Counts what found its buffer full. Starts are told for the log alone, which says so.
+    /// Counts reports that found their buffer full. Decisions are reported for the log alone, which
+    /// notes the loss.
     pub(super) fn count_lost(&self, lost: impl Fn(Lost) -> u64) {
         let decisions = lost(Lost::Decisions);
         self.summaries_lost.store(lost(Lost::Summaries), Ordering::Relaxed);
@@ -227,7 +230,7 @@ impl SharedState {
         self.next_stage();
     }
 
-    /// Compares anew, and uses windows again. Whether anything had been left alone.
+    /// Restarts the comparison, and uses windows again. True if any had been stopped.
     fn arm(&self) -> bool {
         let before = mem::take(&mut *lock(&self.canary));
         let had_stopped = !before.stops().is_empty();
@@ -236,11 +239,11 @@ impl SharedState {
         }
         self.next_stage();
         let again = if had_stopped { "used again, and " } else { "" };
-        say(Level::Notice, &format!("windows are {again}compared anew"));
+        say(Level::Notice, &format!("windows are {again}compared from now on"));
         had_stopped
     }
 
-    /// So many of a million connections may start warm from now on; how many it were.
+    /// Sets the connections of a million that may start warm, and returns the number before.
     fn ramp(&self, share: u32) -> u32 {
         let said = self.config().load.settings.canary;
         let was = lock(&self.ramp).set(share, said);
@@ -250,7 +253,7 @@ impl SharedState {
             Level::Notice,
             &format!(
                 "{} % of connections may start warm, {} % could before; the file's {} % count again when that changes, or \
-                 the agent is started anew",
+                 the agent is restarted",
                 percent(share),
                 percent(was),
                 percent(said)
@@ -259,14 +262,14 @@ impl SharedState {
         was
     }
 
-    /// What is compared is compared under other settings from now on.
+    /// Starts a new stage, since connections run under other settings from now on.
     fn next_stage(&self) {
         lock(&self.ramp).next_stage();
         self.set();
     }
 
-    /// In mode `window` a first flight is paced by an option of its socket, which programs that are gone do not take back: none
-    /// begins any more, and those under way end.
+    /// Lets first flights end. In mode `window` an option of the socket paces a first flight, and
+    /// programs that are gone do not reset it. So no new one starts, and the present ones finish.
     pub(super) fn see_out_first_flights(&self, settings: ConnectionSettings) {
         if self.mode != Mode::Window {
             return;
@@ -277,7 +280,7 @@ impl SharedState {
         }
     }
 
-    /// As [`in_force`], of what counts now.
+    /// Settings in force, as [`in_force`], by the present ramp and canary.
     pub(super) fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
         let ramp = *lock(&self.ramp);
         in_force(config, ramp, &lock(&self.canary))
@@ -292,7 +295,7 @@ impl SharedState {
         }
     }
 
-    /// What is older is of use to no connection.
+    /// Maximum age of the memory, nanoseconds; no connection uses older samples.
     fn max_age_ns(&self) -> u64 {
         self.config().load.settings.max_age_ns
     }
@@ -323,7 +326,8 @@ impl SharedState {
         }
     }
 
-    /// What found its buffer full has been asked, and not answered.
+    /// Status of the gateways. An inquiry that found its buffer full counts as asked and not
+    /// answered.
     fn of_gateways(&self, site: &Site) -> ClientStatus {
         let mut status = site.status();
         let lost = self.inquiries_lost.load(Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The machine as an agent finds it: kernel, files, settings of TCP, and other programs at the same hooks.
+//! The machine as an agent finds it: kernel, files, settings of TCP, and other programs at the same
+//! hooks.
 
 use crate::config::options::AgentOptions;
 use crate::interface::question::AgentStatus;
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Settings of TCP that decide what a warm start can do.
+/// TCP settings that affect warm starts.
 const SETTINGS: [&str; 9] = [
     "net/ipv4/tcp_congestion_control",
     "net/ipv4/tcp_available_congestion_control",
@@ -21,7 +22,7 @@ const SETTINGS: [&str; 9] = [
     "kernel/bpf_stats_enabled",
 ];
 
-/// Where the unit may be (systemd.unit(5)), as packages and `make install` put it.
+/// Possible paths of the unit (systemd.unit(5)), as packages and `make install` put it.
 const UNITS: [&str; 4] = [
     "/etc/systemd/system/headstart-agent.service",
     "/usr/local/lib/systemd/system/headstart-agent.service",
@@ -32,9 +33,9 @@ const UNITS: [&str; 4] = [
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// As `uname -r` has it, and the machine.
+    /// Version of the kernel, as `uname -r` prints it, and architecture.
     pub kernel: String,
-    /// As `/etc/os-release` has it.
+    /// Name of the distribution, from `/etc/os-release`.
     pub distribution: String,
     /// This program.
     pub version: &'static str,
@@ -44,7 +45,8 @@ pub struct Machine {
     pub config: ConfigState,
     /// Settings and their values; `None` where the kernel has none.
     pub settings: Vec<(&'static str, Option<String>)>,
-    /// Programs of others at the same kind of hook (sockops), by name; `None` if that may not be seen.
+    /// Programs of others at the same kind of hook (sockops), by name; `None` if that may not be
+    /// seen.
     pub others: Option<Vec<String>>,
     /// The program of the agent that answers.
     pub running: Option<RunningProgram>,
@@ -53,15 +55,15 @@ pub struct Machine {
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledFile {
-    /// What it is.
+    /// Name of the file's purpose.
     pub what: &'static str,
-    /// Where it is, or would be.
+    /// Its path, whether it exists or not.
     pub path: PathBuf,
     /// Its size, bytes; `None`: it is not there.
     pub bytes: Option<u64>,
 }
 
-/// What a configuration file is worth.
+/// State of a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigState {
     /// There is none, so all is as the command line says.
@@ -72,7 +74,7 @@ pub enum ConfigState {
     Refused(String),
 }
 
-/// What is known of a process.
+/// State of a running process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunningProgram {
     /// Its file was replaced, or removed, since it was started.
@@ -151,7 +153,8 @@ fn distribution(text: &str) -> String {
     line.map_or_else(|| "unknown".to_owned(), |name| name.trim_matches('"').to_owned())
 }
 
-/// Whoever lacks CAP_SYS_ADMIN sees none, also not those of an agent.
+/// Programs of others at the hook; a process without CAP_SYS_ADMIN sees none, not even those of an
+/// agent.
 fn others() -> Option<Vec<String>> {
     const OURS: [&str; 5] = ["attend", "leave", "widen", "report", "hs_window"];
     let mut seen = ProgInfoIter::default().peekable();
@@ -195,7 +198,7 @@ impl Machine {
         }
     }
 
-    /// The same with another value of a setting.
+    /// Returns the machine with another value of a setting.
     pub(super) fn with(mut self, name: &str, value: &str) -> Self {
         let found = self.settings.iter_mut().find(|(full, _)| full.ends_with(name)).unwrap();
         found.1 = Some(value.to_owned());

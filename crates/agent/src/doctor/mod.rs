@@ -1,5 +1,6 @@
-//! What is installed, attached, measured and suspicious of an agent on this machine: one page for a report of a defect. It
-//! names no destination, so that it can be shown to anybody; cgroups and files are named as the configuration names them.
+//! A page for a report of a defect: what is installed, attached, measured and suspicious of an
+//! agent on this machine. It names no destination, so that it can be shown to anybody; cgroups and
+//! files are named as the configuration names them.
 //!
 //! [`examine`] looks, [`suspicions`] judges what was seen and looks at nothing itself.
 
@@ -22,16 +23,16 @@ use std::path::Path;
 pub struct Examination {
     /// The machine, apart from any agent.
     pub machine: Machine,
-    /// What an agent with the options would find: as `check`.
+    /// Result of `check` for an agent with these options.
     pub check: Result<StartCheck, String>,
-    /// What is asked for.
+    /// The mode that the options ask for.
     pub wanted: Wanted,
-    /// What a running agent says; why none answers.
+    /// Status of a running agent, or why none answers.
     pub status: Result<AgentStatus, String>,
 }
 
-/// Looks at the machine and asks a running agent. `config`: the file of the service, whether it is there or not; `said` are
-/// options of the command line.
+/// Looks at the machine and asks a running agent. `config`: the file of the service, whether it is
+/// there or not; `said` are options of the command line.
 pub fn examine(config: &Path, said: AgentOptions) -> Examination {
     let (options, state) = match machine::read_config(config) {
         (Some(file), state) => (said.or(file), state),

@@ -10,9 +10,9 @@ use crate::programs::load_options::{Mode, Wanted};
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
-    /// What was seen.
+    /// Observation.
     pub what: String,
-    /// What to do, or why it may be as it should.
+    /// The remedy, or why it may be in order.
     pub remedy: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub fn suspicions(of: &Examination) -> Vec<Suspicion> {
     match &of.check {
         Err(why) => all.insert(0, new(why.clone(), "correct the configuration")),
         Ok(check) => {
-            // That an agent runs is enough: another one cannot be loaded beside it.
+            // If an agent runs, the kernel supports it: another one cannot be loaded beside it.
             let refusal = check.refusal().filter(|_| of.status.is_err());
             let faults = check.faults.iter().map(String::as_str).chain(refusal);
             all.extend(
@@ -128,7 +128,7 @@ fn running(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspi
     all
 }
 
-/// By what was measured.
+/// Suspicions by the agent's counters.
 fn counted(status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     if status.dry_run {
@@ -136,7 +136,7 @@ fn counted(status: &AgentStatus) -> Vec<Suspicion> {
     } else if status.control_group_share == 0.0 {
         all.push(new(
             "there is no control group",
-            "nobody can say whether warm starts help: --holdout 0.05",
+            "it cannot be measured whether warm starts help: --holdout 0.05",
         ));
     }
     if status.percent == 0.0 {
@@ -148,7 +148,7 @@ fn counted(status: &AgentStatus) -> Vec<Suspicion> {
     let closed = status.connections.closed();
     if closed == 0 {
         all.push(new(
-            "no attended connection has closed",
+            "no hooked connection has closed",
             "compare cgroups and ports with those of your service; long connections count when they close",
         ));
     }
@@ -166,7 +166,7 @@ fn counted(status: &AgentStatus) -> Vec<Suspicion> {
     all
 }
 
-/// Why most connections start cold, if they do.
+/// The reason why most connections start cold, if they do.
 fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
     let starts = StartReason::ALL.into_iter().zip(status.connections.starts);
     let (reason, count) = starts.max_by_key(|(_, count)| *count)?;
@@ -185,7 +185,7 @@ fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
         }
         StartReason::Pacing => "round trips vary, or applications set SO_MAX_PACING_RATE",
         StartReason::SharedState => "clients open many connections at once, which share one window",
-        // As was asked for, or told above.
+        // These are intended, or reported above.
         StartReason::Warm
         | StartReason::Stopped
         | StartReason::Outside

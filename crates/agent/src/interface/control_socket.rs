@@ -12,14 +12,15 @@ use std::time::Duration;
 
 /// A question is no longer than this, bytes: [`MOST_ENTRIES`] to import take a quarter of it.
 const LONGEST_QUESTION: u64 = 1 << 20;
-/// What is imported in one question, at most.
+/// Most entries that one question imports.
 pub const MOST_ENTRIES: usize = 500;
-/// Whoever asks waits longer: a million paths are no small answer.
+/// Time that a question waits for its answer; it is longer, since a million paths are no small
+/// answer.
 const PATIENCE_TO_ASK: Duration = Duration::from_secs(60);
-/// Nobody who asks may keep others waiting longer.
+/// Time after which a silent asker is dropped, since others wait.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Before the next question is taken, after one that could not be: there are no more file descriptors, and asking for one
-/// again at once would take a processor.
+/// Pause after a connection could not be accepted, for want of file descriptors: an immediate retry
+/// would take a whole processor.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The end that answers. The socket is removed when this goes.
@@ -30,7 +31,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Listens at `path`, for root alone. What a dead agent left there is replaced.
+    /// Listens at `path`, for root alone. It replaces the socket of a dead agent.
     ///
     /// # Errors
     /// If another agent answers there, the socket cannot be made, or what is there is no socket.
@@ -43,7 +44,8 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// Listens at `path` in the place of the agent that answers there: whoever asks is answered by one of the two.
+    /// Listens at `path` instead of the agent that answers there. There is no instant without
+    /// an agent that answers.
     ///
     /// # Errors
     /// If the socket cannot be made.
@@ -63,7 +65,7 @@ impl Control {
         self.path.clear();
     }
 
-    /// What answers, for a thread of its own.
+    /// The server of the socket, for a thread of its own.
     ///
     /// # Errors
     /// If there are no more file descriptors.
@@ -77,7 +79,8 @@ impl Control {
 pub struct ControlServer(UnixListener);
 
 impl ControlServer {
-    /// One after the other, for as long as the process lives. Whoever is to follow is led to `follow`, and answered there.
+    /// Serves one asker after the other, for as long as the process lives. New agents are passed to
+    /// `follow`, and answered there.
     pub fn run(
         &self,
         answer: impl Fn(Question) -> AgentAnswer,
@@ -88,7 +91,7 @@ impl ControlServer {
                 thread::sleep(PAUSE);
                 continue;
             };
-            // Whoever has gone, or is silent, gets no answer; the next one does.
+            // An asker that has gone, or is silent, gets no answer; the next one does.
             if let Ok(Some(new_agent)) = serve_one(&stream, &answer) {
                 follow(stream, new_agent);
             }

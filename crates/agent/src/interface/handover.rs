@@ -1,10 +1,13 @@
-//! What two agents say to each other when one takes over from the other while connections run, and how open files go with it.
+//! The messages of two agents when one takes over from the other while connections run, with the
+//! open files that go along.
 //!
-//! The new agent asks at the control socket ([`NewAgent`]). It is answered an [`HandoverOffer`], followed by the maps and
-//! links that it names, as open files. It loads its programs, upon these maps if it has the same programs, and says
-//! [`READY`]. The running agent saves its memory, hears of connections no more, and sends the `HandoverState`. The new agent
-//! puts its programs into the links and says [`DONE`]. Whoever falls silent before that has not taken over: links are
-//! the running agent's until it ends. The sides are modules `running_agent` and `new_agent`.
+//! The new agent asks at the control socket ([`NewAgent`]). The running agent answers with a
+//! [`HandoverOffer`], followed by the maps and links that it names, as open files. The new agent
+//! loads its programs, with these maps if it has the same programs, and sends [`READY`]. The
+//! running agent saves its memory, reads no more reports of connections, and sends the
+//! `HandoverState`. The new agent puts its programs into the links and sends [`DONE`]. A new agent
+//! that falls silent before that has not taken over: links are the running agent's until it ends.
+//! The sides are modules `running_agent` and `new_agent`.
 
 use crate::canary::ramp::Ramp;
 use crate::canary::state::CanaryState;
@@ -23,7 +26,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Either side waits so long for the other: verifiers take a second on a slow machine. Connections go on meanwhile.
+/// Time that either side waits for the other: verifiers take a second on a slow machine.
+/// Connections go on meanwhile.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The new agent's programs are loaded.
 pub(crate) const READY: &str = "ready";
@@ -32,23 +36,23 @@ pub(crate) const DONE: &str = "done";
 /// An offer is no longer than this, bytes.
 const LONGEST_OFFER: usize = 1 << 20;
 
-/// Who wants to take over.
+/// The agent that wants to take over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewAgent {
     /// Its version.
     pub version: String,
     /// Its process.
     pub pid: u32,
-    /// Which programs it has (`kernel::programs_digest`).
+    /// Digest of its programs (`kernel::programs_digest`).
     pub programs: String,
 }
 
-/// What there is to take over.
+/// The running agent's offer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandoverOffer {
     /// Version of the agent that offers it.
     pub version: String,
-    /// Which programs it has.
+    /// Digest of its programs.
     pub programs: String,
     /// Format of its state file; `None`: it has none.
     pub state_format: Option<u32>,
@@ -58,30 +62,31 @@ pub struct HandoverOffer {
     pub links: Vec<LinkRole>,
 }
 
-/// What goes over at the moment of the change.
+/// State that is handed over at the moment of the change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HandoverState {
-    /// What the canary has found, as a [`CanaryState`] of that version.
+    /// Findings of the canary, as a [`CanaryState`] of that version.
     pub(crate) canary: serde_json::Value,
-    /// Why all windows are left alone, in any version's words.
+    /// Reason why all windows are stopped, in any version's words.
     pub(crate) off: Option<String>,
     pub(crate) ramp: Ramp,
     /// Sums over connections, as [`ConnectionTotals`] of that version.
     pub(crate) totals: serde_json::Value,
-    /// By which the control group is drawn.
+    /// Salt of the draw of the control group.
     pub(crate) salt: u32,
     /// The memory, if the new agent does not share the map.
     pub(crate) paths: Vec<ExchangeEntry>,
 }
 
 impl HandoverState {
-    /// What the canary had found. What another version wrote in another way begins anew, but windows that are off stay off.
+    /// Findings of the canary. If another version's form cannot be read, the comparison starts from
+    /// nothing, but windows that are off stay off.
     pub(crate) fn canary(&self) -> CanaryState {
         let read = serde_json::from_value::<CanaryState>(self.canary.clone());
         let is_readable = read.is_ok();
         let off = self.off.clone();
         match read.unwrap_or_default() {
-            // Stages go on as they were counted.
+            // The numbers of stages go on.
             state if is_readable && state.off() == off.as_deref() => state,
             state => state.resumed(off),
         }
@@ -149,7 +154,7 @@ pub(crate) fn receive_line<T: DeserializeOwned>(mut stream: &UnixStream) -> io::
 /// Receives a line of any length, which is the last.
 ///
 /// # Errors
-/// As [`receive_line`].
+/// Fails as [`receive_line`] does.
 pub(crate) fn receive_last_line<T: DeserializeOwned>(stream: &UnixStream) -> io::Result<T> {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line)?;

@@ -1,4 +1,4 @@
-//! What a running agent is asked and answers: a line of JSON each way.
+//! Questions to a running agent and its answers: a line of JSON each way.
 
 use super::handover::{HandoverOffer, NewAgent};
 use crate::canary::comparison::{Compared, ComparedPart};
@@ -16,7 +16,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Where a running agent is asked, unless said otherwise.
+/// Default socket of a running agent.
 pub const SOCKET: &str = "/run/headstart-agent.sock";
 
 /// A question.
@@ -31,13 +31,14 @@ pub enum Question {
     Forget(Option<IpNet>),
     /// Use windows again, after they were found to do harm.
     Arm,
-    /// Let so many of a million connections start warm from now on, beside the control group.
+    /// Set the number of connections of a million that may start warm, beside the control group.
     Ramp(u32),
     /// All that is remembered, for a document.
     Export,
     /// Remember this, where nothing as young is known.
     Import(ExchangeDocument),
-    /// Hand everything over to this agent, which goes on as you did; what follows is in `interface::handover`.
+    /// Hand everything over to this agent, which takes over; `interface::handover` has the messages
+    /// that follow.
     HandOver(NewAgent),
 }
 
@@ -45,54 +46,56 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentAnswer {
-    /// To [`Question::Status`].
+    /// Answers [`Question::Status`].
     Status(Box<AgentStatus>),
-    /// To [`Question::Paths`].
+    /// Answers [`Question::Paths`].
     Paths(Vec<RememberedPath>),
-    /// To [`Question::Forget`]: how many paths were forgotten.
+    /// Answers [`Question::Forget`]: number of forgotten paths.
     Forgotten(usize),
-    /// To [`Question::Arm`]: whether they had been left alone.
+    /// Answers [`Question::Arm`]: whether windows had been stopped.
     Armed(bool),
-    /// To [`Question::Ramp`]: how many of a million they were.
+    /// Answers [`Question::Ramp`]: the number before, of a million.
     Ramped(u32),
-    /// To [`Question::Export`].
+    /// Answers [`Question::Export`].
     Exported(Vec<ExchangeEntry>),
-    /// To [`Question::Import`]: how many were taken.
+    /// Answers [`Question::Import`]: number of imported paths.
     Imported(usize),
-    /// To [`Question::HandOver`]: what there is; the files follow.
+    /// Answers [`Question::HandOver`]: the offer; the files follow.
     HandingOver(HandoverOffer),
     /// The question was not understood.
     Refused(String),
 }
 
-/// How it is going.
+/// Status of an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentStatus {
-    /// Of the agent.
+    /// Version of the agent.
     pub version: String,
     /// Its process.
     pub pid: u32,
-    /// Whose connections it attends to.
+    /// Cgroups whose connections it hooks.
     pub cgroups: Vec<PathBuf>,
-    /// Whose it does not, though they lie below one of the others.
+    /// Cgroups that it leaves alone, though they lie below one of the others.
     pub except_cgroups: Vec<PathBuf>,
-    /// How they get their windows.
+    /// Mode in which connections get their windows.
     pub mode: Mode,
-    /// What they are given.
+    /// Congestion control that connections get.
     pub control: ControlChoice,
     /// Names of ours that can be had, by routes and sockets, too.
     pub congestion_controls: Vec<String>,
-    /// Why all windows are left alone though that was not asked for: warm starts did harm.
+    /// Reason why all windows are stopped without the operator's wish: warm starts did harm.
     pub off: Option<String>,
-    /// Connections are measured alone and keep all that is theirs, as was asked for.
+    /// Connections are measured alone and keep their own settings: it is a dry run.
     pub dry_run: bool,
     /// Share of the connections that is assigned to the control group (option `--holdout`).
     pub control_group_share: f64,
-    /// Share of the connections that may start warm, beside the control group (option `--percent`), percent.
+    /// Share of the connections that may start warm, beside the control group (option `--percent`),
+    /// percent.
     pub percent: f64,
     /// Counts up whenever something changes that connections are compared under.
     pub stage: u32,
-    /// Connections that start cold because warm starts did harm to such ones, each with a reason.
+    /// Connections that start cold because warm starts harmed others of their kind, each with a
+    /// reason.
     pub stopped: Vec<StoppedPart>,
     /// Largest first window, segments.
     pub cap: u32,
@@ -102,45 +105,48 @@ pub struct AgentStatus {
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: ConnectionTotals,
-    /// All connections, and parts of them that can be told apart before they start: chosen for a remembered window, beside
-    /// the control group.
+    /// All connections, and parts of them that can be recognised before they start: those chosen
+    /// for a remembered window, compared with the control group.
     pub parts: Vec<ComparedPart>,
-    /// Warm by control group, of the geometric means of completion time, of all; `None` with too few.
+    /// Ratio of the geometric means of completion time, warm by control group, over all sizes;
+    /// `None` with too few connections.
     pub time_ratio: Option<ConfidenceInterval>,
     /// Warm connections beside the control group, by size.
     pub comparison: Vec<Compared>,
     /// Closed connections that are in no sum, because the buffer was full.
     pub summaries_lost: u64,
-    /// How it goes with the gateways of the site; `None`: it has none.
+    /// State of the site's gateways; `None`: there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<ClientStatus>,
-    /// TCP options that tell of connections' paths; `None`: none is written.
+    /// Counters of the TCP options that report connections' paths; `None`: none is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_option: Option<OptionCounts>,
-    /// Handshakes that began with a timer shorter than the kernel's; `None`: timers are the kernel's.
+    /// Handshakes that began with a timer shorter than the kernel's; `None`: timers are the
+    /// kernel's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_timers: Option<TimedHandshakes>,
-    /// How long the programs have run, where the kernel counts that (`sysctl kernel.bpf_stats_enabled=1`).
+    /// Time that the programs have run, if the kernel counts it
+    /// (`sysctl kernel.bpf_stats_enabled=1`).
     pub programs: Vec<ProgramTime>,
-    /// How full the maps are that forget, or refuse, once they are full.
+    /// Fill of the maps that forget, or refuse, once they are full.
     pub maps: Vec<MapFill>,
 }
 
 /// Connections that start cold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoppedPart {
-    /// Which, as in [`ComparedPart::part`].
+    /// Name of the part, as in [`ComparedPart::part`].
     pub part: String,
     /// The network, if the part is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<IpNet>,
-    /// With which figures.
+    /// Reason, with figures.
     pub why: String,
 }
 
 #[cfg(test)]
 impl AgentStatus {
-    /// Of an agent that has just been started.
+    /// Status of an agent that has just been started.
     pub(crate) fn empty() -> Self {
         let totals = ConnectionTotals::default();
         Self {

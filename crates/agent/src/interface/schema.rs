@@ -1,13 +1,13 @@
-//! The published schemas of what the commands print as JSON (`docs/agent-*-schema.json`, JSON Schema 2020-12), as
-//! `--json-schema` prints them.
+//! The published schemas of the commands' JSON output (`docs/agent-*-schema.json`, JSON Schema
+//! 2020-12), as `--json-schema` prints them.
 
-/// Of `check --json`.
+/// Schema of `check --json`.
 pub const CHECK: &str = include_str!("../../../../docs/agent-check-schema.json");
-/// Of `status --json`.
+/// Schema of `status --json`.
 pub const STATUS: &str = include_str!("../../../../docs/agent-status-schema.json");
-/// Of `paths --json`.
+/// Schema of `paths --json`.
 pub const PATHS: &str = include_str!("../../../../docs/agent-paths-schema.json");
-/// Of the document of `export` and `import`.
+/// Schema of the document of `export` and `import`.
 pub const MEMORY: &str = include_str!("../../../../docs/agent-memory-schema.json");
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
-//! All that the agent assumes of the kernel, in one place: functions that programs call, fields that they read and write,
-//! operations, helpers, kinds of maps. None of it is an interface that the kernel promises. [`crate::kernel::facts`] holds it against
-//! the running kernel's types before anything is loaded, so that what a kernel renames is named; tests hold it against
-//! `bpf/`. What no type shows (which fields may be written, which instructions the verifier knows) shows when programs load.
+//! All assumptions of the agent about the kernel: functions that programs call, fields that they
+//! read and write, operations, helpers, kinds of maps. None of them is a stable interface of the
+//! kernel. [`crate::kernel::facts`] compares them with the running kernel's types before anything
+//! is loaded, so that a renamed item is named. Tests compare them with `bpf/`. Some assumptions
+//! show in no type, such as writable fields and the verifier's instructions: these show when
+//! programs load.
 
 use std::fmt::{self, Display, Formatter};
 
-/// What of the agent needs something.
+/// A part of the agent that has needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Everything: also first windows alone.
@@ -23,15 +25,15 @@ pub enum Part {
 /// Things of one sort, which a part needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assumption {
-    /// What needs them.
+    /// The part that needs them.
     pub part: Part,
-    /// Of which sort they are.
+    /// Their sort.
     pub of: Sort,
     /// Their names; of several with a bar between them one is enough.
     pub names: &'static [&'static str],
 }
 
-/// What the kernel may have.
+/// Sort of a thing that a kernel may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// A function that programs may call (kfunc).
@@ -76,13 +78,15 @@ pub(crate) const ASSUMED: &[Assumption] = &[
             "ringbuf_reserve",
             "ringbuf_submit",
             "probe_read_kernel",
-            // Linux 5.10: of `report` alone, which nobody loads who asks for no option.
+            // Linux 5.10: only `report` needs it, which is loaded only if the operator asks for the
+            // option.
             "reserve_hdr_opt",
             "store_hdr_opt",
         ],
     ),
-    // Linux 5.13, as this one. Its types do not show what the programs need of it: atomic instructions that return what was
-    // there (5.12), and pointers as arguments of functions that the verifier looks at once (5.13).
+    // Linux 5.13, like this one, also has two needs of the programs that types do not show. They
+    // are atomic instructions that return the old value (5.12), and pointers as arguments of
+    // functions that the verifier follows once (5.13).
     of(Windows, Helper, &["for_each_map_elem"]),
     of(Windows, Member("in6_addr"), &["in6_u"]),
     of(Windows, Member("ns_common"), &["inum"]),
@@ -212,7 +216,7 @@ pub(crate) const ASSUMED: &[Assumption] = &[
     ),
 ];
 
-/// Which version of Linux brought what older ones in use lack.
+/// Versions of Linux that introduced things which older ones in use lack.
 const SINCE: &[(&str, &str)] = &[
     ("STRUCT_OPS", "5.6"),
     ("RINGBUF", "5.8"),
@@ -220,25 +224,26 @@ const SINCE: &[(&str, &str)] = &[
     ("set_retval", "5.18"),
 ];
 
-/// A function that is used where it is (Linux 6.2). Without it connections that open at once do not share a path's window:
-/// the first takes all.
+/// A function that is used if it exists (Linux 6.2). Without it connections that open at once do
+/// not share a path's window: the first one takes all.
 pub(crate) const COUNTS_HANDSHAKES: &str = "bpf_cast_to_kern_ctx";
 
-/// An operation that is registered where it is (Linux 7.1): what `cwnd_event` tells before.
+/// An operation that is registered if it exists (Linux 7.1); older kernels report the start by
+/// `cwnd_event`.
 pub(crate) const OWN_TX_START: &str = "cwnd_event_tx_start";
 
 /// Arguments of `cong_control` since Linux 6.10; it has two before.
 pub(crate) const ARGUMENTS_WITH_ACK: usize = 4;
 
-/// A flag of maps (Linux 6.4): a congestion control is listed only as long as its link lives. Before, it stays listed after
-/// `kill -9` until an agent takes it away.
+/// A flag of maps (Linux 6.4): a congestion control is listed only as long as its link lives.
+/// Before, it stays listed after `kill -9` until an agent takes it away.
 pub(crate) const LINKED: &str = "BPF_F_LINK";
 
 /// Members of the kernel's BBR that came with its versions 2 and 3, which keep other state.
 pub(crate) const OF_NEWER_BBR: &[&str] = &["inflight_hi", "bw_hi", "inflight_longterm"];
 
 impl Assumption {
-    /// One of several names by itself, for people; with the version of Linux that brought it, where that is known.
+    /// One of several names, for messages; with the version of Linux that introduced it, if known.
     pub(crate) fn shown(&self, names: &str) -> String {
         let since = SINCE.iter().find(|(name, _)| *name == names);
         let since = since.map(|(_, version)| format!(" (Linux {version})")).unwrap_or_default();
@@ -300,7 +305,8 @@ mod tests {
         text.split(is_apart).filter(|word| !word.is_empty()).collect()
     }
 
-    /// What a declaration in C declares: `void (*name)(…);`, `type name[4];`, `u8 name : 1;`.
+    /// The name that a declaration in C declares: `void (*name)(…);`, `type name[4];`,
+    /// `u8 name : 1;`.
     fn declared(line: &str) -> Option<&str> {
         let line = line.split("/*").next()?.trim();
         if let Some((_, rest)) = line.split_once("(*") {
@@ -336,7 +342,7 @@ mod tests {
         for (name, mut fields) in structures {
             // One of these two is always there, whichever the kernel has.
             fields.remove(OWN_TX_START);
-            // Of nameless parts of a structure, which count as its own.
+            // Members of nameless parts of a structure count as its own.
             fields.remove("u6_addr32");
             // Programs cast sockets, and read no such field.
             for (_, base) in BASES.iter().filter(|(of, _)| *of == name) {

@@ -1,6 +1,7 @@
-//! The kernel's types (BTF) as far as the agent asks them: names of functions, members of structures, enumerators, and how
-//! many arguments an operation has. libbpf reads the same bytes to place fields; it says nothing of a module's types by
-//! themselves, and nothing of what is missing but the first. Format: the kernel's Documentation/bpf/btf.rst.
+//! The kernel's types (BTF), as far as the agent needs them. These are names of functions, members
+//! of structures, enumerators, and numbers of an operation's arguments. libbpf reads the same bytes
+//! to find fields. But it shows neither a module's types alone, nor more than the first missing
+//! item. Format: the kernel's Documentation/bpf/btf.rst.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,14 +23,15 @@ mod kind {
     pub(super) const SECTION: u8 = 15;
     pub(super) const DECLARATION_TAG: u8 = 17;
     pub(super) const ENUM64: u8 = 19;
-    /// Beyond it nothing is known, not even how long it is.
+    /// The last kind that is known here; the length of later kinds is not known.
     pub(super) const LAST: u8 = 19;
 }
 
-/// Members that are looked at for one structure, those of its nameless parts included: types may go round in a circle.
+/// Limit of the members of one structure, including those of its nameless parts: types may form a
+/// circle.
 const MOST_MEMBERS: u32 = 1 << 16;
 
-/// Nameless parts within nameless parts that are looked into. In a kernel there are a few; in a circle each is within itself.
+/// Limit of nested nameless parts. In a kernel there are a few; in a circle each contains itself.
 const DEEPEST: u32 = 64;
 
 struct Type {
@@ -37,9 +39,9 @@ struct Type {
     kind: u8,
     /// Members, enumerators or arguments.
     count: usize,
-    /// What a pointer or function is of.
+    /// Type that a pointer refers to, or a function has.
     of: u32,
-    /// Where its members begin.
+    /// Offset of its members.
     at: usize,
 }
 
@@ -47,7 +49,7 @@ struct Type {
 pub struct Btf {
     bytes: Vec<u8>,
     types: Vec<Type>,
-    /// Where the strings begin and end.
+    /// Start and end of the strings.
     strings: (usize, usize),
     base: Option<Arc<Self>>,
 }
@@ -56,7 +58,7 @@ impl Btf {
     /// The types of a kernel.
     ///
     /// # Errors
-    /// What of the bytes is not as the format has it.
+    /// If the bytes violate the format.
     pub fn of_kernel(bytes: Vec<u8>) -> Result<Self, String> {
         Self::parse(bytes, None)
     }
@@ -64,7 +66,7 @@ impl Btf {
     /// The types of a module, which name those of its kernel.
     ///
     /// # Errors
-    /// As [`Self::of_kernel`].
+    /// Fails as [`Self::of_kernel`] does.
     pub fn of_module(bytes: Vec<u8>, kernel: Arc<Self>) -> Result<Self, String> {
         Self::parse(bytes, Some(kernel))
     }
@@ -87,7 +89,7 @@ impl Btf {
         Ok(Self { bytes, types, strings, base })
     }
 
-    /// Of all types those of `kind`.
+    /// All types of `kind`.
     fn of_kind(&self, kind: u8) -> impl Iterator<Item = &Type> {
         self.types.iter().filter(move |found| found.kind == kind)
     }
@@ -106,7 +108,8 @@ impl Btf {
         all.filter_map(|at| self.name(word(&self.bytes, at)?))
     }
 
-    /// Names of the members of a structure, those in nameless parts of it included; none if there is no such structure.
+    /// Names of the members of a structure, those in nameless parts of it included; none if there
+    /// is no such structure.
     pub fn members(&self, structure: &str) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for of in self.of_kind(kind::STRUCT).filter(|of| self.name(of.name) == Some(structure)) {
@@ -141,7 +144,8 @@ impl Btf {
         }
     }
 
-    /// How many arguments the function has that a member of a structure points to; `None` if it points to none.
+    /// Number of arguments of the function that a member of a structure points to; `None` if it
+    /// points to none.
     pub fn arguments(&self, structure: &str, member: &str) -> Option<usize> {
         let of =
             self.of_kind(kind::STRUCT).find(|found| self.name(found.name) == Some(structure))?;
@@ -163,7 +167,7 @@ impl Btf {
         }
     }
 
-    /// So do places of strings.
+    /// A module's offsets of strings continue those of its kernel, like its numbers of types.
     fn name(&self, at: u32) -> Option<&str> {
         let before = self.base.as_ref().map_or(0, |base| base.strings.1 - base.strings.0);
         match ((at as usize).checked_sub(before), &self.base) {

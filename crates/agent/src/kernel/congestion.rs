@@ -1,5 +1,5 @@
-//! The congestion controls of ours, upon which of the kernel's each is built, and which of them a connection
-//! gets.
+//! Our congestion controls: the kernel's one on which each is built, and the choice for a
+//! connection.
 
 use super::assumptions::Part;
 use super::facts::{BBR_MODULE, CUBIC_MODULE, Facts, Types};
@@ -17,7 +17,7 @@ pub enum HsControl {
     Session,
 }
 
-/// What attended connections get.
+/// Congestion control that hooked connections get.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControlChoice {
@@ -36,8 +36,8 @@ impl HsControl {
     /// All there are.
     pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Session];
 
-    /// Its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map in the object has the
-    /// same, and its programs' names begin with it.
+    /// Its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map in the
+    /// object has the same, and its programs' names begin with it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubic => "hs_cubic",
@@ -55,7 +55,7 @@ impl HsControl {
         }
     }
 
-    /// Whose program it is, by its name.
+    /// The congestion control of a program, by the program's name.
     pub(crate) fn of_program(program: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scheme| program.starts_with(scheme.name()))
     }
@@ -69,7 +69,7 @@ impl HsControl {
         }
     }
 
-    /// A function of the kernel's that shows whether what it is built upon is there at all.
+    /// A function of the kernel's whose existence shows the basis.
     const fn shown_by(self) -> &'static str {
         match self {
             Self::Cubic => "cubictcp_init",
@@ -87,18 +87,18 @@ impl HsControl {
         }
     }
 
-    /// Where the running kernel has what it is built upon.
+    /// Looks for the basis in the running kernel; returns where it is: built in, or a module.
     ///
     /// # Errors
-    /// As [`Self::found_in`].
+    /// Fails as [`Self::found_in`] does.
     pub fn found(self) -> Result<String, Absence> {
         self.found_in(&Facts::running())
     }
 
-    /// Where a kernel has what it is built upon.
+    /// Looks for the basis in a kernel; returns where it is: built in, or a module.
     ///
     /// # Errors
-    /// Why it cannot be built upon that.
+    /// If it cannot be built on that kernel's; the error has the reason.
     pub fn found_in(self, facts: &Facts) -> Result<String, Absence> {
         let types = facts.types.as_ref().map_err(|why| Absence::Differs(why.clone()))?;
         let function = self.shown_by();
@@ -141,15 +141,15 @@ impl HsControl {
     }
 }
 
-/// Why one of ours cannot be had.
+/// Reason why one of ours is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// What it is built upon is in a module that is not loaded, or nowhere.
+    /// Its basis is in a module that is not loaded, or nowhere.
     NotLoaded {
-        /// That module.
+        /// The module of the basis.
         module: &'static str,
     },
-    /// What it is built upon is not as the agent knows it: how it differs.
+    /// Its basis differs from what the agent knows; the difference.
     Differs(String),
 }
 
@@ -165,7 +165,7 @@ impl Display for Absence {
 }
 
 impl ControlChoice {
-    /// As the programs have it.
+    /// The programs' number of it.
     pub(crate) const fn to_u32(self) -> u32 {
         match self {
             Self::Auto => 0,
@@ -175,10 +175,10 @@ impl ControlChoice {
         }
     }
 
-    /// The one that has to be there for it.
+    /// The congestion control that has to be available for it.
     pub const fn needs(self) -> HsControl {
         match self {
-            // Not asked for by name: whoever has BBR keeps BBR where ours is not.
+            // BBR is not needed here: connections with BBR keep it where ours is not available.
             Self::Auto | Self::Cubic => HsControl::Cubic,
             Self::Bbr => HsControl::Bbr,
             Self::Session => HsControl::Session,
@@ -238,7 +238,8 @@ mod tests {
         assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
     }
 
-    /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than the module's.
+    /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than
+    /// the module's.
     #[test]
     fn a_module_with_types_apart_cannot_be_called() {
         let mut apart = facts(Listing::complete(), &[BBR_MODULE]);

@@ -1,5 +1,5 @@
-//! What the running kernel has of all that the agent assumes of it: looked up once, before anything is loaded. Both `check`
-//! and the agent decide by this.
+//! The running kernel compared with the agent's assumptions: looked up once, before anything is
+//! loaded. Both `check` and the agent decide by this.
 
 use super::assumptions::{
     ARGUMENTS_WITH_ACK, COUNTS_HANDSHAKES, LINKED, OF_NEWER_BBR, OWN_TX_START, Part,
@@ -10,19 +10,19 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where a kernel says what it has and allows; tests have kernels of their own.
+/// Files in which a kernel describes itself; tests have kernels of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
     /// The folder of its types: `vmlinux`, and a file for each module.
     pub types: &'a Path,
-    /// How far it is locked down (kernel_lockdown(7)).
+    /// Its lockdown state (kernel_lockdown(7)).
     pub lockdown: &'a Path,
     /// Its version.
     pub release: &'a Path,
 }
 
 impl Places<'static> {
-    /// Of the kernel that runs.
+    /// Files of the running kernel.
     pub fn running() -> Self {
         Self {
             types: Path::new("/sys/kernel/btf"),
@@ -37,48 +37,49 @@ pub const CUBIC_MODULE: &str = "tcp_cubic";
 /// A module that may hold what `hs_bbr` calls.
 pub const BBR_MODULE: &str = "tcp_bbr";
 
-/// What a kernel has.
+/// Facts about a kernel.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// As `uname -r` says it.
+    /// Version, as `uname -r` prints it.
     pub release: String,
-    /// What lockdown is at.
+    /// Lockdown state.
     pub lockdown: String,
     /// Its types, or why they cannot be read.
     pub types: Result<Types, String>,
 }
 
-/// What its types tell.
+/// Names in the kernel's types.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
-    /// Of the kernel and of all its modules that matter.
+    /// Names of the kernel and of all its modules that matter.
     pub all: Listing,
-    /// Of the kernel alone.
+    /// Names of the kernel alone.
     pub built_in: Listing,
     /// Modules that matter and are loaded.
     pub modules: Vec<&'static str>,
-    /// Of these, those whose types were not merged with the kernel's: to the verifier their sockets are other ones.
+    /// Modules among those whose types were not merged with the kernel's: to the verifier their
+    /// sockets are of another type.
     pub apart: Vec<&'static str>,
 }
 
-/// How programs have to be shaped for a kernel.
+/// Form of the programs that a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// A congestion control is listed only as long as its link lives.
     pub is_linked: bool,
     /// The start of sending has an operation of its own.
     pub has_own_tx_start: bool,
-    /// `cong_control` is told the number and the flags of an ACK.
+    /// `cong_control` gets the number and the flags of an ACK.
     pub tells_ack: bool,
 }
 
 impl Facts {
-    /// Of the running kernel.
+    /// Facts about the running kernel.
     pub fn running() -> Self {
         Self::of(&Places::running())
     }
 
-    /// Of a kernel that says what it has in these places.
+    /// Facts about the kernel that these files describe.
     pub fn of(places: &Places<'_>) -> Self {
         let release = fs::read_to_string(places.release).unwrap_or_default();
         let modes = fs::read_to_string(places.lockdown).unwrap_or_default();
@@ -91,7 +92,7 @@ impl Facts {
         format!("this kernel ({})", self.release)
     }
 
-    /// How programs have to be shaped.
+    /// Form of the programs that the kernel needs.
     pub fn shape(&self) -> Shape {
         let has =
             |test: fn(&Listing) -> bool| self.types.as_ref().is_ok_and(|types| test(&types.all));
@@ -104,12 +105,13 @@ impl Facts {
 }
 
 impl Types {
-    /// What a part of the agent needs and is not here.
+    /// Needs of a part that the kernel lacks.
     pub fn missing(&self, part: Part) -> Vec<String> {
         self.all.missing(part)
     }
 
-    /// Whether connections that open at once can be told to share what a path takes.
+    /// Whether programs can count pending handshakes, so that connections that open at once share a
+    /// path's window.
     pub fn counts_handshakes(&self) -> bool {
         self.all.has_function(COUNTS_HANDSHAKES)
     }

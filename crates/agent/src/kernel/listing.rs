@@ -1,14 +1,15 @@
-//! The names that a kernel has, of the sorts that [`crate::kernel::assumptions`] tells apart, and which of those are missing.
+//! The names that a kernel has, by the sorts of [`crate::kernel::assumptions`], and the missing
+//! ones.
 
 use super::assumptions::{ASSUMED, Assumption, OPERATIONS, Part, Sort};
 use super::btf::Btf;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a kernel has, with those of its modules that are loaded.
+/// Names of a kernel, with those of its loaded modules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     functions: BTreeSet<String>,
-    /// Of those structures that anything is assumed of.
+    /// Members of the structures that the agent makes assumptions about.
     members: BTreeMap<&'static str, BTreeSet<String>>,
     /// `BPF_…` alone.
     numbers: BTreeSet<String>,
@@ -17,7 +18,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// What these types tell.
+    /// The names in these types.
     pub fn of(types: &Btf) -> Self {
         let owned = |name: &str| name.to_owned();
         let structures = ASSUMED.iter().filter_map(|assumption| match assumption.of {
@@ -39,7 +40,7 @@ impl Listing {
         }
     }
 
-    /// What a module has more.
+    /// Adds the names of a module.
     pub fn add(&mut self, module: Self) {
         self.functions.extend(module.functions);
         for (of, names) in module.members {
@@ -67,7 +68,7 @@ impl Listing {
         self.numbers.contains(name)
     }
 
-    /// How many arguments `cong_control` has; `None` if that is not to be seen.
+    /// Number of arguments of `cong_control`; `None` if the types do not show it.
     pub const fn arguments(&self) -> Option<usize> {
         self.arguments
     }
@@ -82,7 +83,7 @@ impl Listing {
         }
     }
 
-    /// What a part needs and is not here, as people are told.
+    /// Needs of a part that the kernel lacks, as messages.
     pub fn missing(&self, part: Part) -> Vec<String> {
         let of_part = ASSUMED.iter().filter(|assumption| assumption.part == part);
         of_part.flat_map(|assumption| self.missing_of(assumption)).collect()

@@ -1,5 +1,5 @@
-//! Why the kernel rejects programs, in words of an operator. libbpf and the verifier speak to those who wrote the programs,
-//! and say much; of that is taken what says which of the kernel's abilities is missing.
+//! The reason why a kernel rejects programs, in words of an operator. libbpf and the verifier write
+//! for programmers, and much. This module extracts the missing ability of the kernel.
 
 /// Programs that could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,12 +8,12 @@ pub struct Rejection {
     pub reason: String,
     /// The program that was rejected, if it was one.
     pub program: Option<String>,
-    /// All that libbpf and the verifier said.
+    /// The whole output of libbpf and the verifier.
     pub details: String,
 }
 
 impl Rejection {
-    /// `error` is the loader's own, `said` all that was said while it tried.
+    /// `error` is the loader's own, `said` the whole output of the attempt.
     pub fn new(error: &str, said: &str) -> Self {
         let program = rejected_program(said);
         let details = format!("{error}\n{}", said.trim()).trim_end().to_owned();
@@ -45,7 +45,7 @@ fn reason(error: &str, said: &str, program: Option<&str>) -> String {
     }
 }
 
-/// What the verifier ends with, before it counts what it has looked at.
+/// The verifier's last message, before its statistics.
 fn last_words(said: &str) -> Option<&str> {
     let mut log = said.lines().map(str::trim).take_while(|line| !line.starts_with("processed "));
     let is_told = |line: &&str| {
@@ -55,7 +55,7 @@ fn last_words(said: &str) -> Option<&str> {
     log.by_ref().filter(is_told).last()
 }
 
-/// What stands in a message, and what that means.
+/// A known message, and its meaning.
 struct Known {
     /// Before what is named.
     before: &'static str,
@@ -76,8 +76,8 @@ const fn known(before: &'static str, after: &'static str, means: &'static str) -
     Known { before, after, means }
 }
 
-/// In the order in which they are looked for. Where from: libbpf.c (`extern`, `map`, `struct_ops`), the kernel's
-/// kernel/bpf/verifier.c.
+/// Messages in the order in which they are looked for. Their sources are libbpf.c (`extern`, `map`,
+/// `struct_ops`) and the kernel's kernel/bpf/verifier.c.
 const KNOWN: &[Known] = &[
     known("extern (func ksym) '", "'", "has no function {} for programs"),
     known("unresolved weak ksym '", "'", "has no function {} for programs"),
@@ -123,7 +123,7 @@ mod tests {
         Rejection::new("Invalid argument (os error 22)", said).reason
     }
 
-    /// As libbpf 1.7 and the verifiers of Linux 6.1, 5.10 and 7.1 have said it.
+    /// Messages of libbpf 1.7 and the verifiers of Linux 6.1, 5.10 and 7.1.
     #[test]
     fn what_the_verifier_says_is_told_in_words_of_an_operator() {
         let cases = [
@@ -178,7 +178,8 @@ libbpf: failed to load object 'agent'";
         assert!(rejection.details.starts_with("Permission denied (os error 13)\nlibbpf: prog"));
     }
 
-    /// So it is where bpf(2) itself is refused, by a container's seccomp profile: nothing is said but the error.
+    /// If bpf(2) itself is refused, as by a container's seccomp profile, there is nothing but the
+    /// error.
     #[test]
     fn what_bpf_itself_refuses_is_told_by_its_error() {
         let rejection = Rejection::new("Operation not permitted (os error 1)", "");

@@ -1,13 +1,14 @@
-//! The memory as a JSON document, for other machines and other times: exported, checked, imported. Ages are of the
-//! moment of the export, by the wall clock; [`ExchangeDocument::aged`] brings them to now.
+//! The memory as a JSON document, for other machines and other times: exported, checked, imported.
+//! Ages are of the moment of the export, by the wall clock; [`ExchangeDocument::aged`] brings them
+//! to now.
 
 use crate::contract::{LearntPath, PrefixKey};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-/// What the document says it is.
+/// Format name in the document.
 pub const FORMAT: &str = "headstart-agent-memory";
-/// Of the format; others are refused.
+/// Version of the format; others are refused.
 pub const VERSION: u32 = 1;
 /// No TCP window is more segments of the least size that is of use (RFC 7323 §2.3, 536 bytes).
 const LARGEST_WINDOW: u32 = 1 << 21;
@@ -22,7 +23,7 @@ pub struct ExchangeDocument {
     pub version: u32,
     /// Milliseconds since 1970.
     pub exported_unix_ms: u64,
-    /// What is remembered.
+    /// The remembered paths.
     pub paths: Vec<ExchangeEntry>,
 }
 
@@ -32,7 +33,8 @@ pub struct ExchangeDocument {
 pub struct ExchangeEntry {
     /// The destinations.
     pub prefix: IpNet,
-    /// Inode number of the network namespace that it is seen from; 0: from all; absent: the agent's own.
+    /// Inode number of the network namespace that it is seen from; 0: from all; absent: the agent's
+    /// own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<u32>,
     /// Segments, 1 or more.
@@ -49,19 +51,19 @@ pub struct ExchangeEntry {
     pub age_ms: u64,
     /// Connections closed.
     pub connections: u32,
-    /// Of these, begun with a remembered window.
+    /// Number of those connections that started with a remembered window.
     pub warm: u32,
-    /// Warm starts that lost something of their first flight. Older exports say `retreats`.
+    /// Warm starts that lost a segment of their first flight. Older exports call them `retreats`.
     #[serde(alias = "retreats")]
     pub fallbacks: u32,
-    /// Of these, the last ones in a row.
+    /// Number of the last fallbacks in a row.
     #[serde(alias = "retreats_in_row")]
     pub fallbacks_in_row: u32,
     /// Bytes that peers acknowledged.
     pub bytes_acked: u64,
     /// Segments with data, retransmissions included.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Number of those segments that were retransmissions.
     pub segments_retransmitted: u64,
 }
 
@@ -69,7 +71,7 @@ impl ExchangeDocument {
     /// Reads a document and checks all of it.
     ///
     /// # Errors
-    /// What is wrong where.
+    /// If there is an error; the message says where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let document: Self = serde_path_to_error::deserialize(&mut reader)
@@ -108,7 +110,7 @@ impl ExchangeDocument {
 }
 
 impl ExchangeEntry {
-    /// As a document has it.
+    /// The document's form of a path.
     pub fn new(key: &PrefixKey, path: &LearntPath, own_namespace: u32, age_ns: u64) -> Self {
         Self {
             prefix: key.prefix,
@@ -129,7 +131,7 @@ impl ExchangeEntry {
         }
     }
 
-    /// As the map has it at `now_ns`.
+    /// The map's form of the path at `now_ns`.
     pub fn to_path(&self, own_namespace: u32, now_ns: u64) -> (PrefixKey, LearntPath) {
         let namespace = self.namespace.unwrap_or(own_namespace);
         let key = PrefixKey { namespace, prefix: self.prefix.trunc() };
@@ -151,10 +153,10 @@ impl ExchangeEntry {
         (key, path)
     }
 
-    /// Whether it can be true.
+    /// Checks that the values are possible.
     ///
     /// # Errors
-    /// Which field cannot.
+    /// If one is not; the message names the field.
     pub fn check(&self) -> Result<(), String> {
         let within = |name: &str, number: u64, least: u64, most: u64| {
             let is_within = (least..=most).contains(&number);
@@ -167,7 +169,7 @@ impl ExchangeEntry {
         within("ssthresh", self.ssthresh.into(), 0, largest)?;
         within("srtt_us", self.srtt_us.into(), 1, u32::MAX.into())?;
         within("min_rtt_us", self.min_rtt_us.into(), 1, u32::MAX.into())?;
-        // So that the clock's wrapping below 0 is not taken for a time to come.
+        // Keeps the clock's wrapping below 0 from looking like a future time.
         within("age_ms", self.age_ms, 0, u64::MAX / 4_000_000)
     }
 }

@@ -1,6 +1,6 @@
-//! Which format a state file has. One of an older format is brought to this one's; one of a newer format is refused, with a way out:
-//! what an agent does not understand it must not overwrite. A format is the number in the name of the table of paths, and stands
-//! among the facts, too.
+//! The format of a state file. A file of an older format is converted to this one. A newer format
+//! is refused, with a way out, since an agent must not overwrite what it does not understand. The
+//! format is the number in the name of the table of paths, and also one of the facts.
 
 use super::store::{FACTS, PATHS};
 use crate::contract::LearntPath;
@@ -8,16 +8,16 @@ use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableErro
 
 /// The format that this agent reads and writes.
 pub(crate) const FORMAT: u32 = 2;
-/// Among the facts.
+/// Key of the format among the facts.
 const KEY: &str = "format";
-/// Where names of tables of paths begin.
+/// Prefix of the names of tables of paths.
 const PATHS_OF: &str = "paths-";
 /// Paths of format 1, which had no rate.
 const PATHS_1: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-1");
-/// Where the rate lies in a path of format 2.
+/// Offset of the rate in a path of format 2.
 const RATE_AT: usize = 32;
 
-/// Brings the file to this format. How many paths were of an older one.
+/// Converts the file to this format. Returns the number of paths that were of an older one.
 ///
 /// # Errors
 /// If it is of a newer format, or cannot be read or written.
@@ -55,7 +55,7 @@ fn migrated(database: &Database) -> Result<usize, redb::Error> {
         let old = writing.open_table(PATHS_1)?;
         for row in old.iter()? {
             let (key, value) = row?;
-            // What was learnt since by an agent of this format counts more.
+            // Paths that an agent of this format has learnt since have priority.
             let is_known = new.get(key.value())?.is_some();
             if let Some(value) = from_first(value.value()).filter(|_| !is_known) {
                 new.insert(key.value(), value.as_slice())?;

@@ -19,7 +19,8 @@ pub struct RememberedPath {
     pub prefix: IpNet,
     /// The window that was learnt, segments.
     pub window: u32,
-    /// What of it the next connection may believe, before its own limits; 0 once it is too old.
+    /// Estimate of that window for the next connection, before its own limits; 0 once it is too
+    /// old.
     pub window_now: u32,
     /// Where slow start ended, segments; `None` if it had not.
     pub ssthresh: Option<u32>,
@@ -33,15 +34,15 @@ pub struct RememberedPath {
     pub age_s: f64,
     /// Connections closed.
     pub connections: u32,
-    /// Of these, begun with a remembered window.
+    /// Number of those connections that started with a remembered window.
     pub warm: u32,
-    /// Warm starts that lost something of their first flight.
+    /// Warm starts that lost a segment of their first flight.
     pub fallbacks: u32,
     /// Bytes that peers acknowledged, of the connections closed.
     pub bytes_acked: u64,
     /// Segments with data of these, retransmissions included.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Number of those segments that were retransmissions.
     pub segments_retransmitted: u64,
 }
 
@@ -68,14 +69,15 @@ pub fn pairs(map: &MapHandle) -> Vec<(PrefixKey, LearntPath)> {
         .collect()
 }
 
-/// Keys and values, by one call of the kernel: there may be a million. In several, libbpf-rs would take the first that is
-/// not full for the last, and the kernel fills none where buckets end.
+/// Keys and values, by one call of the kernel, since there may be a million. With several calls
+/// libbpf-rs would take the first partly filled answer for the last, but the kernel leaves room at
+/// the end of buckets.
 fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
     let all = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
     all.into_iter().flatten()
 }
 
-/// Forgets what lies within `prefix`, or everything; how many paths that were.
+/// Forgets the paths within `prefix`, or all; returns their number.
 pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     let keys: Vec<_> = raw(map).map(|(key, _)| key).collect();
     let is_meant = |key: &[u8]| match prefix {
@@ -85,7 +87,7 @@ pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     keys.iter().filter(|key| is_meant(key) && map.delete(key).is_ok()).count()
 }
 
-/// How many there are.
+/// Number of entries.
 pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
@@ -119,7 +121,7 @@ fn shown(
     }
 }
 
-/// As a document has them, in the order of their prefixes.
+/// The paths in a document's form, in the order of their prefixes.
 pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let mut pairs = pairs(map);
@@ -130,8 +132,8 @@ pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
         .collect()
 }
 
-/// What others have learnt of a path, if nothing younger is known here; how connections of this host went stays. Whether it was
-/// taken.
+/// Learns a path from others, unless a younger sample is known here; the counts of this host's own
+/// connections stay. True if it was learnt.
 pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, now: u64) -> bool {
     let known = map.lookup(&key.to_bytes(), MapFlags::ANY).ok().flatten();
     let known = known.and_then(|bytes| LearntPath::from_bytes(&bytes));
@@ -151,7 +153,7 @@ pub fn learn_from_others(map: &MapHandle, key: PrefixKey, learnt: &LearntPath, n
     map.update(&key.to_bytes(), &path.to_bytes(), MapFlags::ANY).is_ok()
 }
 
-/// Remembers what is sound and where nothing younger is; the keys of that.
+/// Remembers the entries that are sound, unless a younger one is known; returns their keys.
 pub fn import(map: &MapHandle, entries: &[ExchangeEntry]) -> Vec<PrefixKey> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let take = |entry: &ExchangeEntry| {

@@ -1,6 +1,6 @@
-//! Keeps the memory on disk while the agent runs: what has changed every few seconds, all of it at the end, and what
-//! is forgotten at once. What fails is said and tried again: connections do not wait for a disk. After one write that failed redb
-//! refuses all others, so the file is opened anew.
+//! Keeps the memory on disk while the agent runs: changes every few seconds, everything at the end,
+//! and deletions at once. Failures are logged and retried: connections do not wait for a disk.
+//! After one failed write redb refuses all others, so the file is reopened.
 
 use super::format;
 use super::store::{AgentFact, STATE, Store};
@@ -33,12 +33,12 @@ pub(crate) struct StateFile {
 /// All of the file is looked at then: a minute is little beside the ages that are of use.
 const DROP_EVERY_NS: u64 = 60_000_000_000;
 
-/// What has changed since it was last saved.
+/// Paths that have changed since the last save.
 #[derive(Debug, PartialEq, Eq)]
 enum Changed {
     These(HashSet<PrefixKey>),
-    /// Of more paths than there can be: the map holds the last of them, whichever these are. So a scan of very many prefixes takes
-    /// no more memory however seldom is saved.
+    /// More paths than the map holds have changed: all of the map is saved. So a scan of very many
+    /// prefixes takes no more memory, however long the interval is.
     All,
 }
 
@@ -60,7 +60,7 @@ impl Changed {
         }
     }
 
-    /// What could not be saved, and what has changed meanwhile.
+    /// Puts back the paths that could not be saved, beside those that have changed meanwhile.
     fn put_back(&mut self, unsaved: Self, most: usize) {
         match unsaved {
             Self::These(named) => self.add(named, most),
@@ -78,7 +78,8 @@ impl StateFile {
         STATE.check(file)
     }
 
-    /// Upon a file. `most`: paths that there can be. `patience`: for how long an agent that ends may have it still.
+    /// Opens a file. `most`: maximum number of paths. `patience`: time to wait for an ending agent
+    /// that still has the file open.
     ///
     /// # Errors
     /// As [`Store::open`], and if the file is of a newer agent's format.
@@ -103,7 +104,7 @@ impl StateFile {
         })
     }
 
-    /// Does something with the file, which is opened anew if it has to be.
+    /// Runs `act` on the file, which is reopened if necessary.
     fn with<T>(&self, act: impl Fn(&Store) -> Result<T, redb::Error>) -> Result<T, String> {
         let mut store = lock(&self.store);
         let tried = store.as_ref().map(&act);
@@ -122,7 +123,7 @@ impl StateFile {
         done.map_err(|error| format!("{}: {error}", self.file.display()))
     }
 
-    /// Puts into `map` what is on disk and no older than `most_ns`.
+    /// Puts the paths on disk into `map`, unless they are older than `most_ns`.
     pub(crate) fn restore(&self, map: &MapHandle, most_ns: u64) {
         match self.with(|store| store.restore(map, &Moment::now(), most_ns)) {
             Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
@@ -135,7 +136,7 @@ impl StateFile {
         lock(&self.changed).add(keys.iter().copied(), self.most);
     }
 
-    /// Whether the last time is so long ago that it is time to save what has changed; it counts from now on.
+    /// Whether the last save is long enough ago; if so, the interval starts again.
     pub(crate) fn is_due(&self, every_s: u32) -> bool {
         let mut saved_ns = lock(&self.saved_ns);
         let now = monotonic_ns();
@@ -146,7 +147,7 @@ impl StateFile {
         is_due
     }
 
-    /// Saves the paths that have changed, and now and then drops what is older than `most_ns`.
+    /// Saves the changed paths, and now and then drops paths older than `most_ns`.
     pub(crate) fn save_changed(&self, map: &MapHandle, most_ns: u64) {
         let changed = mem::take(&mut *lock(&self.changed));
         if let Err(error) = self.save(map, &changed, most_ns) {
@@ -159,7 +160,7 @@ impl StateFile {
         }
     }
 
-    /// As [`Self::is_due`].
+    /// Does as [`Self::is_due`], for dropping.
     fn is_due_to_drop(&self) -> bool {
         let mut dropped_ns = lock(&self.dropped_ns);
         let now = monotonic_ns();
@@ -183,7 +184,7 @@ impl StateFile {
         self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
     }
 
-    /// Drops what lies within a prefix, or everything.
+    /// Drops the paths within a prefix, or all.
     ///
     /// # Errors
     /// If it is on disk still, with the name of the file.
@@ -197,20 +198,22 @@ impl StateFile {
         self.with(|store| store.keep_only(|key| !is_meant(key)))
     }
 
-    /// What the canary had found. Versions before it kept only why all windows were left alone.
+    /// Findings of the canary. Older versions kept only the reason why all windows were stopped.
     pub(crate) fn canary(&self) -> CanaryState {
         let fact = |fact| self.with(|store| Ok(store.fact(fact))).unwrap_or_default();
         let text = fact(AgentFact::Canary);
         let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
         let state = read.unwrap_or_else(|error| {
-            let what = format!("the comparison begins anew, what was kept cannot be read: {error}");
+            let what = format!(
+                "the comparison starts from nothing, since the file's cannot be read: {error}"
+            );
             say(Level::Warning, &what);
             None
         });
         state.unwrap_or_default().resumed(fact(AgentFact::Off))
     }
 
-    /// Keeps what the canary has found.
+    /// Saves the findings of the canary.
     pub(crate) fn save_canary(&self, state: &CanaryState) {
         let text = serde_json::to_string(state).expect("plain fields");
         let kept = self.with(|store| {
@@ -229,7 +232,7 @@ fn complain(error: &str) {
 mod tests {
     use super::*;
 
-    /// redb's answer to all that comes after a write that failed, until the file is opened anew.
+    /// redb's answer to every operation after a failed write, until the file is reopened.
     #[test]
     fn after_a_write_that_failed_the_file_is_opened_anew() {
         let folder = std::env::temp_dir().join(format!("headstart-keeper-{}", std::process::id()));

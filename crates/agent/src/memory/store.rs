@@ -1,6 +1,7 @@
-//! The memory on disk (redb: one file, transactions that are whole or not there, whenever the process ends). A path is
-//! kept with the moment at which it was saved, so that its age is known after a restart. Rows of other boots are of
-//! this machine's own network namespace only: the numbers of others mean nothing any more.
+//! The memory on disk (redb: one file, with transactions that are complete or absent, whenever the
+//! process ends). A path is kept with the moment at which it was saved, so that its age is known
+//! after a restart. Rows of earlier boots are of this machine's own network namespace only: the
+//! numbers of other namespaces have no meaning after a boot.
 
 use super::paths::{self, own_namespace};
 use crate::contract::{LearntPath, PrefixKey};
@@ -17,12 +18,12 @@ const SHARED: u32 = 0;
 /// Facts of the agent itself.
 pub(super) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
 
-/// What is kept of the agent itself.
+/// Facts about the agent itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AgentFact {
-    /// Why all windows are left alone, if they are.
+    /// Reason why all windows are stopped, if they are.
     Off,
-    /// What the canary has found, as JSON.
+    /// Findings of the canary, as JSON.
     Canary,
 }
 
@@ -47,11 +48,12 @@ struct Row {
 }
 
 impl Store {
-    /// Opens the file, or makes one. In `Ok`, why a damaged file of the agent was put aside. `patience`: for how long another agent,
-    /// which ends, may have it still.
+    /// Opens the file, or makes one. `Ok` has the reason why a damaged file of the agent was put
+    /// aside. `patience`: time to wait for another agent that is ending and still has the file
+    /// open.
     ///
     /// # Errors
-    /// As [`StateFormat::open`].
+    /// Fails as [`StateFormat::open`] does.
     pub(super) fn open(
         file: &FilePath,
         patience: Duration,
@@ -64,8 +66,8 @@ impl Store {
         &self.0
     }
 
-    /// Puts into `map` what is remembered, as old as it is, and drops what means nothing any more or is older than `most_ns`; how
-    /// many paths.
+    /// Puts the remembered paths into `map`, with their ages. Drops rows without a meaning, or
+    /// older than `most_ns`. Returns the number of paths.
     ///
     /// # Errors
     /// If the file cannot be read or written.
@@ -101,7 +103,8 @@ impl Store {
         Ok(kept)
     }
 
-    /// Saves the paths of these keys as `map` has them; those that it has no more are dropped.
+    /// Saves the paths of these keys as they are in `map`; paths that are no longer in `map` are
+    /// dropped.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -126,7 +129,7 @@ impl Store {
                     None => drop(table.remove(bytes.as_slice())?),
                 }
             }
-            // Paths that the kernel has dropped for newer ones are nobody's any more.
+            // Paths that the kernel has dropped for newer ones are not used any more.
             if table.len()? > u64::from(map.max_entries()) {
                 table.retain(|key, _| matches!(map.lookup(key, MapFlags::ANY), Ok(Some(_))))?;
             }
@@ -162,7 +165,7 @@ impl Store {
         Ok(())
     }
 
-    /// Drops what is older than `most_ns`: no connection goes by it any more.
+    /// Drops paths older than `most_ns`, which no connection uses any more.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -188,7 +191,7 @@ impl Store {
         Ok(())
     }
 
-    /// What was kept of the agent by this name.
+    /// Value of a fact.
     pub(super) fn fact(&self, fact: AgentFact) -> Option<String> {
         let reading = self.0.begin_read().ok()?;
         let facts = reading.open_table(FACTS).ok()?;
@@ -222,7 +225,7 @@ impl AgentFact {
     }
 }
 
-/// Of what the map has, nanoseconds.
+/// Age of a path in the map, nanoseconds.
 fn age_of(path: &LearntPath, now: &Moment) -> u64 {
     since(path.learnt_ns, now.monotonic_ns)
 }

@@ -5,14 +5,14 @@ use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;
 use std::net::IpAddr;
 
-/// Where this host serves, as far as its interfaces say; none, with a warning, if they cannot be listed. A gateway that sees
-/// packets tells the agent of visitors who come to these addresses.
+/// Addresses of this host's interfaces; none, with a warning, if they cannot be listed. A gateway
+/// that sees packets notifies the agent of visitors to these addresses.
 pub(crate) fn own_addresses() -> Vec<IpAddr> {
     let interfaces = match getifaddrs() {
         Ok(interfaces) => interfaces,
         Err(error) => {
             let what = format!(
-                "cannot list the addresses of this host: {error}; a gateway with an observer tells this agent only of visitors who \
+                "cannot list the addresses of this host: {error}. A gateway with an observer notifies this agent only of visitors who \
                  come to the address from which the agent is connected (a unit's RestrictAddressFamilies needs AF_NETLINK)"
             );
             say(Level::Warning, &what);

@@ -1,11 +1,11 @@
-//! What time it is, for ages that outlive the agent: the clock of the programs restarts with the machine, so a moment is
-//! kept by both clocks, with the boot that the first is of.
+//! Times for ages that outlive the agent. The programs' clock restarts with the machine, so a
+//! moment is kept by both clocks, with the boot of the first.
 
 use nix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::time::Duration;
 
-/// Where the kernel tells boots apart.
+/// File with the kernel's identifier of the boot.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A moment.
@@ -15,7 +15,7 @@ pub struct Moment {
     pub monotonic_ns: u64,
     /// Nanoseconds since 1970, as far as the machine knows.
     pub wall_ns: u64,
-    /// Which boot; 0 if that cannot be known, which is like no other.
+    /// Identifier of the boot; 0 if it is not known, which equals no other.
     pub boot: u128,
 }
 
@@ -30,8 +30,9 @@ impl Moment {
         }
     }
 
-    /// Age now of what was learnt at `learnt_ns` (on the clock of `self`'s boot) and known at `self`, nanoseconds. By
-    /// the wall clock if the machine has been started since; `None` if that clock went back: no age is certain then.
+    /// Age, nanoseconds, of a sample learnt at `learnt_ns` (on the clock of `self`'s boot) and
+    /// known at `self`. By the wall clock if the machine has been restarted since; `None` if that
+    /// clock went back: no age is certain then.
     pub fn age_of(&self, learnt_ns: u64, now: &Self) -> Option<u64> {
         if self.boot == now.boot && self.boot != 0 {
             return Some(since(learnt_ns, now.monotonic_ns));
@@ -46,7 +47,8 @@ pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-/// From `then` to `now`, nanoseconds; what lies before the boot is wrapped, below 0, and what lies in the future is now.
+/// Time from `then` to `now`, nanoseconds. A time before the boot is wrapped, below 0; a time in
+/// the future counts as now.
 pub fn since(then: u64, now: u64) -> u64 {
     now.wrapping_sub(then).cast_signed().max(0).cast_unsigned()
 }
@@ -73,7 +75,7 @@ mod tests {
         // 100 old when saved, and 2000 by the wall clock since; 20 after the new boot.
         let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
         assert_eq!(SAVED.age_of(900, &now), Some(2100));
-        // From before that boot even.
+        // A time even before that boot.
         assert_eq!(SAVED.age_of(900_u64.wrapping_sub(5000), &now), Some(7100));
         assert_eq!(SAVED.age_of(900, &Moment { wall_ns: 49_999, ..now }), None);
         // A boot without a name is not the same as another one without.

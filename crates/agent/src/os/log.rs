@@ -1,4 +1,4 @@
-//! The agent's journal, and how much of it is said.
+//! The agent's log and its level.
 
 use serde::Deserialize;
 use support::log::Journal;
@@ -6,23 +6,24 @@ pub(crate) use support::log::LogPriority as Level;
 
 static JOURNAL: Journal = Journal::new("headstart agent");
 
-/// What is said at all.
+/// Level of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
-    /// What somebody who looks after the agent has to know
+    /// Messages that an operator of the agent has to know
     #[default]
     Notice,
-    /// Also how each connection starts, and why, in a line as it does and in one as it closes; with the prefix of its peer
+    /// Also how each connection starts, and why, in a line at its start and in one at its close;
+    /// with the prefix of its peer
     Debug,
 }
 
-/// From now on says so much.
+/// Sets the level.
 pub(crate) fn set_log_level(level: LogLevel) {
     JOURNAL.set_debugging(level == LogLevel::Debug);
 }
 
-/// Whether anybody hears what is said at [`Level::Debug`].
+/// Whether messages at [`Level::Debug`] are logged.
 pub(crate) fn is_debugging() -> bool {
     JOURNAL.is_debugging()
 }

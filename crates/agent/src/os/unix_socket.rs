@@ -1,5 +1,5 @@
-//! Unix sockets at a path of the operator's choice: what lies there is replaced only if it is a socket, and one for root
-//! alone is at no moment anybody else's.
+//! Unix sockets at a path of the operator's choice. They replace nothing but a socket there, and a
+//! socket for root alone is at no moment open to others.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
@@ -11,7 +11,7 @@ use std::process;
 /// Removes what a dead agent left at `path`.
 ///
 /// # Errors
-/// `AlreadyExists` if that is no socket: whoever mistypes a path loses no file by that.
+/// `AlreadyExists` if there is something else than a socket: a mistyped path destroys no file.
 pub(crate) fn remove_socket(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -24,11 +24,12 @@ pub(crate) fn remove_socket(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Listens at `path` for the user alone that the process runs as. A socket is connected to by whoever may write to it, by
-/// the process's umask, until its mode is changed: so it is made in a folder that nobody else may enter, and moved.
+/// Listens at `path` for the process's own user alone. Until its mode is changed, the umask
+/// determines who may connect to a socket. Therefore it is made in a folder that no other user may
+/// enter, and moved.
 ///
 /// # Errors
-/// As [`remove_socket`], or if it cannot be made.
+/// Fails as [`remove_socket`] does, or if it cannot be made.
 pub(crate) fn listen_privately(path: &Path) -> io::Result<UnixListener> {
     remove_socket(path)?;
     let folder = path.with_file_name(format!(".hs-{}", process::id()));

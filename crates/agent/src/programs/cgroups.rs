@@ -1,5 +1,6 @@
-//! Cgroups that go and come back: a service manager removes that of a service which stops, and makes another one at the same
-//! path when it starts. Programs end with the cgroup that they are attached to, so the new one gets them anew.
+//! Cgroups that go and come back: a service manager removes the cgroup of a service which stops,
+//! and makes another one at the same path when it starts. Programs end with the cgroup that they
+//! are attached to, so the new one has to get them, too.
 
 use super::links::Attached;
 use super::loader::Loaded;
@@ -9,13 +10,13 @@ use std::path::PathBuf;
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Follower {
-    /// Why the last one could not be attended to: said once.
+    /// Reason why the last one could not be hooked; logged once.
     why: Option<String>,
 }
 
 impl Follower {
-    /// Attends to the cgroups that were made anew since, and leaves those of `except` alone. Of what is not there it waits for
-    /// the next one.
+    /// Hooks the cgroups that were recreated since, and leaves those of `except` alone. A cgroup
+    /// that is missing is hooked when it appears.
     pub(crate) fn look(
         &mut self,
         loaded: &mut Loaded,

@@ -1,4 +1,4 @@
-//! What of the kernel and of our rights the agent needs, and whether it is there.
+//! Checks the kernel and the process's rights for the needs of the agent.
 
 use super::load_options::cgroup_root;
 use crate::kernel::assumptions::Part;
@@ -10,11 +10,11 @@ use std::fs;
 /// One thing that is needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What.
+    /// Name of the need.
     pub what: &'static str,
     /// Whether it is there.
     pub is_there: bool,
-    /// What was seen, or what to do about it.
+    /// Observation, or what to do about it.
     pub remark: String,
 }
 
@@ -22,18 +22,18 @@ pub struct Finding {
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// Why the agent cannot work here; `None` if it can, as far as can be seen without loading.
+/// Reason why the agent cannot work here; `None` if it can, as far as can be seen without loading.
 pub fn refusal(choice: ControlChoice) -> Option<String> {
     first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
 }
 
-/// The same of first windows alone.
+/// Reason why first windows alone cannot work here; `None` if they can.
 pub fn window_refusal() -> Option<String> {
     let missing = first_missing(&needed_for_windows(&Facts::running()));
     missing.map(|why| format!("cannot work here: {why}"))
 }
 
-/// What of these is not there, and why.
+/// The first missing need, and why it is missing.
 pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
     let missing = findings.iter().find(|finding| !finding.is_there)?;
     Some(format!("no {}: {}", missing.what, missing.remark))
@@ -51,13 +51,13 @@ pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     needed
 }
 
-/// What is needed for first windows alone. Their program reads what the kernel shows it and nothing else, so lockdown is
-/// nothing to it.
+/// Needs for first windows alone. Their program reads only what the kernel passes to it, so
+/// lockdown does not matter.
 pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
     vec![rights(), types_of_kernel(facts), uses(Part::Windows, facts), cgroups()]
 }
 
-/// What is used where it is, and not needed: of the other congestion controls, and of the kernel.
+/// Optional features: the other congestion controls, and abilities of the kernel.
 pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let Ok(types) = &facts.types else { return Vec::new() };
     let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
@@ -148,10 +148,11 @@ fn cgroups() -> Finding {
     finding("cgroups of version 2", found.ok_or_else(|| why.to_owned()))
 }
 
-/// `attend` asks for the name of a socket's congestion control by `bpf_probe_read_kernel`, which a kernel in `confidentiality` gives
-/// to no program (`bpf_base_func_proto` in the kernel's kernel/bpf/helpers.c, `LOCKDOWN_BPF_READ_KERNEL`). What `integrity`
-/// forbids of BPF, to write to the memory of processes, no program of ours does. A kernel without the file knows no
-/// lockdown; one that goes further shows in the trial.
+/// Checks lockdown. `attend` reads the name of a socket's congestion control by
+/// `bpf_probe_read_kernel`, which a kernel in `confidentiality` denies to all programs
+/// (`bpf_base_func_proto` in the kernel's kernel/bpf/helpers.c, `LOCKDOWN_BPF_READ_KERNEL`). A
+/// kernel in `integrity` forbids BPF to write to the memory of processes, which no program of ours
+/// does. A kernel without the file knows no lockdown; a stricter one shows in the trial.
 fn lockdown(facts: &Facts) -> Finding {
     let found = match facts.lockdown.as_str() {
         "confidentiality" => Err("lockdown is at confidentiality, which forbids it to programs; \
@@ -259,7 +260,8 @@ mod tests {
         assert!(why.starts_with("no struct_ops for TCP: it came with"), "{why}");
     }
 
-    /// All that is assumed, as bytes of a kernel's types: nothing is missing, and what one kernel renames is named, once.
+    /// All assumptions as bytes of a kernel's types: nothing is missing, and a renamed item is
+    /// named, once.
     #[test]
     fn what_a_kernel_renames_is_named_and_nothing_else_is_missing() {
         let folder = Folder::new("renamed");

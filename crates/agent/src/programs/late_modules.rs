@@ -1,4 +1,5 @@
-//! A congestion control of the kernel's whose module is loaded while the agent runs: ours upon it is added then.
+//! A congestion control of the kernel's whose module is loaded while the agent runs: ours on top of
+//! it is added then.
 
 use super::links::Attached;
 use super::load_options::Mode;
@@ -8,12 +9,12 @@ use crate::kernel::facts::Facts;
 use crate::os::log::{Level, say};
 use std::path::Path;
 
-/// The one that is a module on most machines, and comes when somebody asks for BBR first.
+/// BBR is a module on most machines, loaded when it is first asked for.
 const SCHEME: HsControl = HsControl::Bbr;
 /// There as long as the module is.
 const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 
-/// What is known of the module.
+/// State of the module.
 #[derive(Debug, Default)]
 pub(crate) struct Later {
     /// It was there when it was looked for last.
@@ -21,8 +22,8 @@ pub(crate) struct Later {
 }
 
 impl Later {
-    /// Looks for the module; true if `loaded` has one congestion control more since. One that cannot be added is said once,
-    /// and looked at anew when the module has been away.
+    /// Looks for the module; true if `loaded` has gained a congestion control. A failure is logged
+    /// once, and retried after the module has been away.
     pub(crate) fn look(&mut self, loaded: &mut Loaded, attached: &mut Attached) -> bool {
         if loaded.mode() != Mode::Wrap || loaded.schemes().contains(&SCHEME) {
             return false;

@@ -1,6 +1,6 @@
-//! Congestion controls that an agent has left behind. Before Linux 6.4 the kernel keeps one listed until somebody takes it
-//! away, also when the agent that registered it was killed; nobody gets it, as what gives it to connections has gone with
-//! the agent.
+//! Congestion controls that an agent has left behind. Before Linux 6.4 the kernel keeps one listed
+//! until a process removes it, also when the agent that registered it was killed. No connection
+//! gets it, since the program that sets it has gone with the agent.
 
 use crate::kernel::congestion::HsControl;
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
@@ -9,7 +9,8 @@ use libbpf_rs::{MapCore, MapHandle, MapType};
 /// The program that gives connections a congestion control; attached as long as its agent lives.
 const GIVES: &str = "attend";
 
-/// Takes them away, unless an agent lives. Their names. Whoever lacks CAP_SYS_ADMIN sees none.
+/// Removes them, unless an agent lives, and returns their names. A process without CAP_SYS_ADMIN
+/// sees none.
 pub fn take_away() -> Vec<String> {
     if lives_an_agent() {
         return Vec::new();

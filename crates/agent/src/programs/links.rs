@@ -22,7 +22,7 @@ pub enum LinkRole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CgroupHook {
-    /// New connections start by what is remembered.
+    /// New connections start by the memory.
     Attend,
     /// New connections are left alone.
     Leave,
@@ -62,10 +62,11 @@ impl HeldLink {
     }
 }
 
-/// Where a program of a cgroup is attached.
+/// Hook and cgroup of an attached program.
 pub(crate) type Place = (CgroupHook, PathBuf);
 
-/// In the place of a directory's number: it had gone when the link was taken over. No directory has it.
+/// Replaces the number of a directory that had gone when the link was taken over. No directory has
+/// it.
 pub(crate) const GONE: u64 = 0;
 
 /// A program at a cgroup. It ends with the cgroup, also where another one is made at the same path.
@@ -76,17 +77,18 @@ pub(crate) struct HookLink {
     pub(crate) directory: u64,
 }
 
-/// Programs at work. Dropping it ends that for new connections; open ones go on with what they have.
+/// Attached programs. Dropping this detaches them from new connections; open ones keep theirs.
 #[derive(Debug, Default)]
 pub struct Attached {
-    /// Those of cgroups go first, and of these the ones that attend.
+    /// Programs of cgroups are dropped first, and `attend` first among them.
     pub(crate) hooks: BTreeMap<Place, HookLink>,
     /// The congestion controls can be had while these live.
     pub(crate) controls: Vec<(String, HeldLink)>,
 }
 
 impl Attached {
-    /// Whether a cgroup that is to be attended to, or left alone, is there and has none of its programs: it was made anew.
+    /// Whether a cgroup that is to be hooked, or left alone, exists without its programs, since it
+    /// was recreated.
     pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
         let lacks = |hook: CgroupHook, cgroup: &PathBuf| {
             let directory = fs::metadata(cgroup).map(|directory| directory.ino());
@@ -104,7 +106,7 @@ impl Attached {
         });
     }
 
-    /// What each link is for, and its file.
+    /// The role of each link, and its file.
     pub(crate) fn files(&self) -> Vec<(LinkRole, BorrowedFd<'_>)> {
         let controls = self.controls.iter();
         let controls = controls.map(|(name, link)| (LinkRole::Control(name.clone()), link.as_fd()));

@@ -1,5 +1,5 @@
-//! What the programs are to do, as data: how far they go, and with which settings. [`crate::config`] makes it,
-//! [`crate::programs::mode`] and `programs::loader` act on it.
+//! Options for loading the programs, as data: mode and settings. [`crate::config`] makes them;
+//! [`crate::programs::mode`] and `programs::loader` act on them.
 
 use crate::contract::{ConnectionSettings, Override, PortKey};
 use serde::{Deserialize, Serialize};
@@ -7,26 +7,26 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 
-/// How the programs are to be.
+/// Options for loading the programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadOptions {
-    /// How far they are to go.
+    /// Mode that is asked for.
     pub wanted: Wanted,
     /// Connections are measured alone, and keep all that is theirs; `wanted` means nothing then.
     pub is_dry_run: bool,
-    /// For all connections.
+    /// Settings for all connections.
     pub settings: ConnectionSettings,
-    /// For some prefixes.
+    /// Rules for some prefixes.
     pub overrides: Vec<Override>,
-    /// For some ports.
+    /// Rules for some ports.
     pub ports: BTreeMap<PortKey, u32>,
     /// Paths remembered at most.
     pub max_paths: u32,
-    /// Connections tell of their path by a TCP option as they close.
+    /// Connections report their path by a TCP option when they close.
     pub writes_option: bool,
 }
 
-/// What is asked for.
+/// Mode that is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wanted {
@@ -39,11 +39,11 @@ pub enum Wanted {
     Window,
 }
 
-/// What is at work.
+/// Mode in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Ours upon the kernel's congestion control.
+    /// Our congestion controls, each of which wraps one of the kernel's.
     Wrap,
     /// First windows alone.
     Window,
@@ -61,7 +61,7 @@ impl Display for Mode {
     }
 }
 
-/// Where the cgroups of version 2 are mounted; `None` if they are not.
+/// Mount point of the cgroups of version 2; `None` if they are not mounted.
 pub fn cgroup_root() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let mut fields = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Loads the programs and attaches them, for as long as what is returned lives.
+//! Loads the programs and attaches them, for the lifetime of the returned values.
 
 mod maps;
 mod takeover;
@@ -32,7 +32,7 @@ const SETTINGS: &str = ".data.settings";
 
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
-/// What libbpf and the verifier said of the load under way.
+/// Output of libbpf and the verifier for the present load.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The programs, in the kernel and checked by it, attached to nothing.
@@ -46,7 +46,8 @@ pub struct Loaded {
     writes_option: bool,
 }
 
-/// Maps of another agent that has the same programs, by their names: what is loaded upon them goes on with what is there.
+/// Maps of another agent that has the same programs, by their names: programs loaded with them go
+/// on with their contents.
 #[derive(Debug, Default)]
 pub struct SharedMaps(BTreeMap<String, OwnedFd>);
 
@@ -56,7 +57,7 @@ impl SharedMaps {
         self.0.insert(name, file);
     }
 
-    /// By name.
+    /// The maps by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, BorrowedFd<'_>)> {
         self.0.iter().map(|(name, file)| (name, file.as_fd()))
     }
@@ -67,20 +68,20 @@ impl SharedMaps {
     }
 }
 
-/// Which programs these are: agents that were built with the same ones can share maps, of which each byte then means the
-/// same.
+/// Digest of the programs. Agents with the same digest can share maps, since each byte has the same
+/// meaning.
 pub(crate) fn programs_digest() -> String {
     Sha256::digest(OBJECT).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Which of the programs are loaded, and for what kind of kernel.
+/// The programs to load, and the kind of kernel.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// How far they go.
+    /// Their mode.
     pub mode: Mode,
     /// The congestion controls among them; none but in mode `wrap`.
     pub schemes: Vec<HsControl>,
-    /// How they have to be shaped.
+    /// Form that the kernel needs.
     pub shape: Shape,
 }
 
@@ -88,7 +89,7 @@ impl Loaded {
     /// Loads the programs.
     ///
     /// # Errors
-    /// What the kernel or libbpf have against it.
+    /// If the kernel or libbpf rejects them; the error has the reason.
     pub fn load(
         load: &LoadOptions,
         programs: Programs,
@@ -115,7 +116,7 @@ impl Loaded {
         let writes_option = load.writes_option;
         let loaded = Self { object, later: Vec::new(), programs, writes_option };
         loaded.assert_contract();
-        // What is shared is another agent's still.
+        // Shared maps are still another agent's.
         if shared.is_empty() {
             loaded.program_settings()?.apply(load)?;
         }
@@ -133,7 +134,7 @@ impl Loaded {
         programs.map(file).collect()
     }
 
-    /// Both halves of the contract were built together; if not, nothing that is read means anything.
+    /// Both halves of the contract were built together; if not, no value could be interpreted.
     fn assert_contract(&self) {
         let sizes = |name| {
             let map = self.map(name);
@@ -144,7 +145,7 @@ impl Loaded {
         assert_eq!(sizes(SETTINGS).1, ConnectionSettings::SIZE);
     }
 
-    /// Attends to the connections of cgroups and of those below, from now on, but for those of `except`.
+    /// Hooks the connections of cgroups and of those below, from now on, except those of `except`.
     ///
     /// # Errors
     /// If another agent runs, or a cgroup is none of version 2.
@@ -178,7 +179,7 @@ impl Loaded {
         self.programs.schemes.iter().flat_map(|scheme| scheme.names()).copied().collect()
     }
 
-    /// Of whichever object has it.
+    /// The map of a congestion control, from the object that has it.
     fn control_map(&mut self, name: &str) -> MapMut<'_> {
         let objects = std::iter::once(&mut self.object).chain(&mut self.later);
         let mut maps = objects.flat_map(Object::maps_mut);
@@ -206,7 +207,7 @@ impl Loaded {
         self.programs.shape.is_linked
     }
 
-    /// How far they go.
+    /// Their mode.
     pub const fn mode(&self) -> Mode {
         self.programs.mode
     }
@@ -216,11 +217,11 @@ impl Loaded {
         &self.programs.schemes
     }
 
-    /// One more congestion control, what it is built upon having come since: of the same maps, so it remembers with the
-    /// others.
+    /// Adds one more congestion control whose basis has appeared since. It uses the same maps, so
+    /// it shares the memory.
     ///
     /// # Errors
-    /// What the kernel has against it.
+    /// If the kernel rejects it; the error has the reason.
     pub fn add(&mut self, attached: &mut Attached, scheme: HsControl) -> Result<(), String> {
         let told =
             |error: libbpf_rs::Error| Rejection::new(&error.to_string(), &said().join("")).reason;
@@ -245,7 +246,7 @@ impl Loaded {
         open.load()
     }
 
-    /// The same with other cgroups; those that stay are attended to all the while.
+    /// Attaches the programs to other cgroups; cgroups that stay keep theirs all the time.
     ///
     /// # Errors
     /// If a cgroup is none of version 2; then nothing has changed.
@@ -279,10 +280,10 @@ impl Loaded {
         Ok(())
     }
 
-    /// Whether there is a program for it.
+    /// Whether a hook gets a program.
     const fn wants(&self, hook: CgroupHook) -> bool {
         match (hook, self.mode()) {
-            // What applications say is heeded by a congestion control of ours alone.
+            // Only our congestion controls apply hints of applications.
             (CgroupHook::Hear | CgroupHook::Answer, Mode::Window | Mode::Measure)
             | (CgroupHook::Widen, Mode::Measure) => false,
             (CgroupHook::Report, _) => self.writes_option,
@@ -329,7 +330,7 @@ impl Loaded {
     }
 }
 
-/// Has what is open use these maps, each in the place of its own of that name.
+/// Makes the programs of an open object use these maps instead of their own of the same names.
 fn reuse(open: &mut OpenObject, shared: &SharedMaps) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         if let Some(file) = shared.0.get(map.name().to_string_lossy().as_ref()) {
@@ -361,7 +362,7 @@ fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()>
     Ok(())
 }
 
-/// libbpf puts the object's name before those of sections.
+/// Compares a map's name; libbpf puts the object's name before section names.
 fn is_named(map: &OsStr, name: &str) -> bool {
     map == OsStr::new(name) || (name.starts_with('.') && map.to_string_lossy().ends_with(name))
 }

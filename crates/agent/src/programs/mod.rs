@@ -1,8 +1,8 @@
-//! The BPF programs: chosen for the kernel, loaded, attached, replaced, configured and removed,
-//! and what they report ([`telemetry`]).
+//! The BPF programs: chooses them for the kernel, loads, attaches, replaces, configures and removes
+//! them, and reads their reports ([`telemetry`]).
 //!
-//! The module decides which programs run. It takes its options as plain data ([`load_options`]).
-//! It does not know the command line, the configuration file or the operator's questions.
+//! The module decides which programs run. It takes its options as plain data ([`load_options`]). It
+//! does not know the command line, the configuration file or the operator's questions.
 
 pub(crate) mod cgroups;
 pub mod check;

@@ -1,5 +1,6 @@
-//! How connections get their windows: by a congestion control of ours, or by the first window alone where the kernel
-//! allows no more. `check` and the agent decide here, by the same steps: what `check` says is what the agent does.
+//! Chooses the mode: connections get their windows by a congestion control of ours, or, if the
+//! kernel supports no more, only their first window. `check` and the agent decide here by the same
+//! steps, so `check` shows what the agent does.
 
 use super::check::{self, Finding};
 use super::load_options::{LoadOptions, Mode, Wanted};
@@ -8,25 +9,25 @@ use crate::kernel::congestion::{Absence, ControlChoice, HsControl};
 use crate::kernel::facts::Facts;
 use crate::kernel::rejection::Rejection;
 
-/// Programs that are loaded, and what the operator should know of that.
+/// Loaded programs, with remarks for the operator.
 #[derive(Debug)]
 pub struct Outcome<T = Loaded> {
-    /// What was loaded.
+    /// The loaded programs.
     pub loaded: T,
-    /// Why it is first windows alone where more was asked for.
+    /// Reason for first windows alone, if more was asked for.
     pub less: Option<String>,
-    /// Congestion controls that are left out though what they are built upon is there, and why.
+    /// Congestion controls that are left out though their basis exists, with reasons.
     pub left_out: Vec<String>,
 }
 
-/// What connections miss where first windows are all that there is.
+/// Features that connections lack with first windows alone.
 const LESS: &str = "connections start with a remembered first window, paced, and keep the kernel's congestion control; \
      they have no warm start after idle, no mark, no session and no socket options";
 
-/// Loads what is asked for, or what there can be of it, upon the maps of `shared`.
+/// Loads the requested mode, or the best supported one, with the maps of `shared`.
 ///
 /// # Errors
-/// Why it cannot work here.
+/// If it cannot work here; the error has the reason.
 pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> {
     decide(load, &Facts::running(), shared)
 }
@@ -55,7 +56,8 @@ fn first_windows(
     Ok(Outcome { loaded, less: None, left_out: Vec::new() })
 }
 
-/// With all of our congestion controls that the kernel can have. One that it rejects is left out, unless it is asked for.
+/// Loads all of our congestion controls that the kernel supports. One that it rejects is left out,
+/// unless it is asked for.
 fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
     let needed = load.settings.control.needs();
     if let Some(why) = check::first_missing(&check::needed(load.settings.control, facts)) {
@@ -80,7 +82,8 @@ fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Out
     }
 }
 
-/// Those that the kernel can have, and why it cannot have those whose place to build upon is there.
+/// Congestion controls that the kernel supports, and the reasons against the others whose basis
+/// exists.
 fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
     for scheme in HsControl::ALL {
@@ -97,13 +100,13 @@ fn sentence(facts: &Facts, rejection: &Rejection) -> String {
     format!("{} {}", facts.kernel(), rejection.reason)
 }
 
-/// The sentence, and below it all that libbpf and the verifier said.
+/// The sentence, and below it all output of libbpf and the verifier.
 fn told(facts: &Facts, rejection: &Rejection) -> String {
     format!("{}\n{}", sentence(facts, rejection), rejection.details)
 }
 
-/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go. The last finding is
-/// whether the agent can work, and how.
+/// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go.
+/// The last finding is whether the agent can work, and how.
 pub fn findings(load: &LoadOptions) -> Vec<Finding> {
     let (facts, control) = (Facts::running(), load.settings.control);
     let mut findings = check::needed(control, &facts);
@@ -121,7 +124,7 @@ fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
             let all = format!("mode {}; the kernel takes them, they are gone again", loaded.mode());
             Ok([vec![all], left_out].concat().join("; without "))
         }
-        // The verifier's reasons are long; whoever starts the agent gets them all.
+        // The verifier's reasons are long; the start of an agent shows them all.
         Err(why) => Err(first_line(&why)),
     };
     check::finding("programs", found)
@@ -155,7 +158,7 @@ fn choose<T>(
                 }
             }
         }
-        // What was asked for by name is not replaced by something else.
+        // A mode that was asked for by name is not replaced.
         Wanted::Wrap | Wanted::Auto => wrap().map_err(cannot),
     }
 }
@@ -192,7 +195,7 @@ mod tests {
             [(Wanted::Wrap, ControlChoice::Auto), (Wanted::Auto, ControlChoice::Session)]
         {
             let why = choose(wanted, control, NO_WRAP, WINDOW).unwrap_err();
-            // Who asked for it gets the verifier's words, too.
+            // An explicit request shows the verifier's words, too.
             assert_eq!(why, "cannot work here: no struct_ops\nand more");
         }
     }

@@ -1,5 +1,5 @@
-//! What of running programs can be changed: settings, what is said of prefixes, what is said of ports. A
-//! connection reads them as it opens; those that are open keep what they have.
+//! The changeable parts of running programs: settings, rules for prefixes, rules for ports. A
+//! connection reads them when it opens; open connections keep their values.
 
 use super::load_options::LoadOptions;
 use crate::contract::{ConnectionSettings, PrefixKey};
@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::HashMap;
 
-/// The maps in which it stands.
+/// The maps of the changeable parts.
 #[derive(Debug)]
 pub struct ProgramSettings {
     pub(crate) settings: MapHandle,
@@ -17,7 +17,7 @@ pub struct ProgramSettings {
 }
 
 impl ProgramSettings {
-    /// As `load` says. What counts for a connection that opens meanwhile is of the old or of the new.
+    /// Applies `load`. A connection that opens meanwhile may get an old or a new value of each.
     ///
     /// # Errors
     /// If the kernel refuses, for want of memory.

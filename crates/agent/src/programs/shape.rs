@@ -1,5 +1,5 @@
-//! Shapes the programs, before the verifier sees them, to what is asked for and to what the kernel has: which programs are
-//! loaded at all, which operations congestion controls register, how they are registered.
+//! Shapes the programs, before the verifier sees them, for the options and the kernel: the programs
+//! to load, the operations that congestion controls register, and how they are registered.
 
 use super::load_options::Mode;
 use crate::kernel::congestion::HsControl;
@@ -8,16 +8,16 @@ use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::{MapType, OpenObject};
 use std::ffi::OsStr;
 
-/// Where programs read what the loader says of the kernel.
+/// Section from which programs read facts about the kernel.
 const OF_KERNEL: &str = ".rodata.kernel";
 /// The kernel's `BPF_F_LINK`.
 const LINKED: u32 = 1 << 13;
 
-/// Loads what `mode` needs, and of the congestion controls `schemes` alone: nothing that the kernel lacks stands in the way
-/// of what does without it.
+/// Loads the programs that `mode` needs, and of the congestion controls only `schemes`. So a
+/// missing ability of the kernel affects only the programs that need it.
 ///
 /// # Errors
-/// Of libbpf, which has none here.
+/// An error of libbpf, which does not occur here.
 pub(super) fn choose(
     open: &mut OpenObject,
     mode: Mode,
@@ -47,7 +47,7 @@ pub(super) fn choose_report(open: &mut OpenObject, writes_option: bool) {
 /// Loads one congestion control and nothing else.
 ///
 /// # Errors
-/// Of libbpf, which has none here.
+/// An error of libbpf, which does not occur here.
 pub(super) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     choose(open, Mode::Wrap, &[scheme])?;
     for mut program in open.progs_mut() {
@@ -84,7 +84,7 @@ fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> 
 /// Fits the congestion controls of what is open, which `object` holds, to the kernel.
 ///
 /// # Errors
-/// Of libbpf, which has none here.
+/// An error of libbpf, which does not occur here.
 pub(super) fn fit(open: &mut OpenObject, object: &[u8], shape: Shape) -> libbpf_rs::Result<()> {
     let places = Operations::of(object)?;
     for mut map in open.maps_mut() {
@@ -102,14 +102,15 @@ pub(super) fn fit(open: &mut OpenObject, object: &[u8], shape: Shape) -> libbpf_
         let name = map.name().to_string_lossy().into_owned();
         let register = map.initial_value_mut().expect("operations");
         for dropped in places.dropped(&name, shape) {
-            // Where there is no program libbpf looks for no operation of the kernel's.
+            // Without a program libbpf looks for no operation of the kernel's.
             register[dropped..dropped + size_of::<usize>()].fill(0);
         }
     }
     Ok(())
 }
 
-/// Where, in what a congestion control registers, the operations stand of which a kernel has one or the other.
+/// Offsets, in a congestion control's registration, of the operations of which a kernel has one or
+/// the other.
 struct Operations {
     cwnd_event: usize,
     own_tx_start: usize,
@@ -130,8 +131,8 @@ impl Operations {
         Ok(Self { cwnd_event: place("cwnd_event"), own_tx_start: place("cwnd_event_tx_start") })
     }
 
-    /// What the kernel has not, or would ask for nothing: beside an operation of its own for the start of sending, only
-    /// CUBIC's restart after idle is left to `cwnd_event`.
+    /// Operations that the kernel lacks, or would call in vain. A kernel with an operation of its
+    /// own for the start of sending leaves only CUBIC's restart after idle to `cwnd_event`.
     fn dropped(&self, control: &str, shape: Shape) -> Vec<usize> {
         match shape.has_own_tx_start {
             false => vec![self.own_tx_start],

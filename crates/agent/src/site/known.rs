@@ -1,5 +1,5 @@
-//! What the thread of the gateways' client and the agent's own both keep in mind of a site, each within a bound: who was asked
-//! for, what segments a path has, where no gateway is believed for a while, and what is to be forgotten.
+//! Bounded state about a site that the thread of the gateways' client shares with the agent. It has
+//! paths asked for, segment sizes of paths, distrusted answers of gateways, and networks to forget.
 
 use crate::contract::PrefixKey;
 use crate::os::clock::since;
@@ -7,16 +7,19 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
-/// Payload of a full segment on Ethernet with timestamps, bytes, of IPv4 and IPv6: what is taken for that of a path until a
-/// connection has told its own. Windows of gateways are bytes, those of the memory segments.
+/// Payload of a full segment on Ethernet with timestamps, bytes, of IPv4 and IPv6. It is assumed
+/// for a path until a connection has shown its own. Windows of gateways are bytes, those of the
+/// memory segments.
 const USUAL_MSS: (u32, u32) = (1448, 1428);
 /// Paths whose segments have another size, at most.
 const SEGMENT_SIZES: usize = 4096;
-/// Networks to forget that nobody has taken up yet, at most; if there are more, all are forgotten.
+/// Limit of networks to forget that the agent has not yet taken; if there are more, all are
+/// forgotten.
 const FORGETS: usize = 1024;
 /// Paths on which warm starts have failed lately, at most.
 const QUARANTINED: usize = 4096;
-/// Networks asked for that are kept in mind, at most, and paths of each: one for each network namespace.
+/// Networks asked for that are kept in mind, at most, and paths of each: one for each network
+/// namespace.
 const ASKED: usize = 16_384;
 const NAMESPACES: usize = 16;
 
@@ -28,12 +31,12 @@ impl Forgets {
     pub(super) fn add(&mut self, network: IpNet) {
         self.0.insert(network);
         if self.0.len() > FORGETS {
-            // Whoever has so much forgotten gets more than that, and nothing that had to go stays.
+            // Then everything is forgotten: more than was asked, but nothing that had to go stays.
             self.0 = BTreeSet::from([Ipv4Net::default().into(), Ipv6Net::default().into()]);
         }
     }
 
-    /// What there is, and there is no more.
+    /// Takes the networks, and leaves none.
     pub(super) fn take(&mut self) -> Vec<IpNet> {
         mem::take(&mut self.0).into_iter().collect()
     }
@@ -61,14 +64,15 @@ fn usual_mss(prefix: IpNet) -> u32 {
     if prefix.addr().is_ipv4() { USUAL_MSS.0 } else { USUAL_MSS.1 }
 }
 
-/// Paths that were asked for, by the network that gateways know them by: what they tell unasked is of use to these.
+/// Paths that were asked for, by the network that gateways know them by. Unasked answers of
+/// gateways update these.
 #[derive(Debug, Default)]
 pub(super) struct AskedPaths(HashMap<IpNet, Vec<PrefixKey>>);
 
 impl AskedPaths {
     pub(super) fn add(&mut self, network: IpNet, path: PrefixKey) {
         if self.0.len() >= ASKED && !self.0.contains_key(&network) {
-            // Who is still of interest is asked for again.
+            // Paths that are still of interest are asked for again.
             self.0.clear();
         }
         let paths = self.0.entry(network).or_default();
@@ -81,7 +85,7 @@ impl AskedPaths {
         self.0.get(network).cloned().unwrap_or_default()
     }
 
-    /// What lies within `prefix`, or everything, is of no interest until it is asked for again.
+    /// Forgets the paths within `prefix`, or all, until they are asked for again.
     pub(super) fn forget(&mut self, prefix: Option<IpNet>) {
         let stays = |path: &PrefixKey| prefix.is_some_and(|prefix| !prefix.contains(&path.prefix));
         self.0.retain(|_, paths| {
@@ -109,7 +113,7 @@ impl Quarantine {
             let lasts = self.lasts;
             self.since.retain(|_, then| since(*then, now) < lasts);
         }
-        // With more than so many failures at a time the agent leaves windows alone anyway.
+        // With more failures than this at a time the agent stops windows anyway.
         if self.since.len() < QUARANTINED {
             self.since.insert(path, now);
         }

@@ -1,24 +1,25 @@
-//! What gateways and agents tell each other, to and from what the programs in the kernel know: an estimate as a remembered path,
-//! and the summary of a connection as a report.
+//! Translates messages between gateways and agents from and to the kernel programs' forms: an
+//! estimate to a remembered path, and the summary of a connection to a report.
 
 use crate::contract::{ConnectionSummary, LearntPath};
 use gateway_proto::v1::{Bound, Estimate, Group, Report, Start};
 use ipnet::IpNet;
 
-/// Networks are told with no more bits than these.
+/// Most prefix bits of a network in a report.
 const LONGEST: (u8, u8) = (24, 48);
 /// No age is more, nanoseconds: 146 years.
 const OLDEST_NS: u64 = u64::MAX >> 2;
 
-/// The network of a path, as it may leave this host.
+/// The network of a path with as many bits as may leave this host.
 pub(super) fn told(prefix: IpNet) -> IpNet {
     let most = if prefix.addr().is_ipv4() { LONGEST.0 } else { LONGEST.1 };
     let length = prefix.prefix_len().min(most);
     IpNet::new(prefix.addr(), length).map_or(prefix, |net| net.trunc())
 }
 
-/// As the memory has it, in segments of `mss` bytes; `None` if it says too little: without a round trip nobody could tell whether
-/// the path is the same.
+/// Converts an estimate to the memory's form, in segments of `mss` bytes. `None` if it lacks a
+/// window or a round trip: without a round trip it could not be checked whether the path is the
+/// same.
 pub(super) fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<LearntPath> {
     let mss = u64::from(mss);
     let segments = u32::try_from(estimate.window / mss).ok()?;
@@ -27,11 +28,12 @@ pub(super) fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<Lea
         return None;
     }
     let rate = estimate.rate / 8;
-    // What the window adds to the round trip as it drains at that rate.
+    // Time in which the window drains at that rate: it is added to the round trip.
     let drained_us = (u64::from(segments) * mss * 1_000_000).checked_div(rate).unwrap_or(0);
     let srtt_us = u64::from(min_rtt_us).max(drained_us).min(u64::from(min_rtt_us) * 4);
     Some(LearntPath {
-        // Whatever clock a gateway has: what is older than half of the counter's range would seem to be of the future.
+        // An age from any clock of a gateway is limited: more than half of the counter's range
+        // would look like the future.
         learnt_ns: now.wrapping_sub(estimate.age_ms.saturating_mul(1_000_000).min(OLDEST_NS)),
         bytes_acked: 0,
         sent: 0,
@@ -48,7 +50,7 @@ pub(super) fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<Lea
     })
 }
 
-/// What a connection says of its network; `None`: nothing.
+/// A connection's report on its network; `None`: it has shown nothing.
 pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     let window = u64::from(segments_of(summary)) * u64::from(summary.mss);
     if window == 0 || summary.sent == 0 {
@@ -73,7 +75,7 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     Some(Report {
         network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
         window,
-        // What a gateway has told is no measurement: told back, it would confirm itself.
+        // A remembered rate may come from a gateway: reported back, it would confirm itself.
         rate: if summary.has_shown_rate { summary.rate.saturating_mul(8) } else { 0 },
         min_rtt_us: summary.min_rtt_us.into(),
         sent: summary.sent,
@@ -88,32 +90,35 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     })
 }
 
-/// What it had in flight, segments, and at most; 0: it does not say.
+/// Segments that it had in flight, or showed to fit; 0: it has shown none.
 fn segments_of(summary: &ConnectionSummary) -> u32 {
     match summary.flight {
-        // It has left nothing in this host's memory. The others have to know where it failed: as much of the flight as there was
-        // to send.
+        // It has left nothing in this host's memory. Other hosts need to know the window at which
+        // it failed: as much of the flight as there was to send.
         _ if has_failed_as_it_opened(summary) => {
             summary.first_window.min(summary.sent.saturating_sub(summary.retransmitted))
         }
-        // What was in flight; and of what it leaves in this host's memory as much as the path holds at the rate that it was seen to
-        // have. A paced flight is wider than both, and proves the rate with it.
+        // The delivered flight; and of the window that it leaves in memory, as much as the path
+        // holds at the rate that it showed. A paced flight is wider than both, and proves the rate
+        // with it.
         flight if flight > 0 && !summary.has_measured => {
             flight.max(summary.learnt.min(carried_of(summary)))
         }
-        // Members of a session know their common window alone.
+        // Members of a session know only their common window.
         _ => summary.learnt,
     }
 }
 
-/// Segments that its path holds without a queue, at the rate that was measured or is remembered; 0: none is known.
+/// Segments that its path holds without a queue, at the rate that was measured or is remembered; 0:
+/// none is known.
 fn carried_of(summary: &ConnectionSummary) -> u32 {
     let in_a_round = u128::from(summary.rate) * u128::from(summary.min_rtt_us) / 1_000_000;
     let segments = in_a_round.checked_div(summary.mss.into()).unwrap_or(0);
     u32::try_from(segments).unwrap_or(u32::MAX)
 }
 
-/// Its first flight of all has met a loss, and nothing has been measured since. Of a later flight nobody knows how wide it was.
+/// Its very first flight met a loss, and nothing has been measured since. The width of a later
+/// flight is not known.
 const fn has_failed_as_it_opened(summary: &ConnectionSummary) -> bool {
     summary.has_fallen_back && !summary.has_measured && summary.restarts == 0
 }
@@ -144,7 +149,7 @@ mod tests {
     fn an_estimate_without_a_round_trip_or_a_whole_segment_is_none() {
         let good = Estimate { window: 144_800, min_rtt_us: 80_000, ..Estimate::default() };
         assert_eq!(learnt_from(&good, 1448, 0).map(|path| path.window), Some(100));
-        // Of another size: 144,800 = 16 * 8948 + 1632.
+        // With another segment size: 144,800 = 16 * 8948 + 1632.
         assert_eq!(learnt_from(&good, 8948, 0).map(|path| path.window), Some(16));
         assert_eq!(learnt_from(&Estimate { min_rtt_us: 0, ..good }, 1448, 0), None);
         assert_eq!(learnt_from(&Estimate { window: 1447, ..good }, 1448, 0), None);
@@ -183,12 +188,13 @@ mod tests {
         let bound = |summary| report_of(&summary).map(|report| (report.window, report.bound()));
         let cold = ConnectionSummary { learnt: 25, flight: 20, ..summary() };
         assert_eq!(bound(cold), Some((20_000, Bound::Over)));
-        // What is remembered is wider than what was under way at a time: it left at the path's rate.
+        // The remembered window exceeds the segments that were outstanding at a time: it was paced
+        // at the path's rate.
         let warm = ConnectionSummary { is_warm: true, ..cold };
         assert_eq!(bound(warm), Some((20_000, Bound::OwnStart)));
         let measured = ConnectionSummary { has_measured: true, retransmitted: 2, ..cold };
         assert_eq!(bound(measured), Some((25_000, Bound::Loss)));
-        // Nothing has arrived together since it lost something, and it has left nothing.
+        // No flight was delivered since the loss, and it has left no window.
         assert_eq!(bound(ConnectionSummary { retransmitted: 1, ..summary() }), None);
         // 1 MB/s over 80 ms are 80 segments of 1000 bytes; 300 kB/s are 24.
         let fast = ConnectionSummary { rate: 1_000_000, ..cold };
@@ -211,7 +217,8 @@ mod tests {
         assert_eq!(bound(ConnectionSummary { sent: 0, bytes_acked: 0, ..summary() }), None);
     }
 
-    /// 1,000,000 bytes a second are 8 Mbit/s. What is only remembered bounds the window, and is not told.
+    /// 1,000,000 bytes a second are 8 Mbit/s. A rate that is only remembered bounds the window, and
+    /// is not reported.
     #[test]
     fn a_rate_that_was_not_measured_is_not_told() {
         let known = ConnectionSummary { learnt: 25, flight: 20, rate: 1_000_000, ..summary() };

@@ -1,7 +1,7 @@
-//! What other servers of the site know: the agent asks their performance gateway of paths as handshakes begin, and tells it
-//! how connections went. Answers go into the memory of paths, where each passes the rules of that: younger knowledge of
-//! its own wins, and windows are capped, aged, checked against the round trip and compared with a control group as ever.
-//! Nothing in the kernel waits for any of this.
+//! The client of the site's performance gateway: the agent asks it for paths when handshakes begin,
+//! and reports connections. Answers enter the memory of paths and obey its rules: younger samples
+//! of the host's own win. Windows are capped, aged, checked against the round trip and compared
+//! with a control group as always. Nothing in the kernel waits for any of this.
 
 mod known;
 mod message;
@@ -20,14 +20,14 @@ use message::{learnt_from, report_of, told};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The gateways of the site, and what they may change here.
+/// The client of the site's gateways, and the state here that they may change.
 #[derive(Debug)]
 pub(crate) struct Site {
     client: SiteClient<PathInquiry>,
     known: Arc<Known>,
 }
 
-/// What the thread of the client and the agent's own both know.
+/// State that the thread of the client and the agent share.
 #[derive(Debug)]
 struct Known {
     quarantine: Mutex<Quarantine>,
@@ -79,12 +79,12 @@ impl Site {
         }
     }
 
-    /// Networks that a gateway has told to forget, also on disk, since this was asked last.
+    /// Networks that a gateway has asked to forget, also on disk, since the last call.
     pub(crate) fn forgotten(&self) -> Vec<IpNet> {
         lock(&self.known.forgets).take()
     }
 
-    /// What lies within `prefix`, or everything, is renewed no more by what gateways tell unasked.
+    /// Stops updates of paths within `prefix`, or of all, by unasked answers of gateways.
     pub(crate) fn forget(&self, prefix: Option<IpNet>) {
         lock(&self.known.asked).forget(prefix);
     }
@@ -94,7 +94,7 @@ impl Site {
         self.known.shares_namespaces.store(settings.shares_namespaces, Ordering::Relaxed);
     }
 
-    /// How it goes.
+    /// Status of the client.
     pub(crate) fn status(&self) -> ClientStatus {
         self.client.status()
     }
@@ -108,12 +108,12 @@ struct Hearer {
     own: OwnPaths,
 }
 
-/// How the paths of this host's own connections are known to the programs.
+/// Form in which the programs know the paths of this host's own connections.
 #[derive(Clone, Copy, Debug)]
 struct OwnPaths {
-    /// Of this host, where namespaces remember apart.
+    /// Network namespace of this host, if namespaces have memories of their own.
     namespace: u32,
-    /// Of IPv4 and IPv6.
+    /// Prefix bits of IPv4 and IPv6.
     bits: (u8, u8),
 }
 
@@ -144,7 +144,8 @@ impl Hearer {
                 let took = since(question.of.at_ns, now);
                 return question.of.can_be_in_time && took < u64::from(round_trip_us) * 1000;
             }
-            // It renews what was asked for, and adds nothing: a site has more networks than a host sees.
+            // It updates paths that were asked for, and adds none: a site has more networks than a
+            // host sees.
             SiteEvent::Told(estimate) => {
                 let network = estimate.network.and_then(|network| network.to_net());
                 let paths = network.map(|network| lock(&self.known.asked).of(&network));

@@ -9,7 +9,7 @@ use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 
-/// False, having said so, where the kernel's BBR cannot be called.
+/// False, with a note, if the kernel's BBR cannot be called.
 fn has_bbr() -> bool {
     let found = agent::kernel::congestion::HsControl::Bbr.found();
     if let Err(why) = &found {
@@ -76,7 +76,7 @@ fn what_bbr_has_measured_is_remembered_and_sent_at_once() {
         // Long enough that BBR finds the pipe full: 3 round trips at the same rate.
         bed.visit(&server, 3_000_000);
         agent.wait_for_closed(2);
-        // 20 Mbit/s in 80 ms: 133 packets of 1500 bytes, and what the round trip takes longer.
+        // 20 Mbit/s in 80 ms: 133 packets of 1500 bytes, and some more for a longer round trip.
         let window = agent.paths()[0].window;
         assert!((120..=160).contains(&window), "{window}");
 

@@ -1,5 +1,6 @@
-//! What others attach at the same places, and what applications do with their sockets: the agent goes on beside it, or leaves the
-//! connection alone. Limits that cannot be tested here are in docs/agent/beside.md.
+//! Other programs at the same hooks, and special sockets of applications: the agent works beside
+//! them, or leaves the connection alone. docs/agent/beside.md has limits that cannot be tested
+//! here.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, request};
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, ProgramMut};
@@ -46,7 +47,7 @@ impl Others {
     }
 }
 
-/// Where a variable stands.
+/// Offset of a variable.
 fn place_of(name: &str) -> usize {
     use libbpf_rs::btf::{Btf, types};
     let types = Btf::from_raw("beside", OTHERS).unwrap().unwrap();
@@ -80,7 +81,7 @@ fn others_at_the_same_hook_run_before_and_after() {
         let last = others.attach("watch_last", bed.cgroup());
         assert_warm(&bed, &agent, &server);
         assert_eq!((others.number("seen"), others.last_seen()), (2, 2));
-        // Who goes takes nobody along.
+        // Removing the others does not affect the agent.
         drop((first, last));
         assert_warm(&bed, &agent, &server);
         assert_eq!(others.number("seen"), 2);
@@ -97,8 +98,8 @@ impl Others {
     }
 }
 
-/// Another agent's choice is as good as an application's: where it comes first ours leaves the connection alone, where it comes
-/// last the connection has what that says.
+/// Another agent's choice counts as an application's. If it comes first, ours leaves the connection
+/// alone; if it comes last, the connection has the other's choice.
 #[test]
 fn whoever_else_chooses_the_congestion_control_has_it() {
     calmly(|| {
@@ -118,7 +119,7 @@ fn whoever_else_chooses_the_congestion_control_has_it() {
     });
 }
 
-/// As service meshes do: sockets in a map, whose messages a program passes on.
+/// Service meshes do this: sockets in a map, whose messages a program passes on.
 #[test]
 fn sockets_in_a_sockmap_start_warm() {
     calmly(|| {
@@ -134,7 +135,7 @@ fn sockets_in_a_sockmap_start_warm() {
     });
 }
 
-/// As the socket load balancers of Kubernetes do: an application connects to a service's address.
+/// Socket load balancers of Kubernetes do this: an application connects to a service's address.
 #[test]
 fn a_translated_destination_is_remembered_by_its_true_address() {
     calmly(|| {
@@ -165,7 +166,8 @@ fn a_translated_destination_is_remembered_by_its_true_address() {
     });
 }
 
-/// As nginx upgrades itself: a new process listens at the same port, the old one listens no more, its connections go on.
+/// nginx upgrades itself like this: a new process listens at the same port, the old one stops, its
+/// connections go on.
 #[test]
 fn a_server_that_restarts_beside_itself_stays_warm() {
     calmly(|| {
@@ -188,7 +190,8 @@ fn a_server_that_restarts_beside_itself_stays_warm() {
     });
 }
 
-/// Most clients of such a server speak plain TCP. Subflows of the others are connections of their own, each on its path.
+/// Most clients of an MPTCP server speak plain TCP. Subflows of the others are connections of their
+/// own, each on its path.
 #[test]
 fn mptcp_starts_warm_with_plain_clients_and_as_subflow() {
     calmly(|| {
@@ -211,7 +214,8 @@ fn mptcp_starts_warm_with_plain_clients_and_as_subflow() {
     });
 }
 
-/// The request comes with the SYN, before any round trip is known: such a connection starts cold, and teaches.
+/// The request comes with the SYN, before any round trip is known: the connection starts cold, and
+/// the memory learns from it.
 #[test]
 fn fast_open_goes_on_and_starts_cold_without_a_round_trip() {
     calmly(|| {

@@ -1,11 +1,12 @@
-//! Bulk data at the machine's own speed: what the programs cost of it.
+//! Bulk data at the machine's own speed: the cost of the programs.
 
 use crate::bed::{Bed, Server, finish};
 use crate::cable::Cable;
 use std::net::TcpStream;
 
-/// Of a turn, over one request: the server holds an answer in memory. A tenth of a second: a machine that others share is as fast for
-/// both of a pair, and is not for as many seconds.
+/// Bytes of a turn, over one request: the server holds an answer in memory. A turn takes a tenth of
+/// a second, in which a shared machine is equally fast for both of a pair. That does not hold for
+/// longer times.
 const BYTES: u64 = 1 << 26;
 const PAIRS: usize = 200;
 
@@ -20,7 +21,7 @@ fn rate(stream: &mut TcpStream) -> f64 {
     BYTES as f64 * 8e-9 / Bed::again(stream, BYTES).as_secs_f64()
 }
 
-/// Rates of both by turns, the one first and the other first.
+/// Rates of both, interleaved, with a changing order.
 fn pairs(streams: &mut [TcpStream; 2]) -> Vec<[f64; 2]> {
     let pair = |n: usize| {
         let mut rates = [0.0; 2];
@@ -32,15 +33,17 @@ fn pairs(streams: &mut [TcpStream; 2]) -> Vec<[f64; 2]> {
     (0..PAIRS).map(pair).collect()
 }
 
-/// The median, and what holds it in 95 of 100 cases if pairs do not depend on each other: of 200 values the 86th and the 115th (a binomial of a
-/// half, 100 and 1.96 standard deviations of 7.07 either way).
+/// The median, and the interval that contains it in 95 of 100 cases if pairs are independent. With
+/// 200 values these are the 86th and the 115th: a binomial of one half and 100, 1.96 standard
+/// deviations of 7.07 either way.
 fn median_within(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let rank = (values.len() as f64 / 2.0 - 0.98 * (values.len() as f64).sqrt()) as usize;
     [values[rank - 1], values[values.len() / 2], values[values.len() - rank]]
 }
 
-/// The kernel's CUBIC beside itself shows what the machine's noise is; then ours beside the kernel's own.
+/// The kernel's CUBIC beside itself shows what the machine's noise is; then ours beside the
+/// kernel's own.
 #[test]
 #[ignore = "a benchmark: make bench-agent"]
 fn bulk_data_goes_as_fast_as_without() {

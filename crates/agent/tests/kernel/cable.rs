@@ -1,4 +1,5 @@
-//! The two hosts of a bed joined once more, by a virtual cable (veth) without an emulation: as fast as the machine is.
+//! The two hosts of a bed joined once more, by a virtual cable (veth) without an emulation: as fast
+//! as the machine is.
 
 use crate::bed::{Bed, Server};
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,7 +13,7 @@ const SERVER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
 pub(crate) struct Cable<'a>(&'a Bed);
 
 impl<'a> Cable<'a> {
-    /// `None`, having said so, without the program `ip`. A bed has one at most.
+    /// `None`, with a note, without the program `ip`. A bed has one at most.
     pub(crate) fn between_hosts_of(bed: &'a Bed) -> Option<Self> {
         let mut far = resident(bed);
         let pid = far.id().to_string();

@@ -1,4 +1,4 @@
-//! The canary: who may start warm, what is compared, and what is stopped.
+//! The canary: connections that may start warm, comparisons, and stops.
 
 use crate::bed::{Agent, Bed, Server, finish, until};
 use crate::failing::{self, BYTES, FEW, visit_with_too_much};
@@ -44,8 +44,8 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
         assert_eq!(agent.status().percent, 50.0);
-        // Beside the control group of a fifth and a half of all, three tenths are outside: 12 of 40, four standard errors of
-        // √(40 · 0.3 · 0.7) = 2.9 either way.
+        // Beside the control group of a fifth and a half of all, three tenths are outside: 12 of
+        // 40, four standard errors of √(40 · 0.3 · 0.7) = 2.9 either way.
         let outside = count_of(&bed, &agent, &server, StartReason::Outside);
         assert!((1..=23).contains(&outside), "{outside}");
 
@@ -59,14 +59,14 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
         assert!(after.parts[0].control_group > before.parts[0].control_group, "{after:?}");
         assert_eq!(after.parts[0].chosen, before.parts[0].chosen);
 
-        // The file is as it was: what was said since stays. Then it says something else.
+        // The file is unchanged: the later command stays in force. Then the file changes.
         agent.signal(Signal::SIGHUP);
         until("it is read", || agent.said().contains("read anew"));
         assert_eq!((agent.status().percent, agent.status().stage), (0.0, 1));
         fs::write(&file, "percent = 80\n").unwrap();
         agent.signal(Signal::SIGHUP);
         until("it is read anew", || agent.status().percent == 80.0);
-        // With the control group that is all.
+        // The control group has the other fifth, so none is outside.
         assert_eq!(count_of(&bed, &agent, &server, StartReason::Outside), 0);
     });
 }
@@ -108,7 +108,8 @@ fn each_connection_tells_why_it_started_cold() {
     });
 }
 
-/// The harm is in windows of more than 128 segments: all is off, and also what is known of that window.
+/// The harm is in windows of more than 128 segments: all warm starts are stopped, and the report
+/// names that class of windows.
 #[test]
 fn harm_is_found_beside_a_control_group_and_named() {
     calmly(|| {
@@ -132,7 +133,8 @@ fn harm_is_found_beside_a_control_group_and_named() {
         assert!(all.chosen >= 40 && all.control_group >= 40, "{all:?}");
         let low = all.retransmission_ratio.unwrap().low;
         assert!(low > 2.0 || all.time_ratio.unwrap().low > 1.0, "{all:?}");
-        // Nobody starts warm, nor is compared, until it is armed; then all begins anew.
+        // No connection starts warm, nor is compared, until the agent is armed; then the comparison
+        // starts from nothing.
         assert!(!visit_with_too_much(&bed, &agent, &server));
         let after = agent.status();
         assert_eq!(after.parts[0].chosen, all.chosen);
@@ -143,8 +145,9 @@ fn harm_is_found_beside_a_control_group_and_named() {
     });
 }
 
-/// What the statistics would write once they have found harm in a part: windows of 33 to 64 segments, class 2 (offset 56 of the
-/// settings), or IPv4 /24, bit 160 + 24 = 184 of the lengths (offset 64): bit 24 of word 5.
+/// Writes settings as the statistics do when they find harm in a part. The part is windows of 33 to
+/// 64 segments, class 2 (offset 56 of the settings). Or it is IPv4 /24, bit 160 + 24 = 184 of the
+/// lengths (offset 64): bit 24 of word 5.
 #[test]
 fn what_is_stopped_of_a_part_leaves_the_others_warm() {
     calmly(|| {
@@ -176,13 +179,13 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
         assert_eq!(visit(30, 6), 3);
         let counts = agent.status();
         assert_eq!(counts.connections.starts[StartReason::Stopped as usize], 2);
-        // Neither side of what is stopped is compared.
+        // Neither group of a stopped part is compared.
         assert_eq!(counts.parts[0].chosen, 3);
     });
 }
 
-/// The same by what earlier connections of the path carried and lost (offset 100: bits of sizes
-/// from 0 on, of losses from 8 on), and by network (flag 1024 at offset 36, and the map).
+/// Writes stops by the past of paths (offset 100: bits of sizes from 0 on, of losses from 8 on). It
+/// does the same for networks (flag 1024 at offset 36, and the map).
 #[test]
 fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
     calmly(|| {
@@ -237,9 +240,9 @@ fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
     });
 }
 
-/// Chance decides for each connection, also on the same addresses and ports: of 40 one half is of
-/// the control group, and all of them are of one group once in 2^39 times. Each side is at least 6
-/// but once in 300,000 times (binomial).
+/// Chance decides for each connection, also with the same addresses and ports: half of 40 are in
+/// the control group on average. All of them are in one group once in 2^39 times. Each side has at
+/// least 6 except once in 300,000 times (binomial).
 #[test]
 fn the_same_addresses_and_ports_are_on_either_side() {
     calmly(|| {
@@ -258,8 +261,8 @@ fn the_same_addresses_and_ports_are_on_either_side() {
     });
 }
 
-/// A first visit starts warm after idle, from a memory of its own, and is compared neither then nor
-/// as it opened.
+/// A first visit starts warm after idle, from its own memory. It is compared neither then nor when
+/// it opened.
 #[test]
 fn a_first_visit_that_starts_again_after_idle_is_not_compared() {
     calmly(|| {

@@ -1,5 +1,5 @@
-//! Cold starts that measure the path, beside the kernel's CUBIC on the same link by turns: they take no longer, and
-//! where CUBIC overfills the queue, they lose far less.
+//! Cold starts that measure the path, interleaved with starts of the kernel's CUBIC on the same
+//! link. They take no longer and, where CUBIC overfills the queue, they lose far less.
 
 use crate::bed::{Agent, Bed, Server, finish, link_of, request};
 use link::LinkConfig;
@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 use test_support::calmly;
 
-/// What starts up has recovered once nothing was dropped for so many round trips; what is dropped later is congestion
-/// avoidance's.
+/// Round trips without a drop after which a start-up has recovered; later drops are due to
+/// congestion avoidance.
 const CALM: u64 = 5;
-/// A transfer of whose packets more than one in a hundred was handed over later than this is repeated, so often at most.
+/// A transfer is repeated if more than one of a hundred of its packets had a scheduling delay above
+/// this, at most this number of times.
 const LATE: units::Duration = units::Duration::from_millis(1);
 const ATTEMPTS: usize = 6;
 
@@ -95,7 +96,7 @@ fn transfer(bed: &Bed, server: &Server, bytes: u64, rtt_ms: u64) -> (Duration, u
     (time, calm.map_or(dropped.len(), |last| last + 1))
 }
 
-/// The kernel's CUBIC and ours by turns.
+/// Interleaves transfers of the kernel's CUBIC and ours.
 fn compare(
     (bed, agent): (&Bed, &Agent),
     (cell, bytes): (Cell, u64),
@@ -133,7 +134,8 @@ fn assert_no_worse(cell: Cell, stock: &Sample, ours: &Sample) {
 #[test]
 fn a_queue_that_slow_start_overfills_is_hardly_touched() {
     calmly(|| {
-        // 333 packets in a round trip. Slow start sends two for each that arrives: a flight of 320 needs room for 160.
+        // 333 packets in a round trip. Slow start sends two for each delivered one: a flight of 320
+        // needs room for 160.
         let cell = Cell { mbps: 20, rtt_ms: 200, queue: 100 };
         let Some(bed) = Bed::over(cell.link()) else { return };
         let agent = bed.agent(&[]);
@@ -141,7 +143,7 @@ fn a_queue_that_slow_start_overfills_is_hardly_touched() {
         assert!(median(&stock.drops) > 10.0, "{stock:?}");
         assert_no_worse(cell, &stock, &ours);
         drop(agent);
-        // As it was told to.
+        // With this option starts are stock.
         let _agent = bed.agent(&["--cold", "stock"]);
         let server = bed.serve(Domain::IPV4, None);
         let (_, dropped) = transfer(&bed, &server, 1_000_000, cell.rtt_ms);
@@ -160,7 +162,8 @@ fn what_an_application_is_slow_at_is_not_taken_for_the_path() {
         for _ in 0..3 {
             for (server, best) in servers.iter().zip(&mut best) {
                 let mut stream = bed.open(server, 1000);
-                // A segment each 5 ms, an eighth of what the path carries, for 300 ms: more than three round trips.
+                // A segment each 5 ms, an eighth of what the path carries, for 300 ms: more than
+                // three round trips.
                 for _ in 0..60 {
                     thread::sleep(Duration::from_millis(5));
                     request(&mut stream, 1000);
@@ -183,8 +186,9 @@ fn number(name: &str, default: u64) -> u64 {
     env::var(name).ok().map_or(default, |said| said.parse().unwrap())
 }
 
-/// Rates, round trips and queues of half a round trip, of one, and of 100 packets. `HEADSTART_MBPS`, `_RTT_MS`, `_QUEUE`, `_BYTES`
-/// and `_ROUNDS` say which rate, round trip and queue alone, how much, and how often.
+/// Rates, round trips and queues of half a round trip, of one, and of 100 packets.
+/// `HEADSTART_MBPS`, `_RTT_MS`, `_QUEUE`, `_BYTES` and `_ROUNDS` restrict the rate, round trip and
+/// queue, and set the bytes and the repetitions.
 #[test]
 #[ignore = "a quarter of an hour: make test-agent-long"]
 fn cold_starts_are_no_worse_in_any_cell() {

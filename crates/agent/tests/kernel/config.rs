@@ -1,4 +1,4 @@
-//! Whose connections are attended to, and what a configuration changes while the agent runs.
+//! The choice of connections to hook, and changes of the configuration while the agent runs.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic, until};
 use nix::sys::signal::Signal;
@@ -46,7 +46,7 @@ fn the_nearer_cgroup_counts() {
             assert!(is_attended(&bed, &agent, &above));
             assert!(!is_attended(&bed, &agent, &below));
         }
-        // Both are attended to, once.
+        // Both are hooked, once.
         let agent = bed.agent(&["--cgroup", bed.below().to_str().unwrap()]);
         assert!(is_attended(&bed, &agent, &above));
         assert!(is_attended(&bed, &agent, &below));
@@ -55,7 +55,8 @@ fn the_nearer_cgroup_counts() {
     });
 }
 
-/// A service manager removes the cgroup of a service that stops, and makes another one at the same path when it starts.
+/// A service manager removes the cgroup of a service that stops, and makes another one at the same
+/// path when it starts.
 #[test]
 fn a_cgroup_that_is_made_anew_is_attended_to_or_left_alone_as_the_old_one_was() {
     calmly(|| {
@@ -103,7 +104,7 @@ fn a_reload_changes_what_it_can_and_an_error_changes_nothing() {
         assert_eq!(agent.status().max_paths, 65_536);
         assert!(agent.said().contains("max-paths is as it was until"), "{}", agent.said());
         agent.wait_for_closed(1);
-        // By the prefix that is new.
+        // The path has the new prefix.
         assert_eq!(agent.paths()[0].prefix, "198.18.0.0/15".parse().unwrap());
 
         for (wrong, why) in [

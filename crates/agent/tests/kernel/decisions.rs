@@ -1,5 +1,6 @@
-//! At the level `debug` the log has a line of each start as it happens: how, why, with which window. It is off by default, names no
-//! whole address, and says how many starts it lacks.
+//! At the level `debug` the log has a line of each start as it happens: with its kind, its reason
+//! and its window. It is off by default, names no whole address, and notes the number of missing
+//! starts.
 
 use crate::bed::{Agent, Bed, finish, until};
 use crate::peers::Peers;
@@ -10,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 use test_support::calmly;
 
-/// Lines of starts, so many at least.
+/// Returns the lines of starts, once there are at least `count`.
 fn starts(agent: &Agent, count: usize) -> Vec<String> {
     let mut lines = Vec::new();
     until("starts are logged", || {
@@ -57,8 +58,8 @@ fn each_start_is_logged_with_its_reason_and_its_figures() {
             assert!((80.0..200.0).contains(&figure(line, "rtt_ms")), "{line}");
         }
         for line in &lines[1..] {
-            // 30 kB are 21 segments. In a round trip of 80 ms that is 21 · 1448 · 8 / 80 ms = 3.04 Mbit/s, and a first flight leaves 1.2
-            // times as fast, or at the path's rate.
+            // 30 kB are 21 segments. In a round trip of 80 ms that is 21 · 1448 · 8 / 80 ms = 3.04
+            // Mbit/s, and a first flight leaves 1.2 times as fast, or at the path's rate.
             let (window, rate) = (figure(line, "window"), figure(line, "rate_mbps"));
             assert!(window > 10.0 && window <= figure(line, "remembered"), "{line}");
             assert!(rate > window * 1448.0 * 8.0 / 0.2 / 1e6, "{line}");
@@ -115,7 +116,8 @@ fn first_windows_alone_and_sessions_are_logged_too() {
     });
 }
 
-/// 64 KB hold 819 starts of 80 bytes, the record's head included. An agent that sleeps loses the others, and says how many.
+/// 64 KB hold 819 starts of 80 bytes, the record's head included. An agent that sleeps loses the
+/// others, and logs their number.
 #[test]
 fn starts_that_are_not_logged_are_counted() {
     const OPENED: u32 = 1500;

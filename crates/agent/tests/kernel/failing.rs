@@ -1,8 +1,10 @@
-//! Warm starts that fail in quick succession, until an agent turns them off: as many as the statistics want to see.
+//! Warm starts that fail in quick succession, until an agent turns them off: the statistics need
+//! several.
 //!
-//! 100 Mbit/s and 20 ms, behind a queue of 10 packets. A transfer of 28 segments, paced for a window of 1000, leaves at
-//! 1.2 · 1000 / 20 ms = 60 segments a millisecond, of which 8.3 are sent on: some 4 of 28, and 10 can wait. A cold start sends 10
-//! segments, of which one is sent on at once, and the other 18 at twice the pace of the link: 9 have to wait.
+//! 100 Mbit/s and 20 ms, behind a queue of 10 packets. A transfer of 28 segments is paced for a
+//! window of 1000, at 1.2 · 1000 / 20 ms = 60 segments a millisecond. The link forwards 8.3 of
+//! these a millisecond: some 4 of 28, and 10 can wait. A cold start sends 10 segments, of which one
+//! is forwarded at once, and the other 18 at twice the pace of the link: 9 have to wait.
 
 use crate::bed::{Agent, Bed, Server, link_of};
 use crate::memory::Memory;
@@ -37,7 +39,8 @@ pub(crate) fn visit_with_too_much(bed: &Bed, agent: &Agent, server: &Server) -> 
     agent.status().connections.warm.closed > before.warm.closed
 }
 
-/// An agent without a control group, to which first visits stand in, turns itself off. How many warm starts that took.
+/// Makes an agent turn itself off that has no control group, with first visits instead. Returns the
+/// number of warm starts that it took.
 pub(crate) fn turn_off(bed: &Bed, agent: &Agent, server: &Server) -> u64 {
     let few = FEW.parse().unwrap();
     begin_cold(bed, agent, server, few);

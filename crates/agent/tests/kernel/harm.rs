@@ -1,8 +1,8 @@
-//! Warm starts that lose: the window and the memory shrink, and where it happens often, the agent turns itself off.
-//! And connections that stay cold: of the control group, or of a dry run.
+//! Warm starts that lose: the window and the memory shrink, and where it happens often, the agent
+//! turns itself off. And connections that stay cold: of the control group, or of a dry run.
 //!
-//! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes, the queue holds 100: of 700 in one flight, which leaves
-//! in 70 ms at 1.2 windows in a round trip, 117 are sent on and 100 wait. The rest is lost.
+//! 20 Mbit/s and 80 ms are 133 segments of 1500 bytes; the queue holds 100. A flight of 700 is sent
+//! in 70 ms at 1.2 windows in a round trip: 117 are forwarded and 100 wait. The rest is lost.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::failing::{self, FEW};
@@ -48,10 +48,12 @@ fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
         assert!(path.window <= TOO_MANY / 2, "{path:?}");
         assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
-        // Less than half of what the network was known for: it is remembered as that line.
+        // The line carries less than half of the network's window, so the network remembers this
+        // line.
         assert_eq!(path.rate_mbps, None, "{path:?}");
 
-        // The second in a row: what is there now was learnt after that, by the same connection.
+        // The second failure in a row: the present window was learnt after it, by the same
+        // connection.
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
         assert_eq!((path.connections, path.fallbacks), (3, 2), "{path:?}");
@@ -74,7 +76,8 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
         Memory::new().change(|path| path.window = TOO_MANY);
-        // Short enough that BBR does not find the pipe full, and measures nothing: three round trips.
+        // Short enough that BBR does not find the pipe full, and measures nothing: three round
+        // trips.
         bed.visit(&server, 1_000_000);
         agent.wait_for_closed(2);
         let sums = agent.status().connections.warm;
@@ -117,7 +120,7 @@ fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
         agent.wait_for_closed(before.closed() + 1);
         let sums = agent.status().connections;
         assert_eq!((sums.warm.closed, sums.cold.closed), (failed, before.cold.closed + 1));
-        // It says what it would have done.
+        // The counters have the window that it would have set.
         assert_eq!(sums.cold.proposed, before.cold.proposed + 1);
         assert_eq!(sums.cold.first_windows, before.cold.first_windows + 10);
 
@@ -131,8 +134,9 @@ fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
     });
 }
 
-/// Two connections, one after the other, to one that gives `control` and is to leave windows alone, a third beside a fourth: each has a
-/// congestion control upon CUBIC and a window of its own, which begins with what anybody's does.
+/// Two connections, one after the other, under an agent that sets `control` and is to leave windows
+/// alone, and a third beside a fourth. Each has a congestion control on top of CUBIC, and a window
+/// of its own that starts at the stock initial window.
 fn assert_stock(bed: &Bed, control: &str, arguments: &[&str]) -> Agent {
     let agent = bed.agent_giving(control, arguments);
     let server = bed.serve(Domain::IPV4, None);
@@ -205,7 +209,7 @@ fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
             assert_eq!((status.mode, status.congestion_controls.len()), (Mode::Measure, 0));
             let sums = status.connections;
             assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (3, 30, 0));
-            // The second and the third, by what the first one taught.
+            // The second and the third connection have a proposal, from the first one's sample.
             assert_eq!(sums.cold.proposed, 2, "{control}: {sums:?}");
             let said = agent.said();
             assert!(said.contains("dry run: measuring new connections of"), "{said}");

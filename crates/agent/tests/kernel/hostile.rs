@@ -1,5 +1,5 @@
-//! Peers that lie: what they say may inflate what is remembered of their own prefix, gains them no window above the cap,
-//! and changes nothing for other prefixes. And very many of them.
+//! Peers that lie, and very many of them. Their lies may inflate the memory of their own prefix.
+//! They gain no window above the cap, and change nothing for other prefixes.
 
 use crate::bed::{Agent, Bed};
 use crate::memory::Memory;
@@ -16,30 +16,30 @@ const CAP: u32 = 20;
 const COLD: u64 = 10;
 const LIAR: &str = "203.0.113.7:40000";
 const HONEST: &str = "198.51.100.7:40000";
-/// 2100 segments: a peer that says the truth and one that lies have them in a few round trips.
+/// 2100 segments: an honest peer and a liar have them in a few round trips.
 const BYTES: u64 = 3_000_000;
 
 fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// Acknowledges whatever was sent, arrived or not, and what never was.
+/// Acknowledges everything that was sent, delivered or not, and data that was never sent.
 fn optimist(standing: &Standing, _: &[Segment]) -> Vec<Segment> {
     vec![ahead(standing, 0), ahead(standing, 30_000)]
 }
 
-/// Acknowledges what is sent next before it can have come, too.
+/// Acknowledges also the next segments, before they can have been delivered.
 fn guesser(standing: &Standing, _: &[Segment]) -> Vec<Segment> {
     [1, 10, 0, 1, 10, 100, 1000].map(|segments| ahead(standing, segments)).to_vec()
 }
 
-/// All before, and so many segments more.
+/// Acknowledges everything before, and `segments` more.
 fn ahead(standing: &Standing, segments: u32) -> Segment {
     standing.acknowledges(standing.got + segments * 1460)
 }
 
-/// Says that all but one segment has arrived, and what was never sent, too; then that nothing had been lost, so that the
-/// window that fell rises again (D-SACK, RFC 2883).
+/// Reports by SACK that all segments but one are delivered, with data that was never sent. Then it
+/// reports that nothing had been lost (D-SACK, RFC 2883), so that the reduced window grows back.
 fn selective() -> impl FnMut(&Standing, &[Segment]) -> Vec<Segment> {
     let mut una: Option<SeqNum> = None;
     move |standing, came| {
@@ -65,8 +65,9 @@ fn selective() -> impl FnMut(&Standing, &[Segment]) -> Vec<Segment> {
     }
 }
 
-/// After it has lied, and lied again from memory, a peer has had no first window above the cap; and what is remembered of
-/// another prefix is as it was, as is the start of a third. The mean of its later first windows.
+/// Asserts that a peer has no first window above the cap, after it has lied, and lied again from
+/// memory. The memory of another prefix is unchanged, and so is the start of a third. Returns the
+/// mean of the liar's later first windows.
 fn assert_gains_nothing(lie: fn() -> Lie) -> Option<u64> {
     let bed = Bed::new()?;
     let cap = CAP.to_string();
@@ -128,7 +129,7 @@ fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
 #[test]
 fn lying_about_what_has_arrived_gains_no_more_than_the_cap() {
     calmly(|| {
-        // Less even, where what it says was lost fails its own start.
+        // The gain is even smaller if the segments that it reports as lost fail its own start.
         assert_gains_nothing(|| Box::new(selective()));
     });
 }

@@ -1,5 +1,5 @@
-//! `kill -9` under load, whatever the agent gives: what runs finishes, nothing is left, and the next agent goes on at once, twice in a
-//! row.
+//! `kill -9` under load, whatever the agent gives: open connections finish, nothing is left, and
+//! the next agent works at once, twice in a row.
 
 use crate::bed::{Agent, Bed, Server, control_of, finish, read, until};
 use libbpf_rs::query::{
@@ -18,7 +18,7 @@ use test_support::calmly;
 const OTHERS: [&str; 5] = ["attend", "leave", "widen", "hear", "answer"];
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// What agents have in the kernel, by ids, which only grow.
+/// Objects of agents in the kernel, by their ids, which only grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
     Program(u32),
@@ -27,7 +27,8 @@ enum Held {
     Link(u32),
 }
 
-/// Of agents: programs by their names, maps by those and as far as such programs use them, links of both.
+/// Objects of agents: programs by their names, maps by their names or because those programs use
+/// them, and links of both.
 fn held() -> BTreeSet<Held> {
     let programs =
         ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true));
@@ -40,7 +41,7 @@ fn held() -> BTreeSet<Held> {
         held.insert(Held::Program(program.id));
         held.extend(program.map_ids.into_iter().map(Held::Map));
     }
-    // Those of congestion controls.
+    // Maps of congestion controls.
     let controls =
         MapInfoIter::default().filter(|map| map.name.to_string_lossy().starts_with("hs_"));
     held.extend(controls.map(|map| Held::Map(map.id)));
@@ -81,7 +82,8 @@ fn pinned() -> BTreeSet<PathBuf> {
     places.flat_map(|fields| below(Path::new(fields[1]))).collect()
 }
 
-/// Kills the agent while four connections send 500 kB each and others open, one after the other. All of them get all that they asked for.
+/// Kills the agent while four connections send 500 kB each and others open, one after the other.
+/// All of them receive all their bytes.
 fn kill_under_load((bed, server): (&Bed, &Server), agent: &mut Agent, moment: Duration) {
     let mut running: Vec<_> = (0..4).map(|_| bed.open(server, 500_000)).collect();
     let is_over = AtomicBool::new(false);
@@ -105,7 +107,8 @@ fn kill_under_load((bed, server): (&Bed, &Server), agent: &mut Agent, moment: Du
     }
 }
 
-/// `given`: a congestion control of ours, or `None` where the agent leaves connections what they have.
+/// `given`: a congestion control of ours, or `None` where the agent leaves connections what they
+/// have.
 fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
     let Some(bed) = Bed::new() else { return };
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("killed-{control}-{mode}.redb"));
@@ -127,7 +130,8 @@ fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
         kill_under_load((&bed, &server), &mut agent, moment);
 
         assert_eq!(has(), default, "new ones are as before");
-        // Links are gone with the process that held them; sockets that still close hold the programs.
+        // Links are gone with the process that held them; sockets that still close hold the
+        // programs.
         until("links are gone", || links_of(&left_of(&ours)) == 0);
         let available = fs::read_to_string(AVAILABLE).unwrap();
         assert!(!available.contains("hs_"), "{available}");
@@ -138,7 +142,7 @@ fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
         assert!(!agent.said().contains("damaged"), "{}", agent.said());
         until("programs and maps are gone", || left_of(&ours).is_empty());
     }
-    // The last one does what the first did.
+    // The last agent sets the same congestion control as the first.
     let closed = agent.closed();
     assert_eq!(has(), given.unwrap_or(&default));
     agent.wait_for_closed(closed + 1);

@@ -1,5 +1,5 @@
-//! Connections with time between their opening and their data, and between one answer and the next: a browser opens some
-//! before it needs them, servers think, people read.
+//! Connections with time between their opening and their data, and between one answer and the next:
+//! a browser opens some before it needs them, servers think, people read.
 //!
 //! 20 Mbit/s and 80 ms.
 
@@ -12,7 +12,8 @@ use test_support::calmly;
 
 const BYTES: u64 = 200_000;
 
-/// As many operators have it: the kernel takes no window back after idle. With BBR it never does.
+/// Many operators set it like this: the kernel takes no window back after idle. With BBR it never
+/// does.
 fn bed() -> Option<Bed> {
     let bed = Bed::new()?;
     bed.widen_receive_window();
@@ -25,7 +26,7 @@ fn connect(bed: &Bed, server: &Server) -> TcpStream {
     bed.client.namespace().run(connect).unwrap().unwrap()
 }
 
-/// When the packets of an answer of so many bytes arrive, nanoseconds.
+/// Arrival times of the packets of an answer of `bytes`, nanoseconds.
 fn arrivals(bed: &Bed, stream: &mut TcpStream, bytes: u64) -> Vec<u64> {
     let before = bed.settled();
     Bed::again(stream, bytes);
@@ -34,7 +35,7 @@ fn arrivals(bed: &Bed, stream: &mut TcpStream, bytes: u64) -> Vec<u64> {
     data.map(|packet| packet.arrived).collect()
 }
 
-/// Of all connections that have closed.
+/// Sum of the first windows of all closed connections.
 fn first_windows(agent: &Agent) -> u64 {
     let connections = agent.status().connections;
     connections.warm.first_windows + connections.cold.first_windows
@@ -63,7 +64,8 @@ fn a_first_flight_that_is_late_is_not_of_an_older_memory_than_allowed() {
     });
 }
 
-/// One has opened and waits; what it was given has come back, and another one begins with it. Then both send.
+/// One has opened and waits; its reservation has expired, and another one starts with that window.
+/// Then both send.
 #[test]
 fn a_first_flight_that_is_late_takes_nothing_that_another_was_given() {
     calmly(|| {
@@ -85,13 +87,15 @@ fn a_first_flight_that_is_late_takes_nothing_that_another_was_given() {
             drop((other, waiting));
             agent.wait_for_closed(3);
             let all = first_windows(&agent) - before;
-            // What one has proven, a stock window beside it, and what comes back between their starts.
+            // The window that one has proven, a stock window beside it, and the part that expires
+            // between their starts.
             assert!(all <= window * 6 / 5 + 10, "{control}: {all} of {window}");
         }
     });
 }
 
-/// What is waited for is the window all the same, if the memory is as it was and nobody else has it.
+/// A connection that waits still gets the window, if the memory is unchanged and no other
+/// connection uses it.
 #[test]
 fn a_first_flight_that_is_late_is_warm() {
     calmly(|| {
@@ -105,7 +109,8 @@ fn a_first_flight_that_is_late_is_warm() {
             let mut waiting = connect(&bed, &server);
             thread::sleep(Duration::from_millis(1500));
             let at = arrivals(&bed, &mut waiting, 60_000);
-            // 42 segments in one flight, paced: at 1.2 windows in a round trip of 80 ms, and none of them as a burst.
+            // 42 segments in one flight, paced: at 1.2 windows in a round trip of 80 ms, and none
+            // of them as a burst.
             assert!(at[41] - at[0] < 70_000_000, "{control}: {at:?}");
             assert!(at[41] - at[0] > 10_000_000, "{control}: {at:?}");
             drop(waiting);
@@ -117,7 +122,8 @@ fn a_first_flight_that_is_late_is_warm() {
     });
 }
 
-/// It has sent a little of its first flight when it opened, and then nothing for longer than a memory is believed.
+/// It has sent a little of its first flight when it opened, and then nothing for longer than the
+/// maximum age of a memory.
 #[test]
 fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
     calmly(|| {
@@ -131,7 +137,8 @@ fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
             Bed::again(&mut kept, 2_000);
             thread::sleep(Duration::from_secs(3));
             let at = arrivals(&bed, &mut kept, 60_000);
-            // Ten segments, or as many as have arrived before, two or three; and a round trip later the others.
+            // Ten segments, or as many as were delivered before, two or three; a round trip later
+            // the others.
             let first = at.iter().filter(|time| **time - at[0] < 40_000_000).count();
             assert!(first <= 13, "{control}: {first} of {at:?}");
         }
@@ -169,8 +176,8 @@ fn lasted_ms(agent: &Agent) -> Vec<f64> {
     values.map(|value| value.parse().unwrap()).collect()
 }
 
-/// Two answers of 21 segments, each of two round trips, or one where the first has taught the window; before each a second of
-/// silence, which is nothing of the path.
+/// Two answers of 21 segments. Each takes two round trips, or one if the first answer has taught
+/// the window. Before each there is a second of silence, which is not the path's time.
 #[test]
 fn pauses_are_not_in_the_time_of_a_kept_connection() {
     calmly(|| {

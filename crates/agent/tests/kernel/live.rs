@@ -1,10 +1,12 @@
-//! Upgrades under live transfers: every start that would have been warm without them is warm, counted one by one.
+//! Upgrades under live transfers: every start that would be warm without them is warm, and each is
+//! checked.
 //!
-//! Each client comes from a /24 of its own, so that it shares its memory with nobody, and the agent knows that network before
-//! the first upgrade. Every other client opens one connection for each transfer. The others ask three times over each of theirs,
-//! with pauses longer than a retransmission timeout. So every transfer is a start: of its connection, or after idle. Two count
-//! them: the server looks at its window right after it has written an answer, and the agent counts by kind. Where all are of the
-//! control group, both see every start cold.
+//! Each client comes from a /24 of its own, so that it shares its memory with no other client, and
+//! the agent knows that network before the first upgrade. Every other client opens one connection
+//! for each transfer. The others ask three times over each of theirs, with pauses longer than a
+//! retransmission timeout. So every transfer is a start: of its connection, or after idle. Two
+//! count them: the server looks at its window right after it has written an answer, and the agent
+//! counts by kind. Where all are of the control group, both see every start cold.
 
 use crate::bed::{Bed, PATIENCE, binary, link_of, timed, window_of};
 use crate::cable::ip;
@@ -24,35 +26,38 @@ use test_support::calmly;
 /// 24 segments of 1448 bytes: a cold start sends ten of them in its first flight, a warm one all.
 /// After idle a start takes no less than twice ten.
 const BYTES: usize = 24 * 1448;
-/// So wide is a warm start at most, segments, and a cold one.
+/// Largest window of a warm start, segments, and that of a cold one.
 const CAP: &str = "24";
 const STOCK: u32 = 10;
 /// Transfers over one connection that is kept.
 const KEPT_FOR: u64 = 3;
-/// Bytes of a piece that follows, and how long it is waited for: no retransmission timeout is as short.
+/// Bytes of a piece that follows, and how long it is waited for: no retransmission timeout is as
+/// short.
 const PIECE: usize = 1000;
 const PIECE_EVERY: Duration = Duration::from_millis(200);
-/// Round trips, beside the one between the last segment and the next request. A retransmission timeout is three round trips at
-/// first: one, and four times the half of it for which its deviation is taken (RFC 6298 §2.2). In each of them the kernel halves the
-/// window, from at most 32 segments: after two it is at the stock one.
+/// Round trips, beside the one between the last segment and the next request. A retransmission
+/// timeout is three round trips at first: one, and four times the half of it for which its
+/// deviation is taken (RFC 6298 §2.2). In each of them the kernel halves the window, from at most
+/// 32 segments: after two it is at the stock one.
 const PAUSE: u32 = 7;
 /// Networks of clients, and where the first one lies.
 const NETWORKS: &str = "10.64.0.0/10";
 const FIRST_NETWORK: u32 = 0x0a40_0000;
 
-/// What runs while agents follow one another.
+/// The load while agents take over from one another.
 struct Load {
     rtt_ms: u64,
     clients: u32,
     /// Transfers that are under way at each change, at least.
     live: u64,
-    /// Of each transfer so many more pieces follow its first flight, one after the other: it stays live for longer.
+    /// Number of further pieces after the first flight of each transfer, one after the other: the
+    /// transfer stays live for longer.
     pieces: u32,
     /// Programs that take over, one after the other.
     upgrades: Vec<PathBuf>,
 }
 
-/// Counted by clients and by the server.
+/// Counters of clients and of the server.
 #[derive(Default)]
 struct Tally {
     opened: AtomicU64,
@@ -65,7 +70,8 @@ struct Tally {
     is_over: AtomicBool,
 }
 
-/// Ends what goes on until it is over, also if an upgrade fails: nobody is waited for then.
+/// Ends the load's threads when the test is over, also if an upgrade fails: no thread is waited for
+/// then.
 struct Ends<'a>(&'a Tally);
 
 impl Drop for Ends<'_> {
@@ -74,7 +80,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// What a client is sent, with so many pieces.
+/// Content that a client receives, with `pieces` further pieces.
 fn content(pieces: u32) -> Vec<u8> {
     (0..BYTES + PIECE * pieces as usize).map(|n| (n % 251) as u8).collect()
 }
@@ -82,7 +88,8 @@ fn content(pieces: u32) -> Vec<u8> {
 /// An answer to each byte, until the client has enough.
 fn answer(mut stream: TcpStream, content: &[u8], tally: &Tally) {
     let (flight, pieces) = content.split_at(BYTES);
-    // All of an answer has room: whoever has written it has not waited for an acknowledgement.
+    // The buffer has room for a whole answer: a server that has written it has not waited for an
+    // acknowledgement.
     SockRef::from(&stream).set_send_buffer_size(8 * BYTES).unwrap();
     while stream.read_exact(&mut [0]).is_ok() {
         if stream.write_all(flight).is_err() {
@@ -117,9 +124,10 @@ struct Client<'a> {
     from: SocketAddr,
     server: SocketAddr,
     rtt: Duration,
-    /// Before its first connection, and once more when all networks are known: not all at once.
+    /// Delay before its first connection, and once more when all networks are known, so that
+    /// clients do not start all at once.
     stagger: Duration,
-    /// Over one connection.
+    /// Transfers over one connection.
     transfers: u64,
     expected: &'a [u8],
     tally: &'a Tally,
@@ -171,14 +179,15 @@ impl Load {
         Duration::from_millis(self.rtt_ms)
     }
 
-    /// Of a connection that is kept, from its opening to the next one: of each transfer a round trip, at most one for its
-    /// first flight, and its pieces; a round trip of the handshake, and pauses.
+    /// Time of a kept connection, from its opening to the next one. Each transfer takes a round
+    /// trip, at most one more for its first flight, and its pieces. The handshake takes a round
+    /// trip, and there are pauses.
     fn cycle(&self) -> Duration {
         (7 + 2 * PAUSE) * self.rtt() + 3 * self.pieces * PIECE_EVERY
     }
 }
 
-/// What was measured, for whoever looks at it.
+/// Measured times, for the log.
 struct Course {
     fewest_live: u64,
     longest: Duration,
@@ -187,7 +196,7 @@ struct Course {
 /// Upgrades one after the other.
 fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Tally) -> Course {
     let mut course = Course { fewest_live: u64::MAX, longest: Duration::ZERO };
-    // All have begun.
+    // All clients have started.
     thread::sleep(load.cycle());
     for program in &load.upgrades {
         let (took, ()) = timed(|| agent.upgrade(program));
@@ -198,10 +207,10 @@ fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Ta
     course
 }
 
-/// All of it, under an agent with these options beside; what clients and server have counted, and the last agent's sums. `None`
-/// where it cannot be.
+/// Runs the load under an agent with these further options. Returns the counters of clients and
+/// server, and the last agent's sums; `None` if it cannot be set up.
 fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
-    // Room for all first flights: what is lost would cost a path its memory, upgrade or not.
+    // Room for all first flights: a loss would cost a path its memory, upgrade or not.
     let bed = Bed::over(link_of(1000, load.rtt_ms, 100_000))?;
     let ways = [
         (&bed.client, ["route", "add", "local", NETWORKS, "dev", "lo"]),
@@ -211,7 +220,7 @@ fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
         test_support::skipped("no routes without `ip`");
         return None;
     }
-    // A busy machine sends again what is only late: that is not to turn warm starts off.
+    // A busy machine retransmits segments that are only late: that is not to turn warm starts off.
     let mut agent = bed.agent(&[&["--cap", CAP, "--off-ratio", "1000"], options].concat());
     let tally = Arc::new(Tally::default());
     let server = serve(bed.listen(4096), load.pieces, &tally);
@@ -254,20 +263,20 @@ fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
     Some((tally, agent.status()))
 }
 
-/// Those that there are.
+/// The reasons that occur.
 fn named(starts: [u64; StartReason::ALL.len()]) -> Vec<(StartReason, u64)> {
     StartReason::ALL.into_iter().zip(starts).filter(|(_, count)| *count > 0).collect()
 }
 
-/// The first visit of each client is to nobody's knowledge. All other starts are warm, but for `resent`: connections of which a busy
-/// machine has sent the SYN again, which start cold with an upgrade and without one.
+/// Asserts that all starts but each client's first visit are warm. `resent` are connections whose
+/// SYN a busy machine has retransmitted: these start cold with an upgrade and without one.
 fn assert_warm(load: &Load, tally: &Tally, resent: u64) {
     let (clients, transfers) = (u64::from(load.clients), tally.transfers.load(Relaxed));
     let seen = (tally.cold.load(Relaxed), tally.warm.load(Relaxed));
     assert_eq!(seen, (clients + resent, transfers - clients - resent));
 }
 
-/// With the same programs the last agent has heard of all that there was, and has seen the same.
+/// With the same programs the last agent has received all reports, and has the same counts.
 fn assert_upgrades(load: &Load) {
     let Some((tally, status)) = run(load, &[]) else { return };
     let (opened, clients) = (tally.opened.load(Relaxed), u64::from(load.clients));
@@ -288,7 +297,7 @@ fn assert_upgrades(load: &Load) {
     assert!(totals.warm.fallbacks <= clients / 20, "{totals:?}");
 }
 
-/// What the others are to be told apart from: nobody starts warm, and both counts say so.
+/// The control for the other tests: without warm starts both counts show cold starts only.
 #[test]
 fn without_warm_starts_every_start_is_seen_to_be_cold() {
     calmly(|| {
@@ -300,7 +309,7 @@ fn without_warm_starts_every_start_is_seen_to_be_cold() {
     });
 }
 
-/// The agent's own program, so many times.
+/// The agent's own program, `upgrades` times.
 fn same(upgrades: usize) -> Vec<PathBuf> {
     vec![binary(); upgrades]
 }
@@ -312,7 +321,8 @@ fn upgrades_under_forty_live_transfers_leave_every_start_warm() {
     });
 }
 
-/// Other programs begin with a copy of the memory; what is open keeps the old ones, and its memory.
+/// Other programs start with a copy of the memory; open connections keep the old programs and their
+/// memory.
 #[test]
 fn upgrades_to_other_programs_leave_every_start_warm() {
     calmly(|| {

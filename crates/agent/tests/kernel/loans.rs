@@ -1,6 +1,8 @@
-//! What is remembered of a path is given once in a round trip, however many connections begin in it.
+//! The remembered window of a path is allocated once in a round trip, however many connections
+//! start in it.
 //!
-//! 20 Mbit/s and 80 ms: 200 kB prove some 140 segments, of which a link that holds 233 loses nothing.
+//! 20 Mbit/s and 80 ms: 200 kB prove some 140 segments, of which a link that holds 233 loses
+//! nothing.
 
 use crate::bed::{Agent, Bed, Server, finish, request};
 use crate::peers::Peers;
@@ -10,11 +12,12 @@ use std::thread;
 use std::time::Duration;
 use test_support::calmly;
 
-/// What a browser opens to a host.
+/// Connections that a browser opens to a host.
 const AT_ONCE: u64 = 6;
 const BYTES: u64 = 200_000;
 
-/// Visits at once after one, which has taught the path: all begin warm, with equal parts of what it proved.
+/// Makes visits at once after one that has taught the path: all start warm, with equal parts of the
+/// proven window.
 fn assert_shared(bed: &Bed, agent: &Agent, server: &Server) {
     bed.visit(server, BYTES);
     agent.wait_for_closed(1);
@@ -27,8 +30,8 @@ fn assert_shared(bed: &Bed, agent: &Agent, server: &Server) {
     });
     agent.wait_for_closed(1 + AT_ONCE);
     let warm = agent.status().connections.warm;
-    // Their SYNs have come within a round trip, before the first has opened: a sixth of what was proven for each, and a part of what
-    // comes back until the last has opened.
+    // Their SYNs came within a round trip, before the first connection opened. So each gets a sixth
+    // of the proven window, and a part of the reservations that expire until the last one opens.
     assert_eq!(warm.closed, AT_ONCE, "{warm:?}");
     let all = warm.first_windows;
     assert!((window * 9 / 10..=window * 6 / 5).contains(&all), "{warm:?}, {window}");
@@ -49,7 +52,8 @@ fn connections_that_begin_at_once_share_what_is_remembered() {
     });
 }
 
-/// The first to send starts the session, and the others join it: each has its part of what the path proved, whoever that is.
+/// The first member to send starts the session, and the others join it: each has its part of the
+/// proven window, in any order.
 #[test]
 fn members_that_join_at_once_share_what_is_remembered() {
     calmly(|| {
@@ -70,13 +74,14 @@ fn members_that_join_at_once_share_what_is_remembered() {
         agent.wait_for_closed(1 + AT_ONCE);
         let all = first_windows(&agent) - before;
         assert!((window * 3 / 4..=window * 5 / 4).contains(&all), "{all} of {window}");
-        // Members that join begin with what is remembered, too, and may do harm with it.
+        // Members that join start with the remembered window, too, and may do harm with it.
         let sums = agent.status().connections;
         assert_eq!((sums.warm.closed, sums.cold.closed), (AT_ONCE, 1), "{sums:?}");
     });
 }
 
-/// As long as slow start has not ended, a small window narrows nobody more than the kernel would.
+/// As long as slow start has not ended, a small window narrows no member more than the kernel
+/// would.
 #[test]
 fn a_cold_member_begins_with_what_anybody_begins_with() {
     calmly(|| {
@@ -93,8 +98,9 @@ fn a_cold_member_begins_with_what_anybody_begins_with() {
     });
 }
 
-/// What a session has proven, and with which window a connection of it begins that asks for `bytes` while another's answer to the
-/// same request is under way, of which nothing has been acknowledged.
+/// Returns the proven window of a session, and the first window of a connection that asks for
+/// `bytes`. Meanwhile another one's answer to the same request is outstanding, without any
+/// acknowledgement.
 fn second_window(bed: &Bed, agent: &Agent, server: &Server, bytes: u64) -> (u64, u64) {
     bed.visit(server, BYTES);
     agent.wait_for_closed(1);
@@ -117,8 +123,9 @@ fn second_window(bed: &Bed, agent: &Agent, server: &Server, bytes: u64) -> (u64,
     (window, first_windows(agent) - before - window)
 }
 
-/// A member that sends far more than lay in its queue as it joined is not believed again: its answers are a head, which goes out by itself,
-/// and a body that the others' parts are taken from.
+/// The queue of a member that sends far more than lay in it at its join does not count a second
+/// time. Its answers consist of a head, which is sent by itself, and a body that would take the
+/// others' parts.
 #[test]
 fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
     calmly(|| {
@@ -130,7 +137,8 @@ fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
     });
 }
 
-/// A picture's worth is under way on one connection as another asks: that one is promised no more than it has to send.
+/// A picture's bytes are outstanding on one connection when another asks: the first one's
+/// allocation is no more than it has to send.
 #[test]
 fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
     calmly(|| {
@@ -144,7 +152,7 @@ fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
     });
 }
 
-/// Of all connections that have closed.
+/// Sum of the first windows of all closed connections.
 fn first_windows(agent: &Agent) -> u64 {
     let connections = agent.status().connections;
     connections.warm.first_windows + connections.cold.first_windows
@@ -182,7 +190,8 @@ fn connections_that_are_opened_at_once_share_too() {
     });
 }
 
-/// A handshake that is not ended, whether that is a scan or a flood, narrows the starts of its own prefix, and not for long.
+/// A handshake that is not ended, whether that is a scan or a flood, narrows the starts of its own
+/// prefix, and not for long.
 #[test]
 fn who_never_comes_is_soon_forgotten() {
     calmly(|| {
@@ -202,11 +211,12 @@ fn who_never_comes_is_soon_forgotten() {
         for port in 50_000..50_004 {
             peers.knock(from(port));
         }
-        // One of five; a few are lent already if the round trip before has just passed.
+        // One of five; some segments are reserved already if the round trip before has just passed.
         let part = first_window(40_002);
         let fifth = whole / 5;
         assert!((fifth * 3 / 4..=fifth).contains(&part), "{part} of {whole}");
-        // Spans of 67 ms, the next power of two ns above two round trips of 20 ms and a bit; two of them at most.
+        // Spans of 67 ms, the next power of two ns above two round trips of 20 ms and a bit; two of
+        // them at most.
         thread::sleep(Duration::from_millis(140));
         let again = first_window(40_003);
         assert!(again >= whole * 9 / 10, "{again} of {whole}");
@@ -229,7 +239,8 @@ fn connections_one_after_another_are_given_it_each() {
         }
         let warm = agent.status().connections.warm;
         assert_eq!((warm.closed, warm.fallbacks), (3, 0), "{warm:?}");
-        // All of what 200 kB prove each time: 139 segments, or what the first, cold one did.
+        // Each start has the whole window that 200 kB prove: 139 segments, or the window of the
+        // first, cold start.
         assert!(warm.first_windows >= 3 * 130, "{warm:?}");
     });
 }

@@ -1,6 +1,6 @@
 //! The agent at work in this machine's kernel: connections between two network namespaces behind an
-//! emulated link, a server in a cgroup of its own. Needs root, TUN devices, cgroups of version 2 and a
-//! kernel that takes the programs; says so and passes without them.
+//! emulated link, a server in a cgroup of its own. Needs root, TUN devices, cgroups of version 2
+//! and a kernel that takes the programs; says so and passes without them.
 
 mod any_kernel;
 mod bbr;

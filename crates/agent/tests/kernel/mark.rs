@@ -11,7 +11,8 @@ const CAP: usize = 30;
 /// 70 segments of 1448 bytes.
 const BYTES: u64 = 100_000;
 
-/// Whether marked, for each packet with data that the server has sent since `after` packets of any kind.
+/// Whether marked, for each packet with data that the server has sent since `after` packets of any
+/// kind.
 fn marks(bed: &Bed, after: usize) -> Vec<bool> {
     let rows = bed.sent_by_server(after);
     rows.iter().filter(|packet| packet.bytes > 100).map(|packet| packet.low_priority).collect()
@@ -52,7 +53,7 @@ fn exactly_the_first_flight_is_marked() {
             bed.settled();
             assert_first_flight_is_marked(&bed, before);
 
-            // Once more from memory after idle, and over the same connection.
+            // A second warm start after idle, over the same connection.
             thread::sleep(Duration::from_secs(2));
             let before = bed.settled();
             request(&mut kept, BYTES);

@@ -1,4 +1,4 @@
-//! The memory in the kernel as a test may change it: what is there is what a connection goes by.
+//! The memory in the kernel, which a test may change: connections use its present values.
 
 use agent::contract::{ConnectionSettings, LearntPath, PrefixKey};
 use libbpf_rs::query::MapInfoIter;
@@ -6,7 +6,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Of the one agent that runs.
+/// The paths of the one running agent.
 pub(crate) struct Memory(MapHandle);
 
 impl Memory {
@@ -16,7 +16,8 @@ impl Memory {
         Self(map)
     }
 
-    /// Changes what is known of the one network there is, and forgets its lines, so the next connection goes by it.
+    /// Changes the memory of the only network, and forgets its lines, so the next connection uses
+    /// the changed path.
     pub(crate) fn change(&self, change: impl FnOnce(&mut LearntPath)) {
         let key = self.0.keys().next().expect("a path");
         let key = PrefixKey::from_bytes(&key).unwrap();
@@ -29,7 +30,7 @@ impl Memory {
         }
     }
 
-    /// What is known of a path.
+    /// The memory of a path.
     pub(crate) fn get(&self, key: PrefixKey) -> LearntPath {
         let value = self.0.lookup(&key.to_bytes(), MapFlags::ANY).unwrap().expect("it is there");
         LearntPath::from_bytes(&value).unwrap()
@@ -43,7 +44,7 @@ impl Memory {
         line.trim().parse().unwrap()
     }
 
-    /// How many paths there are.
+    /// Number of paths.
     pub(crate) fn count(&self) -> usize {
         self.0.keys().count()
     }

@@ -1,4 +1,4 @@
-//! What is learnt in one network namespace, in another: containers on one machine.
+//! Use of one network namespace's memory in another: containers on one machine.
 
 use crate::bed::{Agent, Bed};
 use socket2::Domain;

@@ -1,4 +1,4 @@
-//! What the programs cost of the kernel's time for each ACK.
+//! The cost of the programs for each ACK, in time of the kernel.
 
 use crate::bed::{Bed, Server, finish};
 use crate::cable::Cable;
@@ -13,16 +13,19 @@ use test_support::calmly;
 const STATS: &str = "/proc/sys/kernel/bpf_stats_enabled";
 static PLAIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plain.bpf.o"));
 
-/// Nanoseconds for each ACK beyond the wrapped congestion control or, of sessions, beyond CUBIC, whose window they compute themselves:
-/// with cold caches, at 850 ACKs a second, and with warm ones. Aimed at are 150 and 300 (docs/agent/measurements.md); a busy machine
-/// interrupts, so thrice that fails.
+/// Limits of the excess cost of an ACK over the wrapped congestion control, nanoseconds. For
+/// sessions it is the excess over CUBIC, whose window they compute themselves. Caches are cold at
+/// 850 ACKs a second, and warm over the cable. The aims are 150 and 300
+/// (docs/agent/measurements.md); a busy machine interrupts, so the test fails at three times as
+/// much.
 const BEYOND_AT_MOST: f64 = 450.0;
 const SESSION_BEYOND_AT_MOST: f64 = 900.0;
-/// Of a transfer over the link, bytes: 1050 packets.
+/// Bytes of a transfer over the link: 1050 packets.
 const BYTES: u64 = 1_500_000;
-/// And by cable.
+/// Bytes of a transfer over the cable.
 const FAST_BYTES: u64 = 100_000_000;
-/// Receive buffers over the link, as Linux has them, and by cable: at least, at first, at most, bytes.
+/// Receive buffers over the link, as Linux has them, and by cable: at least, at first, at most,
+/// bytes.
 const WIDE: &str = "4096 131072 6291456";
 const NARROW: &str = "4096 65536 131072";
 const ROUNDS: usize = 3;
@@ -47,8 +50,8 @@ impl Drop for Stats {
 /// By a program's name and number, its runs and nanoseconds.
 pub(crate) type Costs = BTreeMap<(String, u32), (u64, u64)>;
 
-/// Runs and nanoseconds of each program of a congestion control. Connections of other tests that still close hold
-/// theirs, which stand still.
+/// Runs and nanoseconds of each program of a congestion control. Connections of other tests that
+/// still close hold theirs, which stand still.
 pub(crate) fn costs(control: &str) -> Costs {
     let programs = ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default());
     let all = programs.map(|info| {
@@ -58,7 +61,7 @@ pub(crate) fn costs(control: &str) -> Costs {
     all.filter(|((name, _), _)| name.starts_with(control)).collect()
 }
 
-/// What one program of a congestion control did in some transfers.
+/// Cost of one program of a congestion control in some transfers.
 #[derive(Debug, Default)]
 struct Hook {
     runs: u64,
@@ -95,8 +98,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Those that are called for each ACK: of `pkts_acked` where there is one (`cong_avoid` is not while something is
-    /// lost), or of `cong_control`.
+    /// Number of calls for ACKs: of `pkts_acked` if it exists (`cong_avoid` is not called during a
+    /// loss), or of `cong_control`.
     fn acks(&self) -> u64 {
         let runs = |what| self.hooks.iter().find(|(name, _)| name.contains(what));
         let hook = runs("_pkts_a").or_else(|| runs("_cong"));
@@ -118,8 +121,8 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Nanoseconds for each ACK of two, by turns: of the transfers that cost each program least, since what a busy machine adds is
-/// not what is tested.
+/// Nanoseconds for each ACK of two congestion controls, interleaved. The cheapest transfer of each
+/// program counts, since a busy machine's additions are not tested.
 fn per_ack(bed: &Bed, servers: [&Server; 2], controls: [&str; 2], bytes: u64) -> [f64; 2] {
     let mut flows = [0, 1].map(|n| Flow::new(bed, servers[n], controls[n], bytes));
     for _ in 0..ROUNDS {
@@ -149,7 +152,7 @@ fn an_ack_costs_little_more_than_without() {
             test_support::skipped(why);
             return;
         }
-        // Those of tests/plain.bpf.c: Linux 6.10 to 7.0.
+        // Operations of the plain ones in tests/plain.bpf.c: Linux 6.10 to 7.0.
         if shape().has_own_tx_start || !shape().tells_ack {
             test_support::skipped(
                 "this kernel's congestion controls have other operations than the plain ones",
@@ -169,7 +172,7 @@ fn an_ack_costs_little_more_than_without() {
             bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", WIDE).unwrap();
             let servers = [Some(plain), None].map(|name| bed.serve(Domain::IPV4, name));
             let cold = per_ack(&bed, servers.each_ref(), names, BYTES);
-            // So that something is acknowledged at least that often.
+            // A small window forces ACKs at least that often.
             bed.client.namespace().set_sysctl("net.ipv4.tcp_rmem", NARROW).unwrap();
             let servers = [Some(plain), None].map(|name| cable.serve(name));
             let warm = per_ack(&bed, servers.each_ref(), names, FAST_BYTES);

@@ -1,5 +1,6 @@
-//! No first flight leaves as a burst beyond the ten segments that the kernel never paces, whichever way a connection gets its window;
-//! what a stock connection would send as one by then does.
+//! No first flight has a burst of more than the ten segments that the kernel never paces, whichever
+//! way a connection gets its window. Data that a stock connection would send as a burst by then is
+//! a burst.
 //!
 //! 20 Mbit/s and 80 ms: a packet of 1500 bytes takes 0.6 ms.
 
@@ -13,7 +14,7 @@ use test_support::calmly;
 const RTT: Duration = Duration::from_millis(80);
 /// Segments that the kernel sends at once.
 const UNPACED: usize = 10;
-/// Of a packet, a tenth faster than the link.
+/// Time between two packets, a tenth faster than the link.
 const APART: Duration = Duration::from_micros(540);
 
 /// The few that the kernel sends as one.
@@ -25,7 +26,8 @@ fn left_since(bed: &Bed, before: usize) -> Vec<u64> {
     data.iter().filter(|packet| packet.bytes > 100).map(|packet| packet.arrived).collect()
 }
 
-/// Each but the first so many comes no sooner than as many before it have taken to leave, but for those that leave as one.
+/// Asserts that each packet after the first `unpaced` ones comes no sooner than pacing allows,
+/// apart from those few that the kernel sends as one.
 fn assert_apart(at: &[u64], unpaced: usize) {
     for n in unpaced + TOGETHER..at.len() {
         let since = Duration::from_nanos(at[n] - at[unpaced.max(1) - 1]);
@@ -37,7 +39,7 @@ fn assert_apart(at: &[u64], unpaced: usize) {
     }
 }
 
-/// What is remembered of the path lets connections begin with more than 40 segments.
+/// A server on a path whose memory lets connections start with more than 40 segments.
 fn server_of_known_path(bed: &Bed, agent: &Agent) -> Server {
     bed.widen_receive_window();
     let server = bed.serve(Domain::IPV4, None);
@@ -46,7 +48,8 @@ fn server_of_known_path(bed: &Bed, agent: &Agent) -> Server {
     server
 }
 
-/// A new connection that has had two answers of 11 segments, and how much the server had sent before.
+/// A new connection that has had two answers of 11 segments, and how much the server had sent
+/// before.
 fn after_two_short_answers(bed: &Bed, server: &Server) -> (usize, TcpStream) {
     let before = bed.settled();
     let mut kept = bed.open(server, 15_000);
@@ -55,7 +58,8 @@ fn after_two_short_answers(bed: &Bed, server: &Server) -> (usize, TcpStream) {
     (before, kept)
 }
 
-/// Of an agent that lets begin with 100 segments at most: a second visit is paced from the eleventh segment on.
+/// Asserts that a second visit is paced from the eleventh segment on, under an agent with a cap of
+/// 100 segments.
 fn assert_paced(bed: &Bed, agent: &Agent) {
     let server = server_of_known_path(bed, agent);
     let before = bed.settled();
@@ -86,10 +90,11 @@ fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
         bed.settled();
         let at = left_since(&bed, before);
         assert_eq!(at.len(), 11 + 11 + 70 + 11 + 10);
-        // 11 segments: stock slow start would have a window of 21 by now, the 10 that it began with and one for each that arrived.
-        // Paced at the rate of the path they would take 5 ms.
+        // 11 segments: stock slow start would have a window of 21 by now, the 10 that it started
+        // with and one for each delivered one. Paced at the rate of the path they would take 5 ms.
         assert!(at[21] - at[11] < 2_500_000, "{at:?}");
-        // 70 of the 78 that its first flight has left: stock would send 32 at once at most, and what is more leaves paced as a whole.
+        // 70 of the 78 that its first flight has left: stock would send 32 at once at most, and
+        // what is more leaves paced as a whole.
         assert_apart(&at[22..92], 0);
         // After idle a stock connection would send ten at once: eleven are paced, ten are not.
         assert_apart(&at[92..103], 0);
@@ -120,7 +125,8 @@ fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
         let server = server_of_known_path(&bed, &agent);
         // The second one was not paced, as stock would send it.
         let (before, mut kept) = after_two_short_answers(&bed, &server);
-        // One retransmission timeout or two: of the window of 100 the kernel leaves 25 at least, and of the memory nothing is left.
+        // After one or two retransmission timeouts the kernel keeps at least 25 of the window of
+        // 100, and the memory is forgotten.
         thread::sleep(Duration::from_millis(600));
         agent.forget(None);
         Bed::again(&mut kept, 100_000);

@@ -1,5 +1,5 @@
-//! Hosts that the test itself plays, segment by segment: they reach the server through a device of their own in its
-//! namespace, from any address that no link of the bed has.
+//! Hosts that the test itself plays, segment by segment. They connect to the server through a
+//! device of their own in its namespace, from any address that no link of the bed has.
 
 use crate::bed::{Bed, NAME};
 use emulator::{Addresses, Interface, InterfaceConfig, Port};
@@ -12,7 +12,7 @@ use tcp::{Flags, SackBlocks, Segment, TcpOptions};
 use units::SeqNum;
 use wire::{Marking, Packet, TcpPacket};
 
-/// What a peer lets pass before it answers: the round trip that the server sees.
+/// Delay of a peer's answers: the round trip that the server sees.
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 /// A window as wide as one can be, by the largest shift (RFC 7323 §2.3).
 const WINDOW: u16 = u16::MAX;
@@ -28,16 +28,16 @@ pub(crate) struct Peers {
     _device: Interface,
 }
 
-/// Where a connection stands for its peer.
+/// State of a connection at its peer.
 pub(crate) struct Standing {
-    /// What it sends next.
+    /// Next sequence number to send.
     pub(crate) next: SeqNum,
     /// The first that it has not got, were it to say the truth of a network that loses nothing.
     pub(crate) got: SeqNum,
 }
 
 impl Peers {
-    /// Of a server that listens already.
+    /// Peers of a server that listens already.
     pub(crate) fn of(bed: &Bed, server: SocketAddr) -> Self {
         let [_, near] = Addresses::numbered(12);
         let config = InterfaceConfig::new(near).with_default_route();
@@ -45,7 +45,7 @@ impl Peers {
         Self { port: device.port(), server, _device: device }
     }
 
-    /// Asks for so many bytes from an address, and acknowledges what comes as it comes.
+    /// Asks for `bytes` from an address, and acknowledges each segment at once.
     pub(crate) fn visit(&self, from: SocketAddr, bytes: u64) {
         self.visit_telling(from, bytes, |standing, _| vec![standing.agrees()]);
     }
@@ -77,8 +77,8 @@ impl Peers {
         }
     }
 
-    /// Asks for so many bytes from an address, acknowledges what comes, and closes when all has come. If `loses_fin`, the first FIN of
-    /// the server does not arrive.
+    /// Asks for `bytes` from an address, acknowledges each segment, and closes when all are
+    /// received. If `loses_fin`, the first FIN of the server is lost.
     pub(crate) fn visit_and_close(&self, from: SocketAddr, bytes: u64, loses_fin: bool) {
         let mut standing = self.open(from, Flags(0), &bytes.to_be_bytes());
         let end = standing.got + (NAME + bytes) as u32;
@@ -137,7 +137,7 @@ impl Peers {
         }
     }
 
-    /// What comes to an address until a round trip has passed from the first of it.
+    /// Segments to an address until a round trip has passed since the first of them.
     fn round_trip(&self, to: SocketAddr) -> Vec<Segment> {
         self.wait();
         thread::sleep(ROUND_TRIP);
@@ -145,14 +145,14 @@ impl Peers {
         came.map(|packet| packet.segment).collect()
     }
 
-    /// Until something comes.
+    /// Waits for a packet.
     fn wait(&self) {
         let mut fds = [PollFd::new(self.port.as_fd(), PollFlags::POLLIN)];
         let ready = poll(&mut fds, PollTimeout::from(20_000_u16)).unwrap();
         assert!(ready > 0, "the server is silent");
     }
 
-    /// What has come.
+    /// Reads all packets that are waiting.
     fn came(&self) -> Vec<TcpPacket> {
         let mut buffer = [0; 1 << 16];
         let mut came = Vec::new();
@@ -173,22 +173,22 @@ impl Peers {
 }
 
 impl Standing {
-    /// After the second segment of the handshake.
+    /// State after the second segment of the handshake.
     fn after(answer: &Segment) -> Self {
         Self { next: answer.ack, got: answer.seq + 1 }
     }
 
-    /// All that has come has arrived.
+    /// Acknowledges all that was received.
     pub(crate) fn agrees(&self) -> Segment {
         self.acknowledges(self.got)
     }
 
-    /// All before `ack` has arrived.
+    /// Acknowledges everything before `ack`.
     pub(crate) fn acknowledges(&self, ack: SeqNum) -> Segment {
         segment(self.next, ack)
     }
 
-    /// The same, and that of what lies behind these parts have, too.
+    /// Acknowledges everything before `ack`, and by SACK these parts behind it.
     pub(crate) fn selects(&self, ack: SeqNum, parts: &[(SeqNum, SeqNum)]) -> Segment {
         let mut sack = SackBlocks::default();
         for (left, right) in parts {

@@ -1,5 +1,5 @@
-//! Prefixes that lie in one another: the longest that holds the peer decides, of its cap and of what is remembered together. And
-//! congestion controls that a route gives.
+//! Nested prefixes: the longest one that contains the peer determines the cap, and which
+//! destinations are remembered together. Also congestion controls that a route sets.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
 use crate::cable::ip;
@@ -33,7 +33,7 @@ fn second_window(agent: &Agent, mut visit: impl FnMut()) -> u64 {
 fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
-        // Neither from the shortest on nor from the longest.
+        // The order is neither from the shortest to the longest nor the reverse.
         let said = ["10.1.0.0/16=25", "10.0.0.0/8=30", "10.1.2.0/24=20", "10.1.2.128/25=0"];
         let agent = bed.agent(&prefixes(&said));
         let server = bed.serve(Domain::IPV4, None);
@@ -55,7 +55,7 @@ fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
             let paths: Vec<_> = agent.paths().iter().map(|path| path.prefix.to_string()).collect();
             assert_eq!(paths, [path], "{host}");
         }
-        // What is left alone within what is not.
+        // A prefix that is left alone within one that is not.
         let closed = agent.closed();
         peers.visit("10.1.2.200:40000".parse().unwrap(), BYTES);
         peers.visit("10.1.1.255:50000".parse().unwrap(), BYTES);
@@ -64,7 +64,8 @@ fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
     });
 }
 
-/// Of an address of the server's that clients of the bed ask: the second window and the path.
+/// Visits to an address of the server's from clients of the bed: returns the second window and the
+/// path.
 fn of_bed(bed: &Bed, said: &[&str], address: IpAddr) -> (u64, String) {
     let agent = bed.agent(&prefixes(said));
     let server: Server = bed.serve_at(SocketAddr::new(address, 0), None);

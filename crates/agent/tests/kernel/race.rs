@@ -1,4 +1,4 @@
-//! Two processors that change what is known of one path at one instant, by the agent's own code.
+//! Two processors change the memory of one path at one instant, by the agent's own code.
 
 use agent::kernel::congestion::ControlChoice;
 use agent::os::clock::monotonic_ns;
@@ -13,17 +13,18 @@ use std::thread;
 
 static SCAN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scan.bpf.o"));
 const ROUNDS: u32 = 400_000;
-/// Where the counts lie in what the programs are asked with.
+/// Offset of the counts in the programs' argument.
 const COUNTS: usize = 24;
 
-/// What both do.
+/// The change that both sides make.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Learn = 0,
     Halve = 1,
 }
 
-/// The agent's code, upon a memory of its own or, the second time, upon all that the first has.
+/// The agent's code, with a memory of its own or, the second time, with all of the first one's
+/// maps.
 fn loaded(first: &[(String, MapHandle)]) -> Object {
     let mut open = ObjectBuilder::default().open_memory(SCAN).unwrap();
     for mut map in open.maps_mut() {
@@ -38,14 +39,15 @@ fn loaded(first: &[(String, MapHandle)]) -> Object {
     open.load().unwrap()
 }
 
-/// What both have to share: the memory, and the count of how often each has come.
+/// Maps that both sides share: the memory, and the count of each side's turns.
 fn shared(object: &Object) -> Vec<(String, MapHandle)> {
     let named = object.maps().map(|map| (map.name().to_string_lossy().into_owned(), map));
     let meant = named.filter(|(name, _)| name == "paths" || name.ends_with(".bss"));
     meant.map(|(name, map)| (name, MapHandle::try_from(&map).unwrap())).collect()
 }
 
-/// Rounds in which both met, and of these such that left what neither has done.
+/// Returns the rounds in which both met, and how many of these left a state that neither side
+/// wrote.
 fn run(object: &mut Object, side: u32, (change, now_ns): (Change, u64)) -> (u32, u32) {
     let mut asked = now_ns.to_ne_bytes().to_vec();
     for word in [side, ROUNDS, change as u32, 1, 0, 0] {
@@ -63,7 +65,7 @@ fn run(object: &mut Object, side: u32, (change, now_ns): (Change, u64)) -> (u32,
 fn stay_on(processor: usize) {
     let mut set = CpuSet::new();
     set.set(processor).unwrap();
-    // Where there is only one they do not meet.
+    // On a machine with one processor they do not meet.
     let _ = sched_setaffinity(Pid::from_raw(0), &set);
 }
 

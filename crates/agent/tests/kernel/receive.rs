@@ -1,7 +1,7 @@
-//! Connections that an attended application opens offer a larger window from their SYN on, if the agent is asked to
-//! see to that, and peers that start warm can use it.
+//! Connections that a hooked application opens offer a larger window from their SYN on, if the
+//! agent is asked for it, and peers that start warm can use it.
 //!
-//! 20 Mbit/s, 80 ms. A Linux receiver as it comes offers 64 KB: 44 segments of 138.
+//! 20 Mbit/s, 80 ms. A stock Linux receiver offers 64 KB: 44 segments of 138.
 
 use crate::bed::{Bed, fastest, finish};
 use socket2::{Domain, SockRef};
@@ -23,7 +23,7 @@ fn a_warm_start_reaches_an_attended_client_in_one_flight() {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--receive-window", &WINDOW.to_string()]);
         let server = bed.serve(Domain::IPV4, None);
-        // Learns. Both ends are attended to.
+        // The memory learns. Both ends are hooked.
         let cold = bed.visit_attended(&server, BYTES);
         agent.wait_for_closed(2);
         let before = agent.closed();
@@ -39,7 +39,8 @@ fn a_warm_start_reaches_an_attended_client_in_one_flight() {
             time
         }));
         eprintln!("200 kB: cold {cold:?}, warm to 64 KB {stock:?}, to {WINDOW} bytes {wide:?}");
-        // 44 segments, and the other 95 a round trip later: 80 ms more than those of `assert_one_flight`.
+        // 44 segments, and the other 95 a round trip later: 80 ms more than those of
+        // `assert_one_flight`.
         assert!(stock >= 4 * RTT, "{stock:?}");
         assert!(wide >= 3 * RTT && wide < 4 * RTT, "{wide:?}");
     });
@@ -61,7 +62,7 @@ fn only_connections_that_are_attended_to_are_widened_and_none_is_narrowed() {
         }
         drop(agent);
 
-        // Who is to stay stock is not widened.
+        // Connections that are to stay stock are not widened.
         let width = WINDOW.to_string();
         for left_alone in [vec!["--dry-run"], vec!["--holdout", "1"]] {
             let _agent = bed.agent(&[&["--receive-window", &width], &left_alone[..]].concat());

@@ -1,12 +1,13 @@
-//! Where the agent cannot work, it says why, as it starts and when it is asked: on kernels that seem to lack something, since what
-//! they say of themselves is hidden from the agent in a mount namespace of its own (unshare(1)).
+//! If the agent cannot work, it gives the reason, when it starts and when it is asked. The kernels
+//! here seem to lack something: their description is hidden from the agent in a mount namespace of
+//! its own (unshare(1)).
 
 use agent::kernel::congestion::ControlChoice;
 use agent::programs::check;
 use std::path::Path;
 use std::process::Command;
 
-/// Exit code and what is said of an agent for which these commands of a shell have been run before. `None`, having said so, where that
+/// Exit code and output of an agent, after these commands of a shell. `None`, with a note, if that
 /// is not allowed.
 fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
     if let Some(why) = check::refusal(ControlChoice::Cubic) {
@@ -64,7 +65,7 @@ fn in_a_kernel_that_is_locked_down_it_does_not_start_and_says_what_is_left() {
     assert!(said.contains("mode wrap; the kernel takes them"), "{said}");
 }
 
-/// What `check --json` found of one thing.
+/// Whether `check --json` found one thing.
 fn is_there(check: &str, what: &str) -> bool {
     let findings: serde_json::Value = serde_json::from_str(check).expect("JSON");
     let mut findings = findings.as_array().expect("an array").iter();

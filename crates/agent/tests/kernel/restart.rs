@@ -1,4 +1,4 @@
-//! What is remembered outlives the agent, however it ends, and gets no younger by that.
+//! The memory outlives the agent, however it ends, and keeps its age.
 
 use crate::bed::{Bed, until};
 use crate::failing::{self, FEW};
@@ -86,7 +86,7 @@ fn being_off_outlives_the_agent() {
         agent.kill();
         let mut agent = bed.agent(&state);
         assert_eq!(agent.status().off, why);
-        // What it was found by, too: the comparison goes on where it was.
+        // The comparison behind it goes on, too.
         assert_eq!(agent.status().parts[0].chosen, failed);
         assert!(agent.arm());
         agent.kill();
@@ -114,7 +114,7 @@ fn what_is_exported_can_be_imported_and_is_as_old() {
         };
         assert_eq!(run("export", &file), (true, String::new()));
         let before = agent.paths()[0].clone();
-        // As young is known already.
+        // A sample of the same age is known already.
         assert!(run("import", &file).1.starts_with("0 of 1 paths taken"));
         agent.forget(None);
         assert!(run("import", &file).1.starts_with("1 of 1 paths taken"));

@@ -1,4 +1,5 @@
-//! What must not happen: windows above the cap, anything left behind, harm when the agent dies.
+//! Things that must not happen: windows above the cap, leftovers in the kernel, harm when the agent
+//! dies.
 
 use crate::bed::{Bed, control_of, finish, is_upon_cubic, read, until};
 use crate::memory::Memory;
@@ -11,8 +12,8 @@ use test_support::calmly;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Programs and maps of agents in the kernel, by their ids: the maps that a program uses, and those programs whose names
-/// no others have. `tests/kernel/memory.rs` says why ids.
+/// Programs and maps of agents in the kernel, by their ids: the maps that a program uses, and those
+/// programs whose names no others have. `tests/kernel/memory.rs` says why ids.
 fn in_kernel() -> HashSet<(&'static str, u32)> {
     let programs =
         ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true));
@@ -24,7 +25,7 @@ fn in_kernel() -> HashSet<(&'static str, u32)> {
     ours.flat_map(of_program).collect()
 }
 
-/// Of `ours`, what is in the kernel still, held by whatever.
+/// Objects of `ours` that are still in the kernel, whatever holds them.
 fn left_of(ours: &HashSet<(&'static str, u32)>) -> usize {
     let maps = MapInfoIter::default().map(|info| ("map", info.id));
     let programs = ProgInfoIter::default().map(|info| ("program", info.id));
@@ -42,10 +43,11 @@ fn kill_9_lets_running_connections_finish_and_new_ones_be_as_before() {
         agent.wait_for_closed(1);
         let ours: HashSet<_> = in_kernel().difference(&before).copied().collect();
         let count = |kind| ours.iter().filter(|(other, _)| *other == kind).count();
-        // CUBIC's and BBR's; paths, summaries, what a connection knows, settings at the least.
+        // There are at least the programs of CUBIC and BBR, and the maps of paths, summaries,
+        // connections and settings.
         assert!(count("program") >= 8 && count("map") >= 4, "{ours:?}");
 
-        // 2 MB take 0.8 s at least: it has begun and runs while the agent dies.
+        // 2 MB take 0.8 s at least: the transfer runs while the agent dies.
         let mut running = bed.open(&server, 2_000_000);
         assert!(is_upon_cubic(&control_of(&mut running)));
         agent.kill();
@@ -108,7 +110,7 @@ fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
         let warm = agent.status().connections.warm;
         assert_eq!((warm.closed, warm.first_windows, warm.fallbacks), (1, 20, 0), "{warm:?}");
 
-        // Of the poisoned neighbour nothing is believed here.
+        // The poisoned neighbour has no influence here.
         assert_eq!(agent.forget(Some("198.18.0.0/24")), 1);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(3);

@@ -1,5 +1,5 @@
-//! How much memory the agent takes of the kernel, and that it does not grow: paths from very many prefixes, and very
-//! many connections.
+//! The agent's memory in the kernel, and that it does not grow: paths from very many prefixes, and
+//! very many connections.
 
 use crate::bed::{Bed, timed, until};
 use crate::memory::{Memory, newest};
@@ -30,7 +30,7 @@ impl Scan {
         Self(open.load().unwrap())
     }
 
-    /// So many /24 of IPv4, one after the other from the lowest on.
+    /// Teaches `prefixes` /24 of IPv4, one after the other from the lowest on.
     fn teach(&mut self, prefixes: u32) {
         let mut programs = self.0.progs_mut();
         let scan = programs.find(|program| program.name() == OsStr::new("scan")).unwrap();
@@ -46,7 +46,7 @@ impl Scan {
 /// Figures of docs/agent/measurements.md are in millions of bytes; within a fifth is the same.
 const MB: f64 = 1e6;
 
-/// That something is as it is documented; `what` is shown.
+/// Asserts that a measured value is the documented one; `what` is printed.
 fn assert_documented(what: &str, measured: f64, documented: f64) {
     eprintln!("{what}: {measured:.2}, documented {documented}");
     let least = documented / 1.2;
@@ -77,7 +77,8 @@ const MILLION_ON_DISK: f64 = 269.5;
 /// Bytes for each open connection, with an agent and without.
 const CONNECTION_BEYOND: f64 = 460.0;
 const CONNECTION: f64 = 2867.0;
-/// By how much the agent may grow while it hears of very many prefixes, kB: their keys, of as many as there can be paths.
+/// Limit of the agent's growth by reports from very many prefixes, kB: their keys, as many as the
+/// maximum of paths.
 const GROWTH_AT_MOST: u64 = 10_000;
 
 #[test]
@@ -103,13 +104,13 @@ fn a_scan_from_ten_million_prefixes_keeps_memory_flat() {
         let count = memory.count();
         eprintln!("{count} paths in {before} bytes");
         let most = agent.status().max_paths as usize;
-        // Each processor keeps some places free.
+        // Each processor keeps some entries free.
         assert!((most * 9 / 10..=most).contains(&count), "{count} of {most}");
-        // It has counted them for `status`.
+        // The agent has read all of them for `status`.
         let now = agent.resident();
         assert!(now < resident + GROWTH_AT_MOST, "{now} kB, {resident} before");
 
-        // What is learnt after that is remembered all the same.
+        // Paths that are learnt after that are remembered all the same.
         let server = bed.serve(Domain::IPV4, None);
         for closed in 1..=2 {
             bed.visit(&server, 30_000);
@@ -133,7 +134,7 @@ fn a_million_paths_take_what_the_documents_say() {
     assert_documented("of the kernel", memory.bytes() as f64 / MB, MILLION_OF_KERNEL);
     let (asking, paths) = timed(|| agent.paths().len());
     eprintln!("{paths} listed after {asking:?}; the agent had {before} kB");
-    // Each processor keeps some places free.
+    // Each processor keeps some entries free.
     assert!((990_000..=1_000_000).contains(&paths), "{paths}");
     assert_documented("of the agent", agent.resident() as f64 * 1024.0 / MB, MILLION_OF_AGENT);
     let (saving, ()) = timed(|| {
@@ -153,8 +154,8 @@ fn a_million_paths_take_what_the_documents_say() {
 
 const CONNECTIONS: u32 = 100_000;
 
-/// Bytes of the kernel's that cannot be taken back, for each of very many open connections, each from a /24 of its own. Nobody
-/// accepts them, so that no process needs as many descriptors.
+/// Bytes of the kernel's that cannot be taken back, for each of very many open connections, each
+/// from a /24 of its own. They are not accepted, so that no process needs as many descriptors.
 fn held(bed: &Bed) -> f64 {
     let listener = bed.listen(2 * CONNECTIONS.cast_signed());
     let peers = Peers::of(bed, listener.local_addr().unwrap());
@@ -178,7 +179,7 @@ fn a_hundred_thousand_connections_take_what_the_documents_say() {
     let Some(bed) = Bed::new() else { return };
     let without = held(&bed);
     let state = std::env::temp_dir().join("headstart-agent-hundred-thousand.redb");
-    // Nothing is saved before all are heard of.
+    // The file is not written before all are reported.
     let agent = bed.agent(&["--state", state.to_str().unwrap(), "--save-every", "3600"]);
     let before = agent.resident();
     let with = held(&bed);

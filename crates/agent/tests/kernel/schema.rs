@@ -1,11 +1,11 @@
-//! What the commands print as JSON obeys the schemas that they print.
+//! The JSON output of the commands obeys the schemas that they print.
 
 use crate::bed::{Agent, Bed};
 use serde_json::Value;
 use socket2::Domain;
 use std::process::Command;
 
-/// What a command prints, asking this agent.
+/// Output of a command that asks this agent.
 fn printed(agent: &Agent, arguments: &[&str]) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
     command.args(arguments).arg("--socket").arg(agent.socket());

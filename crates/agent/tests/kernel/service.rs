@@ -52,7 +52,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
         ] {
             assert!(text.lines().any(|other| other == line), "{line} is not in {text}");
         }
-        // Of the peer there is nothing.
+        // The metrics name no address of the peer.
         assert!(!text.contains("198.18."), "{text}");
         assert!(get(&socket, "/health").starts_with("HTTP/1.1 200"));
 
@@ -132,7 +132,7 @@ fn the_doctor_says_what_runs_and_names_no_peer() {
 #[test]
 fn the_unit_that_is_shipped_is_sound() {
     let shipped = include_str!("../../share/headstart-agent.service");
-    // Where the program lies on this machine.
+    // The unit starts the program of this build.
     let unit = shipped.replace("/usr/bin/headstart-agent", env!("CARGO_BIN_EXE_headstart-agent"));
     assert_ne!(unit, shipped);
     // The agent lists the addresses of its host by netlink.

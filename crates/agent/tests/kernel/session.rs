@@ -22,17 +22,17 @@ use test_support::calmly;
 
 const RTT: Duration = Duration::from_millis(80);
 
-/// What `senders.py` prints.
+/// Output of `senders.py`.
 #[derive(Debug, Deserialize)]
 struct Sent {
     /// Bytes of each flow.
     acked: Vec<f64>,
-    /// Segments, of each flow a while after the last had begun.
+    /// Segments of each flow, a while after the start of the last one.
     windows: Vec<f64>,
 }
 
 impl Sent {
-    /// Of two flows the second has thrice what the first has, within 5 %.
+    /// Asserts that the second of two flows has three times the bytes of the first, within 5 %.
     fn assert_one_to_three(&self) {
         let ratio = self.acked[1] / self.acked[0];
         assert!((2.85..=3.15).contains(&ratio), "{ratio}, {self:?}");
@@ -64,8 +64,8 @@ fn send(bed: &Bed, seconds: f64, from: f64, flows: &[&str]) -> Option<Sent> {
     Some(sent)
 }
 
-/// The mean part of the link that four connections have beside one CUBIC, over some runs of so many seconds. Whose
-/// packets a full queue drops is chance, and two flows share unevenly for a while after.
+/// The mean part of the link that four connections have beside one CUBIC, over `runs` of this many
+/// seconds. A full queue drops packets at random, and two flows share unevenly for a while after.
 fn part_of_four(runs: u32, seconds: f64) -> Option<f64> {
     let bed = Bed::new()?;
     let _agent = session(&bed);
@@ -82,7 +82,8 @@ fn part_of_four(runs: u32, seconds: f64) -> Option<f64> {
 fn four_connections_take_far_less_than_four() {
     calmly(|| {
         let Some(part) = part_of_four(3, 12.0) else { return };
-        // Four CUBICs beside one take 0.8 of the link. Runs of 12 s range from 0.3 to 0.8, by chance.
+        // Four CUBICs beside one take 0.8 of the link. Runs of 12 s range from 0.3 to 0.8, by
+        // chance.
         assert!((0.25..=0.72).contains(&part), "{part}");
     });
 }
@@ -113,8 +114,8 @@ fn a_joiner_has_its_share_within_a_round_trip() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
-        // The windows are read 0.2 s after it began to connect: one round trip of handshake, queue included, and less than
-        // one after it.
+        // The windows are read 0.2 s after it began to connect: one round trip of handshake, queue
+        // included, and less than one after it.
         let Some(sent) = send(&bed, 5.0, 1.0, &["1", "1", "1", "1", "1@4"]) else { return };
         let sum: f64 = sent.windows.iter().sum();
         for window in &sent.windows {
@@ -132,7 +133,7 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
         let server = bed.serve(Domain::IPV4, None);
         let cold = bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
-        // As of one connection by itself: windows of 10, 20, 40, 80.
+        // The number of round trips is that of a single connection: windows of 10, 20, 40, 80.
         assert!(cold >= 5 * RTT, "{cold:?}");
         let window = agent.paths()[0].window;
         assert!((100..=160).contains(&window), "{window}");
@@ -141,15 +142,16 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
     });
 }
 
-/// 30 kB leave as 10 segments and 11: a lone member's second flight is let go by the ACKs of the first, twice as fast as these come in, so
-/// both come in at the path's rate.
+/// 30 kB are sent as 10 segments and 11. The ACKs of a lone member's first flight release its
+/// second one twice as fast as they arrive, so both are delivered at the path's rate.
 #[test]
 fn two_short_flights_teach_the_rate() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
-        // Half a millisecond of lateness at either end of one of them, and they do not agree: then by another visit.
+        // With half a millisecond of scheduling delay at either end of one flight the two do not
+        // agree: then another visit follows.
         for closed in 1..=4 {
             bed.visit(&server, 30_000);
             agent.wait_for_closed(closed);
@@ -162,8 +164,8 @@ fn two_short_flights_teach_the_rate() {
     });
 }
 
-/// The application's pace goes before ours, also where ours is none: 200 kB take 0.4 s, where the path takes 0.08 and the round trips
-/// of a start five times 0.08.
+/// The application's pace has priority, also where the agent does not pace. 200 kB take 0.4 s,
+/// while the path takes 0.08 s and the round trips of a start five times 0.08 s.
 #[test]
 fn a_member_is_as_slow_as_its_application_asks() {
     calmly(|| {
@@ -172,7 +174,8 @@ fn a_member_is_as_slow_as_its_application_asks() {
         let server = bed.serve_at_most(500_000);
         for closed in 1..=2 {
             let time = bed.visit(&server, 200_000);
-            // All but the ten segments that the kernel lets go at once, and the two round trips of a handshake and a request.
+            // All but the ten segments that the kernel lets go at once, and the two round trips of
+            // a handshake and a request.
             let least = Duration::from_secs(200_000 - 14_480) / 500_000 + 2 * RTT;
             assert!(time >= least, "{closed}: {time:?} of {least:?}");
             agent.wait_for_closed(closed);
@@ -187,13 +190,13 @@ fn weights_may_change_in_mid_transfer() {
     calmly(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
-        // 1:1 for five seconds, 1:3 from then on, counted from a second after.
+        // Weights 1:1 for five seconds, 1:3 from then on; bytes count from a second after.
         let Some(sent) = send(&bed, 14.0, 6.0, &["1", "1>3"]) else { return };
         sent.assert_one_to_three();
     });
 }
 
-/// How often the connections of sessions have taken back a reduction.
+/// Number of reductions that sessions have undone.
 fn undone() -> u64 {
     costs("hs_session_undo").values().map(|cost| cost.0).sum()
 }
@@ -201,8 +204,9 @@ fn undone() -> u64 {
 #[test]
 fn a_reduction_for_what_was_not_lost_is_taken_back() {
     calmly(|| {
-        // One packet in a hundred 10 ms late: 16 packets overtake it, and the fourth says that it is lost. It is not, which the
-        // receiver tells of what was sent twice (D-SACK).
+        // One packet in a hundred is 10 ms late: 16 packets overtake it, and the fourth duplicate
+        // ACK declares it lost. It is not, which the receiver reports when it gets the segment
+        // twice (D-SACK).
         let late =
             Reordering::HoldBack { probability: 0.01, extra: units::Duration::from_millis(10) };
         let Some(bed) = Bed::over(link_of(20, 80, 100).with_reordering(late).unwrap()) else {
@@ -216,8 +220,8 @@ fn a_reduction_for_what_was_not_lost_is_taken_back() {
         let undone = undone() - before;
         eprintln!("3 MB with late packets: {time:?}, {undone} reductions taken back");
         assert!(undone > 0);
-        // 2072 packets take 1.24 s; slow start and the handshake half a second. One reduction at 40 segments that was left would
-        // cost more: 28 of 133 carry a fifth of the rate.
+        // 2072 packets take 1.24 s; slow start and the handshake half a second. One reduction at 40
+        // segments that was left would cost more: 28 of 133 carry a fifth of the rate.
         assert!(time < Duration::from_millis(2400), "{time:?}");
     });
 }
@@ -228,8 +232,9 @@ fn who_vanishes_leaves_its_share_to_the_others() {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
-        // 4144 packets take 2.49 s. The timeout has cost the window of all three tenths; with half of what is left for who does
-        // not use it, it would be 7 s. A busy machine may add losses: one of three is enough.
+        // 4144 packets take 2.49 s. The timeout has cost the window of all three tenths; with half
+        // of the rest kept for a member that does not use it, it would be 7 s. A busy machine may
+        // add losses: one of three is enough.
         const MOST: Duration = Duration::from_millis(5000);
         let mut fastest = Duration::MAX;
         for _ in 0..3 {
@@ -244,8 +249,8 @@ fn who_vanishes_leaves_its_share_to_the_others() {
     });
 }
 
-/// Time of 6 MB of one of two members of a session, of which the other is not heard of any more; that one comes back then. `None`, having
-/// said so, where it cannot be.
+/// Time of 6 MB of one of two members of a session. The other one falls silent, and comes back
+/// afterwards. `None`, with a note, if it cannot be set up.
 fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
     const MUCH: u64 = 40_000_000;
     let mut here = bed.open(server, MUCH);
@@ -263,13 +268,13 @@ fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
     });
     control_of(&mut here);
     crate::bed::read(&mut here, 2_000_000);
-    // What it acknowledges from now on gets nowhere.
+    // Its acknowledgements are dropped from now on.
     let rule = ["ipproto", "tcp", "sport", &port, "dport", &far, "blackhole"];
     if !ip(&bed.client, &[&["rule", "add"][..], &rule[..]].concat()) {
         test_support::skipped("no rules for ports");
         return None;
     }
-    // A timeout, and what is under way.
+    // This takes a timeout, and the outstanding data.
     crate::bed::read(&mut here, 1_500_000);
     let silent = read.load(Ordering::Relaxed);
     let time = timed(|| crate::bed::read(&mut here, 6_000_000)).0;
@@ -287,7 +292,7 @@ fn who_finds_no_place_has_a_window_of_its_own() {
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
         let hosts = newest("hosts");
-        // Of namespaces that there are none of.
+        // Sessions in network namespaces that do not exist.
         let strangers: Vec<u8> = (0..65_536_u32)
             .flat_map(|n| [n.to_ne_bytes(), [0; 4], [0; 4], [0; 4], [0xff; 4]].concat())
             .collect();
@@ -295,10 +300,10 @@ fn who_finds_no_place_has_a_window_of_its_own() {
         hosts.update_batch(&strangers, &values, 65_536, MapFlags::ANY, MapFlags::ANY).unwrap();
         let mut stream = bed.open(&server, 200_000);
         let time = timed(|| assert_eq!(finish(&mut stream, 200_000), "hs_session")).0;
-        // As Reno: five round trips from ten segments on.
+        // It grows as Reno does: five round trips from ten segments on.
         assert!(time < Duration::from_millis(600), "{time:?}");
         hosts.delete_batch(&strangers, 65_536, MapFlags::ANY, MapFlags::ANY).unwrap();
-        // It belongs as soon as it sends anew.
+        // It joins a session at its next start.
         Bed::again(&mut stream, 1000);
         assert_eq!(hosts.keys().count(), 1);
         drop(stream);

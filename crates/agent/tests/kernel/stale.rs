@@ -1,8 +1,8 @@
-//! Memory that is out of date: learnt on a path, used on one that is four times slower and queues a quarter. What it
-//! costs the transfer itself, and what it costs a flow beside it.
+//! Outdated memory: learnt on a path, used on one that is four times slower and has a quarter of
+//! the queue. Its cost for the transfer itself, and for a flow beside it.
 //!
-//! Learnt at 20 Mbit/s and 80 ms: 138 packets. Used at 5 Mbit/s with a queue of 25: 33 packets in a round trip, 58 with
-//! the queue.
+//! Learnt at 20 Mbit/s and 80 ms: 138 packets. Used at 5 Mbit/s with a queue of 25: 33 packets in a
+//! round trip, 58 with the queue.
 
 use crate::bed::{Agent, Bed, Server, median};
 use crate::memory::Memory;
@@ -20,21 +20,21 @@ use test_support::calmly;
 use units::Rate;
 
 const BYTES: u64 = 200_000;
-/// How long the flow beside it has run when the transfer begins: it is out of slow start.
+/// Head start of the flow beside the transfer: it is out of slow start.
 const BEFORE: Duration = Duration::from_secs(5);
 /// Its bytes count for so long from the transfer's start on.
 const COUNTED: Duration = Duration::from_secs(10);
 /// More than it gets in that time at 5 Mbit/s.
 const ENOUGH: u64 = 20_000_000;
 
-/// How the transfer begins.
+/// Kind of the transfer's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// As the kernel's CUBIC.
+    /// Starts as the kernel's CUBIC.
     Cold,
-    /// With what was learnt.
+    /// Starts with the remembered window.
     Warm,
-    /// With what was learnt, marked for the queue to drop first.
+    /// Starts warm, marked for the queue to drop first.
     Marked,
 }
 
@@ -43,13 +43,13 @@ const STARTS: [Start; 3] = [Start::Cold, Start::Warm, Start::Marked];
 /// Segments, as learnt while it was fast: `warm` has visits that learn so much.
 const LEARNT: u32 = 138;
 
-/// A path that has become slow, and under what it is remembered.
+/// A path that has become slow, with its key in the memory.
 struct Stale {
     bed: Bed,
     key: PrefixKey,
 }
 
-/// What one transfer took, and what the flow beside it got.
+/// Time of one transfer, and bytes of the flow beside it.
 #[derive(Debug)]
 struct Turn {
     time: Duration,
@@ -129,7 +129,7 @@ impl Stale {
     }
 }
 
-/// Its one connection began with what was remembered, and lost something of that.
+/// Asserts that the only connection started with the remembered window, and lost a segment of it.
 fn assert_began_with_it(agent: &Agent) {
     agent.wait_for_closed(1);
     let warm = agent.status().connections.warm;
@@ -170,12 +170,12 @@ impl Drop for Beside {
     }
 }
 
-/// Of the time that a cold start takes: warm, and marked.
+/// Times of warm and marked starts, relative to a cold start's.
 fn times([cold, warm, marked]: &[Turn; 3]) -> [f64; 2] {
     [warm, marked].map(|turn| turn.time.as_secs_f64() / cold.time.as_secs_f64())
 }
 
-/// Of what the flow beside a cold start gets: beside a warm one, and a marked one.
+/// Bytes of the flow beside warm and marked starts, relative to those beside a cold start.
 fn kept([cold, warm, marked]: &[Turn; 3]) -> [f64; 2] {
     [warm, marked].map(|turn| turn.beside as f64 / cold.beside as f64)
 }

@@ -1,5 +1,6 @@
-//! Timers by what is known of the path, where the operator asks for them: SYNs that were lost go again sooner than after
-//! a second (`--handshake-timer known`), and other segments sooner than 200 ms after a round trip (`--rto-min`).
+//! Timers by the memory of the path, if the operator asks for them. Lost SYNs are retransmitted
+//! sooner than after a second (`--handshake-timer known`), and other segments sooner than 200 ms
+//! after a round trip (`--rto-min`).
 
 use crate::bed::{Bed, finish, link_of, timeout_of, until};
 use agent::programs::telemetry::handshake_timers::TimedHandshakes;
@@ -11,9 +12,10 @@ use test_support::calmly;
 /// A page's connections.
 const PAGE: usize = 12;
 
-/// On 1 Mbit/s a SYN of 60 bytes takes half a millisecond: of twelve at once four or five find a place in a queue of three
-/// packets. The others go again after a second each time as the kernel has it, and after 160 to 180 ms where a round trip
-/// of 80 ms is remembered, spread, so that fewer are lost again. Half of the stock time was asked for.
+/// On 1 Mbit/s a SYN of 60 bytes takes half a millisecond: of twelve at once four or five fit into
+/// a queue of three packets. The kernel retransmits the others after a second each time. With a
+/// remembered round trip of 80 ms they are retransmitted after 160 to 180 ms, spread, so that fewer
+/// are lost once more. The requirement is half of the stock time.
 #[test]
 fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
     calmly(|| {
@@ -35,7 +37,8 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
         assert_eq!(untold, None);
         let (known, before, after) = opened_by(&["--handshake-timer", "known"]);
         eprintln!("{PAGE} connections: {stock:?}, by what is known {known:?}");
-        // The kernel asks anew of a SYN that goes again. At either side each handshake counts once.
+        // The kernel asks once more for a retransmitted SYN. Each handshake counts once at either
+        // side of it.
         let (before, after) = (before.unwrap(), after.unwrap());
         assert_eq!(before, TimedHandshakes::default());
         assert_eq!(after, TimedHandshakes { by_memory: 2 * PAGE as u64, by_handshake: 0 });
@@ -44,8 +47,9 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
     });
 }
 
-/// Nothing is remembered of the path, since no connection has closed. The first one took 80 ms to open, and has said nothing
-/// since: the next one waits three times as long for its answer, by chance up to an eighth longer, and not for a second.
+/// The path is not remembered, since no connection has closed. The first one took 80 ms to open,
+/// and has proven nothing since. The next one waits three times as long for its answer, by chance
+/// up to an eighth longer, and not for a second.
 #[test]
 fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take() {
     calmly(|| {
@@ -73,7 +77,8 @@ fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take(
             known >= Duration::from_millis(240) && known < Duration::from_millis(290),
             "{known:?}"
         );
-        // The control group keeps the kernel's timer, and so do those outside of the canary's share.
+        // The control group keeps the kernel's timer, and so do those outside of the canary's
+        // share.
         for stock in [["--holdout", "1"], ["--percent", "0"]] {
             let (timer, agent, ..) = timer_by(&stock);
             assert_eq!(timer, Duration::from_secs(1), "{stock:?}");
@@ -83,7 +88,7 @@ fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take(
 }
 
 sockopt_impl!(
-    /// SYNs that go again before a connection is given up.
+    /// Number of retransmitted SYNs before a connection attempt ends.
     SynCount,
     GetOnly,
     libc::IPPROTO_TCP,
@@ -91,7 +96,8 @@ sockopt_impl!(
     i32
 );
 
-/// 160 to 180 ms double three times until they are a second: 320, 640, 1280. Linux sends 6 SYNs again as it comes.
+/// 160 to 180 ms double three times until they are a second: 320, 640, 1280. Linux retransmits 6
+/// SYNs by default.
 #[test]
 fn a_host_that_does_not_answer_is_given_up_no_sooner() {
     let Some(bed) = Bed::new() else { return };
@@ -111,9 +117,9 @@ fn a_host_that_does_not_answer_is_given_up_no_sooner() {
     assert_eq!(repeats(), 9);
 }
 
-/// After the handshake a timeout is 80 ms and 200 ms, in which the kernel's measure of variation begins; that falls by a
-/// quarter of what it is above its least, each round trip. After 16 requests of 80 ms the 20 ms are left, and what round
-/// trips vary by.
+/// After the handshake a timeout is 80 ms and 200 ms, the kernel's first measure of variation. Each
+/// round trip reduces that by a quarter of its excess over the minimum. After 16 requests of 80 ms
+/// the 20 ms are left, and the variation of round trips.
 #[test]
 fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
     calmly(|| {
@@ -133,14 +139,15 @@ fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
         eprintln!("timeouts: {stock:?}, at least 20 ms {short:?}");
         assert!(stock >= Duration::from_millis(280), "{stock:?}");
         assert!(short < Duration::from_millis(150), "{short:?}");
-        // Who is to stay stock does.
+        // A connection that is to stay stock keeps its timeout.
         let group = timeout_by(&["--rto-min", "20", "--holdout", "1"]);
         assert!(group >= Duration::from_millis(280), "{group:?}");
     });
 }
 
-/// A cgroup that is left alone, below one whose connections have both: its SYN waits for the kernel's second, not for what is
-/// known of the path, and goes again as often as the kernel has it; a timeout stays at the kernel's 200 ms and a round trip.
+/// A cgroup that is left alone, below one whose connections have both options. Its SYN waits for
+/// the kernel's second, not for the path's known time, and is retransmitted as often as by the
+/// kernel. Its timeout stays at the kernel's 200 ms and a round trip.
 #[test]
 fn a_cgroup_that_is_left_alone_keeps_the_kernels_timers() {
     calmly(|| {

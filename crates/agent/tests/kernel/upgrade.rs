@@ -1,4 +1,4 @@
-//! A new agent goes on in the place of the old one, while connections run. Under many of them: `live`.
+//! A new agent takes over from the old one, while connections run. Under many of them: `live`.
 
 use crate::bed::{Agent, Bed, binary, finish, is_upon_cubic, request, timeout_of, until};
 use crate::service::temporary;
@@ -15,8 +15,9 @@ use std::thread;
 use std::time::Duration;
 use test_support::calmly;
 
-/// The agent's program as another build of it: the same but for a line of the programs' source, which debuggers are shown. Or an agent of
-/// another version, if `HEADSTART_OTHER_AGENT` names its program.
+/// The agent's program as another build of it: the same but for a line of the programs' source,
+/// which debuggers are shown. Or an agent of another version, if `HEADSTART_OTHER_AGENT` names its
+/// program.
 pub(crate) fn another_build() -> PathBuf {
     if let Some(other) = env::var_os("HEADSTART_OTHER_AGENT") {
         return other.into();
@@ -63,8 +64,8 @@ fn the_same_programs_go_on_with_memory_connections_and_sums() {
     });
 }
 
-/// Another version has other programs: what is remembered is copied, and connections end with the programs and the memory
-/// that they have.
+/// Another version has other programs: what is remembered is copied, and connections end with the
+/// programs and the memory that they have.
 #[test]
 fn other_programs_go_on_with_a_copy_and_back_again() {
     calmly(|| {
@@ -87,7 +88,7 @@ fn other_programs_go_on_with_a_copy_and_back_again() {
             bed.visit(&server, 30_000);
             agent.wait_for_closed(closed + 1);
             assert_eq!(agent.status().connections.warm.closed, warm + 1);
-            // What is open goes on, and says nothing to the new one.
+            // Open connections go on, and send no reports to the new agent.
             assert!(is_upon_cubic(&ask(&mut kept, 200_000)));
             drop(kept);
             thread::sleep(Duration::from_millis(500));
@@ -96,8 +97,9 @@ fn other_programs_go_on_with_a_copy_and_back_again() {
     });
 }
 
-/// `accounts` begins anew, whatever the length of its entries was: it is no map that goes over. What flights were given comes back within a
-/// round trip, and the last handshake is known again after the next one. All else goes over, and no connection is disturbed.
+/// Other programs do not share `accounts`, whatever the length of its entries was. Reservations of
+/// flights expire within a round trip, and the next handshake replaces the last one. All other maps
+/// are handed over, and no connection is disturbed.
 #[test]
 fn other_programs_cost_the_last_handshake_and_nothing_else() {
     calmly(|| {
@@ -111,7 +113,7 @@ fn other_programs_cost_the_last_handshake_and_nothing_else() {
             fills.filter(|fill| fill.map == "accounts").map(|fill| fill.entries).sum::<u64>()
         };
         let (stock, known) = (Duration::from_secs(1), Duration::from_millis(300));
-        // Nothing is remembered yet: the last handshake alone tells. There and back.
+        // Nothing is remembered yet: only the last handshake shortens the timer. There and back.
         for program in [&other, &binary()] {
             let kept = bed.open_together(&server, 1);
             until("both hosts have an entry", || accounts(&agent) == 2);
@@ -134,7 +136,7 @@ fn other_programs_cost_the_last_handshake_and_nothing_else() {
                 assert_eq!((path.prefix, path.window), (was.prefix, was.window));
                 assert_eq!((path.srtt_ms, path.warm), (was.srtt_ms, was.warm));
             }
-            // The memory tells the timer at once.
+            // The memory shortens the timer at once.
             assert!(timer() < known);
             bed.visit(&server, 30_000);
             agent.wait_for_closed(closed + 1);
@@ -149,7 +151,7 @@ fn ask(stream: &mut std::net::TcpStream, bytes: u64) -> String {
     finish(stream, bytes)
 }
 
-/// What the new agent finds wrong only when its programs are in the links already: the old one puts its own back.
+/// If the new agent fails only after its programs are in the links, the old one puts its own back.
 #[test]
 fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
     calmly(|| {
@@ -178,8 +180,9 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
     });
 }
 
-/// `EADDRNOTAVAIL`: found before the old one is told to end, which a port that is in use is not, since the old one has it.
-/// The address is free a moment after the old agent's last word, whenever its process ends.
+/// `EADDRNOTAVAIL`: found before the old one is asked to end, which a port that is in use is not,
+/// since the old one has it. The address is free a moment after the old agent's last word, whenever
+/// its process ends.
 #[test]
 fn each_agent_serves_metrics_where_the_one_before_did() {
     calmly(|| {
@@ -234,7 +237,8 @@ fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
     });
 }
 
-/// A service that is stopped has no cgroup. Whoever follows twice meanwhile waits for the next one as the first agent did.
+/// A stopped service has no cgroup. Two agents that take over meanwhile wait for the next one as
+/// the first agent did.
 #[test]
 fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
     calmly(|| {
@@ -278,7 +282,7 @@ fn the_state_file_goes_over_with_every_upgrade() {
     });
 }
 
-/// As a service manager has it done.
+/// A service manager upgrades like this.
 #[test]
 fn a_signal_has_the_program_started_anew() {
     calmly(|| {
@@ -294,7 +298,7 @@ fn a_signal_has_the_program_started_anew() {
     });
 }
 
-/// As an operator, or a package, has it done: the command says when it is done, or that it cannot be.
+/// An operator, or a package, upgrades like this: the command reports success, or that it failed.
 #[test]
 fn renew_waits_until_the_new_agent_is_at_work() {
     calmly(|| {
@@ -324,7 +328,7 @@ fn renew_waits_until_the_new_agent_is_at_work() {
     });
 }
 
-/// Of a process that another one has started.
+/// Ends an agent that another process has started.
 fn end(agent: &Agent, process: u32) {
     kill(Pid::from_raw(process.cast_signed()), Signal::SIGTERM).unwrap();
     until("it has ended", || !agent.socket().exists());

@@ -1,14 +1,16 @@
-//! What each program costs of the verifier's patience when it is loaded.
+//! The verifier's effort for each program when it is loaded.
 
 use crate::bed::Bed;
 use agent::kernel::congestion::HsControl;
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Programs by the fifteen bytes that the kernel keeps of their names (of two that differ later, the dearer), with the
-/// instructions that the verifier of Linux 6.18 looked at when this was written, and how many they may be: a third more, rounded. The
-/// kernel allows a million. Whoever goes beyond has written a loop that the verifier follows turn by turn, or a branch that doubles
-/// all ways behind it; who meant to writes down both figures anew, and those of docs/agent/measurements.md.
+/// Programs by the fifteen bytes that the kernel keeps of their names (of two that differ later,
+/// the dearer). The first figure is the number of instructions that the verifier of Linux 6.18
+/// followed when this was written. The second is the limit: a third more, rounded. The kernel
+/// allows a million. An excess comes from a loop whose turns the verifier follows one by one, or
+/// from a branch that doubles all ways behind it. If it is intended, change both figures here, and
+/// those of docs/agent/measurements.md.
 const PROGRAMS: [(&str, u32, u32); 32] = [
     ("hs_getsockopt", 464, 620),
     ("attend", 16_062, 21_500),
@@ -44,7 +46,8 @@ const PROGRAMS: [(&str, u32, u32); 32] = [
     ("widen", 1762, 2350),
 ];
 
-/// Instructions looked at of each program that the agents of this test have loaded, the most of one name.
+/// Instructions looked at of each program that the agents of this test have loaded, the most of one
+/// name.
 fn verified(bed: &Bed) -> BTreeMap<String, u32> {
     let all =
         || ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true));
@@ -53,7 +56,7 @@ fn verified(bed: &Bed) -> BTreeMap<String, u32> {
     let new: Vec<_> = all().filter(|info| !before.contains(&info.id)).collect();
     let name = |info: &ProgramInfo| info.name.to_string_lossy().into_owned();
     let is_known = |info: &ProgramInfo| PROGRAMS.iter().any(|(known, ..)| *known == name(info));
-    // Somebody else may load something meanwhile: it has no map in common with these.
+    // Another process may load programs meanwhile: these have no map in common with ours.
     let maps: BTreeSet<u32> =
         new.iter().filter(|info| is_known(info)).flat_map(|info| info.map_ids.clone()).collect();
     let is_ours =

@@ -1,4 +1,4 @@
-//! Repeated visits begin warm and end sooner; applications are not changed.
+//! Repeated visits start warm and end sooner; applications are not changed.
 //!
 //! 20 Mbit/s, 80 ms: a connection's first byte takes two round trips, 160 ms, a full packet 0.6 ms.
 
@@ -21,8 +21,9 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
 
         let path = &agent.paths()[0];
         assert_eq!(path.prefix, "198.18.0.0/24".parse().unwrap());
-        // Two are sent for each that has arrived: of 21, 15 are outstanding together once 5 or 6 have. Slow start would
-        // go on with twice that, but 31 at most: 10, and one more for each that has arrived.
+        // Two segments are sent for each delivered one: of 21, 15 are outstanding together once 5
+        // or 6 are delivered. Slow start would go on with twice that, but 31 at most: 10, and one
+        // more for each delivered segment.
         assert!((22..=31).contains(&path.window), "{path:?}");
         assert_eq!(path.ssthresh, None, "{path:?}");
 
@@ -52,7 +53,7 @@ fn what_is_too_old_is_not_believed() {
         agent.wait_for_closed(2);
         let sums = agent.status().connections;
         assert_eq!((sums.cold.closed, sums.warm.closed), (1, 1), "{sums:?}");
-        // Learnt as its last byte arrived, a round trip before it closed.
+        // The sample dates from its last ACK, a round trip before it closed.
         thread::sleep(Duration::from_secs(2));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(3);
@@ -68,9 +69,9 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let (agent, server) = bed.attended();
-        // 69 at least are outstanding in the last flight, some 90 while it takes the place of the one of 40; there is no
-        // more than 10 and one for each of 139 that have arrived. A machine that stands still for a while tears flights apart:
-        // then once more.
+        // At least 69 segments are outstanding in the last flight, and some 90 while it replaces
+        // the flight of 40. There are no more than 10 and one for each of 139 delivered ones. A
+        // pause of the machine breaks flights apart: then the visit is repeated.
         let whole = (1..=5).find_map(|closed| {
             agent.forget(None);
             let cold = bed.visit(&server, 200_000);
@@ -97,7 +98,8 @@ fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
         agent.wait_for_closed(1);
         assert_knows_rate(&agent, 40);
         let warm = bed.fastest_visit(&agent, &server, (3, 200_000));
-        // Two round trips and 139 packets of 0.6 ms are 483 ms; evenly over the round trip they would take 167 ms, 567.
+        // Two round trips and 139 packets of 0.6 ms are 483 ms; evenly over the round trip they
+        // would take 167 ms, 567.
         assert!(warm >= Duration::from_millis(480), "{warm:?}");
         assert!(warm < Duration::from_millis(507), "{warm:?}");
         let sums = agent.status().connections;
@@ -114,13 +116,14 @@ fn after_idle_the_window_that_was_proven_is_sent_again() {
         let mut kept = bed.open(&server, 200_000);
         finish(&mut kept, 200_000);
         let restarted = fastest((0..3).map(|_| {
-            // The kernel halves an idle window for each retransmission timeout, of 300 ms at most here: by six
-            // times, to 10 segments.
+            // The kernel halves an idle window for each retransmission timeout, of 300 ms at most
+            // here: by six times, to 10 segments.
             thread::sleep(Duration::from_secs(2));
             Bed::again(&mut kept, 200_000)
         }));
         drop(kept);
-        // A round trip and 83 ms of packets; from 10 segments on there would be three more round trips.
+        // A round trip and 83 ms of packets; from 10 segments on there would be three more round
+        // trips.
         assert!(restarted >= 2 * RTT, "{restarted:?}");
         assert!(restarted < 3 * RTT, "{restarted:?}");
         eprintln!("200 kB after idle: {restarted:?}");

@@ -1,5 +1,5 @@
-//! Cold starts with more than a stock window (`--cold wide`), beside the kernel's CUBIC on the same link by turns: first
-//! visits end a round trip sooner, and lose no more.
+//! Cold starts with more than a stock window (`--cold wide`), interleaved with the kernel's CUBIC
+//! on the same link: first visits end a round trip sooner, and lose no more.
 
 use crate::bed::{Agent, Bed, Server, finish, link_of, median, request};
 use nix::sys::signal::Signal;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{fs, thread};
 use test_support::calmly;
 
-/// What was asked for, of the time that stock takes.
+/// Required time, as a part of stock's.
 const AT_MOST: f64 = 0.85;
 
 /// Times of first visits, and packets that the queue dropped of them.
@@ -32,7 +32,7 @@ impl Sample {
     }
 }
 
-/// First visits by turns.
+/// Interleaves first visits of both.
 fn compare(
     (mbps, rtt_ms, queue): (u64, u64, u32),
     bytes: u64,
@@ -69,8 +69,8 @@ fn assert_within(at_most: f64, link: (u64, u64, u32), bytes: u64, visits: usize)
     });
 }
 
-/// 21 segments. Stock: a handshake, and two flights, of 10 and 11: 240 ms. Wide: one flight, of which the last eleven take
-/// 25 ms: 185 ms of 240 are 0.77.
+/// 21 segments. Stock: a handshake, and two flights, of 10 and 11: 240 ms. Wide: one flight, of
+/// which the last eleven take 25 ms: 185 ms of 240 are 0.77.
 #[test]
 fn a_first_visit_of_30_kb_takes_a_round_trip_less() {
     assert_within(AT_MOST, (20, 80, 100), 30_000, 3);
@@ -87,8 +87,8 @@ fn first_visits_end_sooner_and_lose_no_more() {
     }
 }
 
-/// Slower than it is taken to be, 5 Mbit/s: what is sent beyond a stock window waits in the queue. A
-/// transfer takes no longer than by stock, and what overflows the queue later is not more.
+/// A path slower than assumed, 5 Mbit/s: segments in excess of a stock window wait in the queue. A
+/// transfer takes no longer than by stock, and later overflows of the queue are not more.
 #[test]
 #[ignore = "a minute of real time: make test-cold"]
 fn on_a_slower_path_nothing_is_lost_by_it() {
@@ -99,8 +99,9 @@ fn on_a_slower_path_nothing_is_lost_by_it() {
     }
 }
 
-/// By intention: a first visit that begins wide is compared with one of the control group that would have, and both count with
-/// connections that remember as much, 32 segments. Who is outside of the canary's share is not compared, and stays stock.
+/// Comparison by intention to treat: a wide first visit is compared with one of the control group
+/// that would have been wide. Both count with connections that remember as much, 32 segments. A
+/// connection outside of the canary's share is not compared, and stays stock.
 #[test]
 fn wide_starts_are_compared_with_the_control_group() {
     calmly(|| {
@@ -127,7 +128,7 @@ fn wide_starts_are_compared_with_the_control_group() {
     });
 }
 
-/// Connections that open together on a path that nobody knows: one of them is wide.
+/// Connections that open together on an unknown path: one of them is wide.
 #[test]
 fn of_connections_that_open_together_one_is_wide() {
     let Some(bed) = Bed::new() else { return };
@@ -173,8 +174,9 @@ fn after_a_tiny_transfer_it_is_wide() {
     assert!(agent.paths()[0].window > 32);
 }
 
-/// Ten segments at once find six places in the queue and one on the link. The loss leaves five segments or so, and the
-/// threshold with them: a small window that a loss has shown, so what opens then has ten.
+/// Only seven of ten segments sent at once fit: six into the queue and one on the link. The loss
+/// leaves five segments or so, and the threshold with them: a small window that a loss has shown,
+/// so the next connection starts with ten.
 #[test]
 fn after_a_small_window_with_a_loss_it_is_not_wide() {
     let Some(bed) = Bed::over(link_of(20, 80, 6)) else { return };
@@ -190,14 +192,15 @@ fn after_a_small_window_with_a_loss_it_is_not_wide() {
     let known = agent.paths();
     assert!(known[0].window <= 10 && known[0].ssthresh.is_some(), "{known:?}");
     assert_eq!(first_window(&bed, (&agent, &server), 20_000), 10);
-    // Without what it knows it is wide: nothing else has held it back.
+    // If the memory is forgotten, the start is wide: nothing else has held it back.
     agent.forget(None);
     assert_eq!(first_window(&bed, (&agent, &server), 1000), 32);
 }
 
-/// As a server's handshake of TLS: three segments, and a round trip later the request whose answer is large. The round trip is no
-/// gap between segments, so the path does not seem slow. 138 segments behind three that have arrived, stock: 13, 26, 52, and the
-/// rest, four flights of 80 ms. Wide: 35, 70, and the rest, three.
+/// A server's TLS handshake is like this: three segments, and a round trip later the request whose
+/// answer is large. The round trip is no gap between segments, so the path does not seem slow.
+/// Behind three delivered segments 138 follow, stock: 13, 26, 52, and the rest, four flights of 80
+/// ms. Wide: 35, 70, and the rest, three.
 #[test]
 fn a_short_flight_before_it_does_not_end_it() {
     calmly(|| {
@@ -221,8 +224,8 @@ fn a_short_flight_before_it_does_not_end_it() {
 }
 
 /// The ACKs of a TLS flight of three segments show 20 Mbit/s: 138 segments fill the path, and the
-/// 42 of the answer leave in one flight. They take 80 ms, and 25 to leave. Stock takes three
-/// flights (13, 26, 3), a wide start without a probe two.
+/// 42 of the answer are sent in one flight. Their round trip takes 80 ms, and sending them 25.
+/// Stock takes three flights (13, 26, 3), a wide start without a probe two.
 #[test]
 fn behind_a_tls_flight_the_answer_is_as_wide_as_its_acks_tell() {
     calmly(|| {
@@ -242,7 +245,7 @@ fn behind_a_tls_flight_the_answer_is_as_wide_as_its_acks_tell() {
     });
 }
 
-/// Who is to stay stock does.
+/// The control group stays stock.
 #[test]
 fn the_control_group_is_not_wide() {
     let Some(bed) = Bed::new() else { return };

@@ -1,4 +1,5 @@
-//! First windows alone: connections keep the congestion control that they have, and begin as wide as others do, paced.
+//! First windows alone: connections keep the congestion control that they have, and begin as wide
+//! as others do, paced.
 //!
 //! 20 Mbit/s, 80 ms.
 
@@ -27,14 +28,15 @@ fn assert_begins_warm(control: &str) {
     // Windows of 10 and 20 for 21 segments: a third round trip.
     assert!(cold >= 3 * RTT, "{cold:?}");
     let path = &agent.paths()[0];
-    // As `warm` derives it; BBR may have a larger window than it uses: twice what there was to send, at most.
+    // Module `warm` derives the bounds; BBR may have a larger window than it uses: twice the
+    // segments to send, at most.
     assert!((22..=42).contains(&path.window), "{path:?}");
     let warm = bed.fastest_visit(&agent, &server, (5, 30_000));
     eprintln!("30 kB under {control}: cold {cold:?}, warm {warm:?}");
     assert!(warm >= 2 * RTT && warm < 3 * RTT, "{warm:?}");
     let sums = agent.status().connections;
     assert_eq!((sums.cold.closed, sums.warm.closed, sums.warm.fallbacks), (3, 5, 0), "{sums:?}");
-    // It has what it had.
+    // The connection keeps its congestion control.
     assert_eq!(finish(&mut bed.open(&server, 1000), 1000), control);
 }
 
@@ -52,7 +54,7 @@ fn a_second_visit_under_the_kernels_bbr_takes_a_round_trip_less() {
     });
 }
 
-/// Who goes while a first flight is under way leaves nobody with the pace of that.
+/// An agent that ends during a first flight leaves no connection with the pace of that flight.
 #[test]
 fn first_flights_are_seen_out_before_the_agent_ends() {
     calmly(|| {
@@ -71,7 +73,8 @@ fn first_flights_are_seen_out_before_the_agent_ends() {
         });
         agent.wait();
         eprintln!("2 MB, the agent ended in the first flight: {time:?}");
-        // At that pace it would be 4.5 s; the link needs 0.83, and slow start from 20 segments a few round trips.
+        // At that pace it would be 4.5 s; the link needs 0.83, and slow start from 20 segments a
+        // few round trips.
         assert!(time < Duration::from_millis(2500), "{time:?}");
     });
 }
@@ -84,7 +87,7 @@ fn a_window_that_fails_is_halved_also_when_it_fails_again() {
         let (agent, server) = windows(&bed, "reno", &["--cap", "1024"]);
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
-        // As in `harm`: most of 700 segments is lost.
+        // The link is that of `harm`: most of 700 segments are lost.
         let fail = |closed| {
             Memory::new().change(|path| path.window = 700);
             bed.visit(&server, 1_000_000);
@@ -95,7 +98,7 @@ fn a_window_that_fails_is_halved_also_when_it_fails_again() {
         assert!(path.window <= 350, "{path:?}");
         assert_eq!((path.fallbacks, path.connections), (1, 2), "{path:?}");
         fail(3);
-        // What is there now was learnt after that by the same connection.
+        // The present path was learnt after that by the same connection.
         let path = &agent.paths()[0];
         assert!(path.window <= 350, "{path:?}");
         assert_eq!((path.fallbacks, path.connections), (2, 3), "{path:?}");

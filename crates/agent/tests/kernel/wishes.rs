@@ -1,4 +1,4 @@
-//! What applications say by socket option, in C, Python and Go, with an agent and without.
+//! Socket options of applications, in C, Python and Go, with an agent and without.
 
 use crate::bed::Bed;
 use std::env;
@@ -9,7 +9,8 @@ use test_support::calmly;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 
-/// The example in each language that there is a compiler or an interpreter of; says which are left out.
+/// The example in each language that there is a compiler or an interpreter of; it notes which are
+/// left out.
 fn examples() -> Vec<Vec<String>> {
     let built = |name: &str, build: fn(&Path) -> Command| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -37,7 +38,7 @@ fn in_c(program: &Path) -> Command {
 fn in_go(program: &Path) -> Command {
     let mut go = Command::new("go");
     go.args(["build", "-o"]).arg(program).arg(format!("{EXAMPLES}/size.go"));
-    // What it needs is in its own library; nothing is looked for elsewhere.
+    // Its own library has all that it needs; it looks for nothing elsewhere.
     go.env("GO111MODULE", "off").env("GOFLAGS", "").env("GOTOOLCHAIN", "local");
     if env::var_os("HOME").is_none() {
         go.env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("go"));
@@ -55,14 +56,15 @@ fn in_python() -> Option<Vec<String>> {
     }
 }
 
-/// What a program prints that sends so many bytes to a sink, having said how many.
+/// Output of a program that sends `bytes` to a sink, after a hint of that size.
 fn sent_by(program: &[String], (bed, sink): (&Bed, SocketAddr), bytes: u64) -> String {
     let to = [sink.ip().to_string(), sink.port().to_string(), bytes.to_string()];
     bed.run(&[program, &to].concat()).unwrap()
 }
 
-/// Of half as much again as is remembered: two round trips, whether it begins with all of that or with half of what there is. TCP/SPAND
-/// begins with the fewest that grow to as many in two.
+/// A transfer one and a half times the remembered window takes two round trips, whether it starts
+/// with all of that window or with half of the transfer. TCP/SPAND starts with the fewest segments
+/// that suffice for two.
 #[test]
 fn a_size_may_end_an_epoch() {
     calmly(|| {
@@ -84,7 +86,8 @@ fn a_size_may_end_an_epoch() {
     });
 }
 
-/// Says a size and sends as much, twice over one connection; prints how long the second took to arrive and be closed.
+/// Sets a size and sends as much, twice over one connection. It prints the time until the second
+/// transfer is delivered and closed.
 const TWICE: &str = "
 import socket, sys, time
 sink = socket.create_connection((sys.argv[1], int(sys.argv[2])))
@@ -99,7 +102,7 @@ sink.recv(1)
 print(time.monotonic() - begun)
 ";
 
-/// A redirect of 154 bytes goes before a page: what the first says is not said of the second.
+/// A redirect of 154 bytes goes before a page: the hint of the first does not apply to the second.
 #[test]
 fn a_small_transfer_does_not_narrow_the_next() {
     calmly(|| {
@@ -121,7 +124,8 @@ fn a_small_transfer_does_not_narrow_the_next() {
         let warm = send();
         agent.wait_for_closed(2);
         eprintln!("200 kB after 154 bytes: cold {cold} s, warm {warm}");
-        // Windows of 10, 20, 40, 80: three round trips before the last, and one to be told. As one flight: 83 ms and that one.
+        // Windows of 10, 20, 40, 80: three round trips before the last, and one for its ACK. One
+        // flight: 83 ms and that round trip.
         assert!(cold > 0.32, "{cold}");
         assert!(warm > 0.16 && warm < 0.24, "{warm}");
         assert_eq!(agent.status().connections.warm.restarts, 0);
@@ -174,7 +178,7 @@ fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
             agent.wait_for_closed(2);
             // A transfer smaller than the stock window begins as stock.
             assert!(send(example, 3000).starts_with("began with 10, "));
-            // What is larger than the memory is bounded by the memory.
+            // A hint larger than the memory is bounded by the memory.
             let said = send(example, 3_000_000);
             assert!(!said.starts_with("began with 10, "), "{said}");
             agent.wait_for_closed(4);

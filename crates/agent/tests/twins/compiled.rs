@@ -1,4 +1,4 @@
-//! Headers of `bpf/` compiled for this machine, and what they compute held against Rust.
+//! Compiles headers of `bpf/` for this machine, and compares their results with Rust.
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRng, TestRunner};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use test_support::Need;
 
-/// What headers take for granted, and what a program that reads and prints numbers needs.
+/// Definitions that headers assume, and that a program needs to read and print numbers.
 const PREAMBLE: &str = "\
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,9 +25,9 @@ pub(crate) fn rows<S: Strategy>(count: usize, strategy: &S) -> Vec<S::Value> {
     (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
-/// Checks that `main`, a function of C, prints for each row of numbers that it reads what `in_rust` says of it, both
-/// led through the rows in their order. `header` is one of `bpf/`, by its name. Without a C compiler it says so and
-/// comes back.
+/// Checks that `main`, a function of C, prints for each row of numbers that it reads the same as
+/// `in_rust` returns, both in the rows' order. `header` is one of `bpf/`, by its name. Without a C
+/// compiler it notes that and returns.
 pub(crate) fn assert_same<const N: usize>(
     (header, main): (&str, &str),
     rows: &[[u64; N]],
@@ -40,7 +40,8 @@ pub(crate) fn assert_same<const N: usize>(
     }
 }
 
-/// What a program of C, called `name`, prints for each row of numbers that it reads. Without a C compiler it says so, and `None`.
+/// Answers of a C program, called `name`, to each row of numbers that it reads. `None`, with a
+/// note, without a C compiler.
 pub(crate) fn answers<const N: usize>(
     name: &str,
     program: &str,
@@ -57,7 +58,7 @@ fn line(row: &[u64]) -> String {
     numbers.join(" ") + "\n"
 }
 
-/// What the C program prints that reads `input`; `None`, having said so, without a C compiler.
+/// Output of the C program that reads `input`; `None`, with a note, without a C compiler.
 fn answer(name: &str, program: &str, input: String) -> Option<String> {
     let program = compiled(Path::new(env!("CARGO_TARGET_TMPDIR")), name, program)?;
     Some(String::from_utf8(run(&program, input.into_bytes())).unwrap())

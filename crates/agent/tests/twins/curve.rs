@@ -1,12 +1,14 @@
-//! `bpf/curve.h` computes what `arith::cubic` and `arith::window::Credit` do, to the last bit: the header is compiled for this
-//! machine and led through the same losses and arrivals. Needs a C compiler; says so and passes without one.
+//! `bpf/curve.h` computes the same as `arith::cubic` and `arith::window::Credit`, to the last bit.
+//! The header is compiled for this machine, and both get the same losses and ACKs. Without a C
+//! compiler it notes that and passes.
 
 use crate::compiled;
 use arith::cubic::{CubicCurve, CurveAck};
 use arith::window::Credit;
 use proptest::strategy::Strategy;
 
-/// Reads rows of an event, a time since the last row, a window, segments and a round trip; prints what the curve says, and by how much a window grows.
+/// Reads rows of an event, a time since the last row, a window, segments and a round trip; prints
+/// what the curve says, and by how much a window grows.
 const MAIN: &str = r#"
 int main(void)
 {
@@ -23,7 +25,8 @@ int main(void)
 }
 "#;
 
-/// A loss in a hundred rows; waits of an ACK, of a round trip, and of minutes; windows of any size there is.
+/// A loss in a hundred rows; waits of an ACK, of a round trip, and of minutes; windows of any size
+/// there is.
 fn row() -> impl Strategy<Value = [u64; 5]> {
     let wait = proptest::prop_oneof![40 => 0..5_u64, 10 => 0..300_u64, 1 => 0..600_000_u64];
     let window = proptest::prop_oneof![8 => 1..400_u64, 1 => 0..1_u64 << 20];

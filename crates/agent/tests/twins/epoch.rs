@@ -1,5 +1,5 @@
-//! `bpf/epoch.h` computes what `arith::epoch` does, to the last bit: the header is compiled for this machine and run on the
-//! same numbers. Needs a C compiler; says so and passes without one.
+//! `bpf/epoch.h` computes the same as `arith::epoch`, to the last bit. The header is compiled for
+//! this machine, and both get the same numbers. Without a C compiler it notes that and passes.
 
 use crate::compiled;
 use arith::epoch::{MAX_CAPACITY, PathShare, WindowChoice};

@@ -1,13 +1,13 @@
-//! `bpf/flights.h` and `bpf/measure.h` do what `arith::flights` and `arith::measure` do, to the last bit: the headers are compiled
-//! for this machine, without the maps around them, and led through the same ACKs. Needs a C compiler; says so and passes without
-//! one.
+//! `bpf/flights.h` and `bpf/measure.h` do the same as `arith::flights` and `arith::measure`, to the
+//! last bit. The headers are compiled for this machine, without the maps around them, and both get
+//! the same ACKs. Without a C compiler it notes that and passes.
 
 use crate::compiled;
 use arith::flights::{FlightAck, Flights};
 use arith::measure::{TrainAck, TrainMeasure, TrainSays};
 use proptest::strategy::Strategy;
 
-/// What `kernel.h` and `paths.h` would bring.
+/// Definitions of `kernel.h` and `paths.h` that the headers need.
 const AROUND: &str = r#"
 #define HEADSTART_KERNEL_H
 #define HEADSTART_PATHS_H
@@ -103,11 +103,12 @@ impl Twin {
     }
 }
 
-/// Events, mostly ACKs: microseconds since the one before, segments acknowledged and sent, and how long ago the last one left.
+/// Events, mostly ACKs: microseconds since the one before, segments acknowledged and sent, and how
+/// long ago the last one left.
 fn event() -> impl Strategy<Value = [u64; 5]> {
     let gap = proptest::prop_oneof![30 => 550..650_u64, 1 => 0..9000_u64];
     (0..900_u64, gap, 1..4_u64, 0..7_u64, 0..60_000_u64).prop_map(|(n, us, acked, more, ago)| {
-        // Of 900 events four are others: trains are long, and two in a row often agree.
+        // Four of 900 events are other ones: trains are long, and two in a row often agree.
         let event = if n < 4 { n } else { 4 };
         [event, us, acked, more, ago]
     })

@@ -1,5 +1,5 @@
-//! `bpf/coming.h` computes what `arith::coming` does, to the last bit: the header is compiled for this machine
-//! and run on the same numbers. Needs a C compiler; says so and passes without one.
+//! `bpf/coming.h` computes the same as `arith::coming`, to the last bit. The header is compiled for
+//! this machine, and both get the same numbers. Without a C compiler it notes that and passes.
 
 use crate::compiled;
 use arith::coming;
@@ -29,7 +29,8 @@ fn in_rust([a, b]: [u64; 2]) -> String {
     )
 }
 
-/// Counts of none, some and as many as there may be, and the span itself, those around it, and any other.
+/// Counts of none, some and as many as there may be, and the span itself, those around it, and any
+/// other.
 fn row() -> impl Strategy<Value = [u64; 2]> {
     let counts = || proptest::prop_oneof![Just(0), Just(0xffff), 0..0x1_0000_u64];
     let later = proptest::prop_oneof![0..4_u32, Just(u32::MAX), proptest::num::u32::ANY];

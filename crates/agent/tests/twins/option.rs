@@ -1,5 +1,6 @@
-//! `bpf/option.h` writes what `gateway_observe::path_option` does, byte for byte: the header is compiled for this machine and run on the same
-//! numbers. Needs a C compiler; says so and passes without one.
+//! `bpf/option.h` writes the same as `gateway_observe::path_option`, byte for byte. The header is
+//! compiled for this machine, and both get the same numbers. Without a C compiler it notes that and
+//! passes.
 
 use crate::compiled;
 use gateway_observe::path_option::{ID, PathOption};

@@ -1,5 +1,6 @@
-//! `bpf/arith.h` computes what `arith::reuse`, `arith::parts` and `arith::probe` do, to the last bit: the header is compiled for this machine
-//! and run on the same numbers. Needs a C compiler; says so and passes without one.
+//! `bpf/arith.h` computes the same as `arith::reuse`, `arith::parts` and `arith::probe`, to the
+//! last bit. The header is compiled for this machine, and both get the same numbers. Without a C
+//! compiler it notes that and passes.
 
 use crate::compiled;
 use arith::{parts, probe, reuse};

@@ -1,14 +1,14 @@
-//! What happens to the window of a session, step by step: `bpf/shared.h` is compiled for this machine, without the maps and
-//! locks around it, and led through events of two members. `arith::session` is led through the same events, and has to say the
-//! same at each, to the last bit. Expected values follow by hand from its rules, which are those of the
-//! kernel's CUBIC and HyStart for the window and those of docs/agent/design.md, "Sessions", for shares. Needs a C compiler; says so and
-//! passes without one.
+//! The window of a session, step by step. `bpf/shared.h` is compiled for this machine, without the
+//! maps and locks around it, and gets events of two members. `arith::session` gets the same events,
+//! and has to give the same answers, to the last bit. Expected values follow by hand from its
+//! rules. Those are the rules of the kernel's CUBIC and HyStart for the window, and of
+//! docs/agent/design.md, "Sessions", for shares. Without a C compiler it notes that and passes.
 
 use crate::compiled;
 use arith::session::{Joining, MemberArrival, Session, SessionMember};
 use proptest::strategy::Strategy;
 
-/// What `paths.h` would bring.
+/// Definitions of `paths.h` that the header needs.
 const AROUND: &str = r#"
 #define HEADSTART_KERNEL_H
 #define HEADSTART_PATHS_H
@@ -21,7 +21,7 @@ struct bpf_spin_lock { int held; };
 struct tcp_sock { u32 packets_out, snd_una, snd_nxt; };
 "#;
 
-/// Reads an event and what there is to say of it; prints what came of it and the state of the session.
+/// Reads an event and its arguments; prints its result and the state of the session.
 const MAIN: &str = r#"
 int main(void)
 {
@@ -63,7 +63,7 @@ type Row = [u64; 6];
 const UNLIMITED: u64 = 0x7fff_ffff;
 const WARM: u64 = 1;
 
-/// It begins with so many segments.
+/// The session starts with `window` segments.
 fn start(window: u64, ssthresh: u64, warm: u64) -> Row {
     [0, window, ssthresh, warm, 0, 0]
 }
@@ -73,12 +73,13 @@ fn weight(member: u64, weight: u64) -> Row {
     [1, member, weight, 0, 0, 0]
 }
 
-/// It joins, the only one that comes, with so many segments to send. Says its share.
+/// A member joins alone, with `sends` segments to send. The answer is its share.
 fn joins(member: u64, sends: u64) -> Row {
     [2, member, 1, sends, 0, 0]
 }
 
-/// Segments of a member arrive after so many milliseconds; so many of its are outstanding then. The window is not to grow.
+/// An ACK of `acked` segments of a member at `ms` milliseconds, with `outstanding` left. The window
+/// is not to grow.
 fn arrives(ms: u64, member: u64, acked: u64, outstanding: u64, rtt_us: u64) -> Row {
     [3, ms, member, acked, outstanding, rtt_us]
 }
@@ -128,7 +129,7 @@ struct Twin {
 }
 
 impl Twin {
-    /// As `main` in C.
+    /// Does the same as `main` in C.
     fn step(&mut self, &[event, a, b, c, d, e]: &Row) -> String {
         let s = &mut self.session;
         let [a32, b32, c32, d32, e32] = [a, b, c, d, e].map(|n| n as u32);
@@ -198,23 +199,24 @@ fn shares_go_by_weight_and_nobody_is_silenced() {
 
 #[test]
 fn what_one_was_promised_is_not_promised_again() {
-    // Alone it may have all 100. Then half would be the second's, but 100 are taken: ten, as connections begin with anyway.
+    // Alone it may have all 100. Half would be the second member's, but 100 are allocated: it gets
+    // ten, the stock initial window.
     let rows =
         [start(100, UNLIMITED, WARM), weight(0, 1), joins(0, 500), weight(1, 1), joins(1, 500)];
     let Some(after) = steps("promises", &rows) else { return };
     assert_eq!([after[2].says, after[4].says], [100, 10]);
     assert_eq!(after[4].promised, 110);
-    // Who has 11 to send takes no more: half is the second's.
+    // A member with 11 segments to send takes no more: the second gets half.
     let rows =
         [start(100, UNLIMITED, WARM), weight(0, 1), joins(0, 11), weight(1, 1), joins(1, 500)];
     let after = steps("promises", &rows).unwrap();
     assert_eq!([after[2].says, after[4].says], [100, 50]);
     assert_eq!(after[4].promised, 61);
-    // With its first ACK what it was promised is what it has outstanding.
+    // The first ACK ends the allocation: from then on its outstanding segments count.
     let rows = [rows[0], rows[1], rows[2], arrives(100, 0, 2, 9, 80_000)];
     let after = steps("promises", &rows).unwrap();
     assert_eq!([after[3].promised, after[3].outstanding, after[3].says], [0, 9, 0]);
-    // More than twice as much under way as it was promised: it has written in pieces.
+    // It has more than twice its allocation outstanding: it has written in pieces.
     let rows = [rows[0], rows[1], rows[2], arrives(100, 0, 2, 21, 80_000)];
     assert_eq!(steps("promises", &rows).unwrap()[3].says, 1);
 }
@@ -229,7 +231,7 @@ fn a_remembered_window_is_proven_by_a_flight_that_arrived() {
         arrives(0, 1, 0, 10, 80_000),
         arrives(1, 0, 1, 19, 80_000),
         arrives(50, 0, 10, 9, 80_000),
-        // The round that this ends had 30 at most; the next one is over with these arrived.
+        // The round that ends here had 30 at most; the next one ends when these are acknowledged.
         arrives(100, 1, 5, 5, 80_000),
         arrives(200, 1, 5, 0, 80_000),
     ];
@@ -247,8 +249,9 @@ fn a_remembered_window_is_proven_by_a_flight_that_arrived() {
 
 #[test]
 fn what_arrives_within_the_lowest_round_trip_was_one_flight() {
-    // What a member that has just joined has outstanding is not known: nothing here is at any ACK. 10 at 100, 110 and 150 ms
-    // arrived within a round trip of 100, so that they were under way together.
+    // The outstanding segments of a member that has just joined are not known: here each ACK leaves
+    // none. 10 at 100, 110 and 150 ms were acknowledged within a round trip of 100, so they were
+    // outstanding together.
     let rows = [
         start(10, UNLIMITED, 0),
         weight(0, 1),
@@ -273,7 +276,8 @@ fn one_reduction_in_a_round_trip_whoever_loses() {
     let windows: Vec<_> = after.iter().map(|after| after.window).collect();
     assert_eq!(windows, [100, 70, 70, 49, 70, 70]);
     assert_eq!(after[3].ssthresh, 49);
-    // Only the last one is taken back, with its threshold; what was remembered is not to be proven any more.
+    // Only the last one is taken back, with its threshold; the remembered window needs no proof any
+    // more.
     assert_eq!([after[5].ssthresh, after[1].unproven], [70, 0]);
 }
 

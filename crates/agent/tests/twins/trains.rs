@@ -1,5 +1,5 @@
-//! `bpf/trains.h` computes what `arith::trains` does, to the last bit: the header is compiled for this machine
-//! and run on the same numbers. Needs a C compiler; says so and passes without one.
+//! `bpf/trains.h` computes the same as `arith::trains`, to the last bit. The header is compiled for
+//! this machine, and both get the same numbers. Without a C compiler it notes that and passes.
 
 use crate::compiled;
 use arith::trains;
@@ -19,7 +19,7 @@ int main(void)
 }
 "#;
 
-/// Any number of so many bits, small ones as often as large ones.
+/// Any number of up to `bits` bits, small ones as often as large ones.
 fn number(bits: u32) -> impl Strategy<Value = u64> {
     (0..=bits, proptest::num::u64::ANY).prop_map(|(bits, n)| n.checked_shr(64 - bits).unwrap_or(0))
 }

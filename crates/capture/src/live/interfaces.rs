@@ -23,7 +23,7 @@ impl fmt::Display for InterfaceChange {
             Self::Gone(name) => {
                 write!(f, "interface {name} is gone; nothing of it is captured until it is back")
             }
-            Self::Back(name) => write!(f, "interface {name} was made again; it is captured"),
+            Self::Back(name) => write!(f, "interface {name} is back; it is captured"),
         }
     }
 }

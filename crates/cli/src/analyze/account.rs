@@ -1,4 +1,5 @@
-//! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
+//! The account of what was read, and of anything unusual: `reading` in the JSON of findings, and
+//! the warnings in words.
 
 use super::reading::ReadCapture;
 use super::rebuilt::name_of;
@@ -12,7 +13,8 @@ use units::counted;
 /// Copies among the segments, as a share, that are not worth a warning.
 const FEW_COPIES: f64 = 0.01;
 
-/// What was read, and what of it is not usual. Names of fields are keys of the JSON, which `docs/analyze.md` lists.
+/// Account of what was read, and of anything unusual. Names of fields are keys of the JSON, which
+/// `docs/analyze.md` lists.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ReadingAccount {
     packets: u64,
@@ -38,7 +40,7 @@ pub(super) struct ReadingAccount {
     fast_open: BTreeMap<&'static str, u64>,
     /// Connections by what their server was rebuilt as.
     profiles: BTreeMap<String, u64>,
-    /// What `--sender auto` found of each server.
+    /// Findings of `--sender auto` for each server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     surveyed: Vec<SurveyedServer>,
     /// The TCP of the servers was to be found out.
@@ -57,7 +59,7 @@ struct SurveyedServer {
     profile: String,
     /// Things that could have been foreseen.
     seen: u64,
-    /// What each profile is charged for.
+    /// Charge of each profile.
     charges: BTreeMap<&'static str, u64>,
 }
 
@@ -96,14 +98,14 @@ impl ReadingAccount {
         }
     }
 
-    /// What makes results doubtful, a line each.
+    /// Doubts about the results, a line each.
     pub(super) fn warnings(&self) -> String {
         let mut text = String::new();
         let OneDirection { connections, retransmissions } = self.without_acks;
         if retransmissions > 0 {
             text += &format!(
-                "Warning: the capture has no ACKs of the clients of {}. Without them nothing tells why a server retransmits: \
-                 the kinds of {retransmissions} of its retransmissions are no more than guesses, and many of them are timeouts \
+                "Warning: the capture has no ACKs of the clients of {}. Without them the cause of a retransmission is not known. \
+                 The kinds of {retransmissions} of its retransmissions are no more than guesses, and many of them are timeouts \
                  that never happened. Capture both directions.\n",
                 counted(connections, "connection")
             );
@@ -111,7 +113,7 @@ impl ReadingAccount {
         let OneDirection { connections, .. } = self.without_data;
         if connections > 0 && !self.surveyed.is_empty() {
             text += &format!(
-                "Warning: the results of {} are of the ACKs of clients alone. ACKs alone tell senders apart badly: name the \
+                "Warning: the results of {} are of the ACKs of clients alone. ACKs alone hardly distinguish senders: name the \
                  servers' TCP with --sender.\n",
                 counted(connections, "connection")
             );
@@ -206,7 +208,8 @@ mod tests {
     use super::*;
     use trace::{ConnectionTrace, SenderTally, TraceSink};
 
-    /// What one connection makes of the warnings: packets of the client, packets and retransmissions of the server.
+    /// The warnings for one connection: packets of the client, packets and retransmissions of the
+    /// server.
     fn warned(client: u64, server: u64, again: u64, survey: Option<&ProfileSurvey>) -> String {
         let mut summary = SummarySink::default();
         let retransmissions = [0, 0, again, 0, 0];

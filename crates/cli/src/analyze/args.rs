@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use trace::{ClientPattern, NamedServers, SenderProfile, ServerPattern, Vantage};
 use units::{Duration, Instant};
 
-/// Whose packets in a capture are looked at, and how.
+/// Options that select the packets of a capture, and how they are read.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SendersArgs {
     /// Take only connections to these servers: ports, addresses, networks, or addresses with ports
     ///
-    /// Like 443, or 192.0.2.1,192.0.2.7:8443,2001:db8::/48. It also says which end is the server where the capture has no
-    /// handshake. Without it, the end that answers a SYN is the server, or else the end with the lower port.
+    /// Like 443, or 192.0.2.1,192.0.2.7:8443,2001:db8::/48. It also says which end is the server
+    /// where the capture has no handshake. Without it, the end that answers a SYN is the server, or
+    /// else the end with the lower port.
     #[arg(long, value_name = "ADDR|PORT", value_delimiter = ',')]
     server: Vec<ServerPattern>,
 
@@ -40,12 +41,13 @@ pub(crate) struct SendersArgs {
     #[arg(long, value_name = "TIME", value_parser = chosen_time)]
     to: Option<ChosenTime>,
 
-    /// What TCP the servers run: linux, linux-sack, newreno, reno, bbr, or a scheme that `headstart schemes` lists;
-    /// auto: for each server the one that explains its first packets best
+    /// TCP of the servers: linux, linux-sack, newreno, reno, bbr, or a scheme that
+    /// `headstart schemes` lists; auto: for each server the one that explains its first packets
+    /// best
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub(crate) sender: String,
 
-    /// Where the captures were made: server, client or middle [default: as each handshake tells]
+    /// Vantage point of the captures: server, client or middle [default: by each handshake]
     #[arg(long, value_name = "PLACE")]
     vantage: Option<String>,
 
@@ -58,23 +60,24 @@ pub(crate) struct SendersArgs {
 pub(crate) struct AnalyzeArgs {
     /// Captures: pcap or pcapng, also compressed by gzip or zstd; - is standard input
     ///
-    /// Several files are read in the order of their times, whatever the order on the command line. Files that overlap
-    /// are merged.
+    /// Several files are read in the order of their times, whatever the order on the command line.
+    /// Files that overlap are merged.
     #[arg(value_name = "FILE", required_unless_present = "access_log")]
     pub(super) files: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(super) senders: SendersArgs,
 
-    /// Predict what servers send from the ACKs of their clients, too, and print how far that is from what was captured
+    /// Predict what servers send from the ACKs of their clients, too, and print how far that is
+    /// from what was captured
     #[arg(long, conflicts_with_all = ["acks_only", "json"])]
     pub(super) error: bool,
 
     /// Print JSON instead of words and tables
     ///
-    /// `--json` prints one object per connection, in an array: its ends, retransmissions and transfers.
-    /// `--json=findings` prints one object with all that was found: where the time went, warm starts, losses, ACK
-    /// compression and parallel connections.
+    /// `--json` prints one object per connection, in an array: its ends, retransmissions and
+    /// transfers. `--json=findings` prints one object with all that was found: where the time went,
+    /// warm starts, losses, ACK compression and parallel connections.
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
     json: Option<Option<AnalyzeJson>>,
 
@@ -86,16 +89,19 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, conflicts_with_all = ["json", "error"])]
     pub(super) follow: bool,
 
-    /// Write tables in Parquet to this folder: connections, transfers, retransmissions, loss epochs, windows
+    /// Write tables in Parquet to this folder: connections, transfers, retransmissions, loss
+    /// epochs, windows
     ///
-    /// DuckDB, pandas and Spark read them. docs/analyze.md and the files themselves say what each column means.
+    /// DuckDB, pandas and Spark read them. docs/analyze.md and the files themselves say what each
+    /// column means.
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
     /// Write a report: one HTML file with plots, tables that sort, and the worst connections drawn
     ///
-    /// It shows where the time went, the papers' figures of this capture, and time-sequence plots of the 20 connections
-    /// that lost the most time to what a sender can change. It loads nothing from elsewhere.
+    /// It shows where the time went, the papers' figures of this capture, and time-sequence plots
+    /// of the 20 connections that lost the most time to what a sender can change. It loads nothing
+    /// from elsewhere.
     #[arg(long, value_name = "FILE.html")]
     pub(super) report: Option<PathBuf>,
 
@@ -103,12 +109,13 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "out")]
     pub(super) tables: Vec<TableName>,
 
-    /// Read a web server's access log in the place of captures; - is standard input
+    /// Read a web server's access log instead of captures; - is standard input
     ///
-    /// Says how soon the same networks ask again, how many networks there are to remember, and how many networks have
-    /// several domains (TCP/SPAND, §5.2). Reads the common and combined log formats, JSON objects,
-    /// W3C logs with their line #Fields: (IIS, CloudFront), HAProxy, Envoy, S3 and AWS load
-    /// balancers; the file may be compressed. Prints no address. --json and --report go with it.
+    /// Says how soon the same networks ask again, how many networks there are to remember, and how
+    /// many networks have several domains (TCP/SPAND, §5.2). Reads the common and combined log
+    /// formats, JSON objects, W3C logs with their line #Fields: (IIS, CloudFront), HAProxy, Envoy,
+    /// S3 and AWS load balancers; the file may be compressed. Prints no address. --json and
+    /// --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "anonymize", "jobs",
     ])]
@@ -122,19 +129,21 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "COLUMNS", requires = "access_log")]
     pub(super) log_format: Option<LogLineFormat>,
 
-    /// Threads that read captures and rebuild senders; results do not depend on their number [default: one per core]
+    /// Threads that read captures and rebuild senders; results do not depend on their number
+    /// [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) jobs: Option<u16>,
 
-    /// Replace addresses in all output, keeping which are in one network; by a random key, or by the secret in FILE
+    /// Replace addresses in all output, keeping which are in one network; by a random key, or by
+    /// the secret in FILE
     ///
-    /// The same secret gives the same addresses in each run, also in those of `headstart capture`. Ports and times are not
-    /// replaced. --server names the real addresses.
+    /// The same secret gives the same addresses in each run, also in those of `headstart capture`.
+    /// Ports and times are not replaced. --server names the real addresses.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub(super) anonymize: Option<Option<PathBuf>>,
 }
 
-/// What `--json` prints.
+/// Kinds of output of `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum AnalyzeJson {
     /// One object per connection
@@ -144,7 +153,7 @@ pub(crate) enum AnalyzeJson {
 }
 
 impl AnalyzeArgs {
-    /// What `--json` is to print, if it is there.
+    /// Kind of JSON output, if `--json` is given.
     pub(super) fn json(&self) -> Option<AnalyzeJson> {
         self.json.map(|what| what.unwrap_or(AnalyzeJson::Connections))
     }
@@ -158,7 +167,7 @@ impl AnalyzeArgs {
         }
     }
 
-    /// Refuses what an access log cannot tell.
+    /// Refuses options that an access log cannot serve.
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.access_log.is_some() && self.json == Some(Some(AnalyzeJson::Connections)) {
             return Err(Failure::input(
@@ -256,8 +265,8 @@ pub(crate) fn appendix() -> Appendix {
             ),
         ],
         notes: "From a running tcpdump, until Ctrl-C: tcpdump -i eth0 -U -s 128 -w - tcp port 443 | headstart analyze --follow -\n\n\
-                Memory is bounded: 1,048,576 connections are followed at most. Of more, the one whose last packet is oldest \
-                ends early; how many did so is told."
+                Memory is bounded: 1,048,576 connections are followed at most. Above that, the one whose last packet is oldest \
+                ends early; the output has their number."
             .into(),
         exit: &[
             ("0", "done"),

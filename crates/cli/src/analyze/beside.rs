@@ -1,7 +1,7 @@
 //! The part of an analysis that works where connections are rebuilt, on whichever thread that is.
 //!
-//! Findings have a part of their own there. For everything else, which is told in the order of the capture, what
-//! is wanted is kept until then.
+//! Findings have a part of their own there. All other output follows the order of the capture, so
+//! its notes are kept until then.
 
 use super::outputs::Outputs;
 use findings::{FindingsNote, FindingsPart};
@@ -11,7 +11,8 @@ use trace::{
 };
 use units::{Duration, Instant};
 
-/// What concerns more than its connection. Events are large and seldom wanted: they must not make all notes large.
+/// A note for more than its connection. Events are large and seldom wanted: they must not make all
+/// notes large.
 pub(super) enum OutputNote {
     Found(FindingsNote),
     Told(Box<TraceEvent>),

@@ -20,7 +20,7 @@ struct ConnectionJson {
     server: String,
     begin: ClockTime,
     end: ClockTime,
-    /// What the server was rebuilt as.
+    /// Profile that the server was rebuilt with.
     profile: String,
     profile_errors: u64,
     /// Vantage point of the capture.
@@ -35,7 +35,7 @@ struct ConnectionJson {
     bytes: [u64; 2],
     retransmissions: Vec<RetransmissionJson>,
     transfers: Vec<TransferJson>,
-    /// Retransmissions and transfers that are not told, because too much was held already.
+    /// Retransmissions and transfers that are left out, because too many were held already.
     #[serde(skip_serializing_if = "is_zero")]
     left_out: u64,
 }
@@ -66,7 +66,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Those that took time.
+/// The shares above zero, by name.
 fn shares_by_name<S: Serializer>(shares: &TimeShares, serializer: S) -> Result<S::Ok, S::Error> {
     let named = TimeShare::ALL.iter().map(|share| (share.name(), shares.of(*share).as_nanos()));
     serializer.collect_map(named.filter(|(_, nanos)| *nanos > 0))
@@ -161,8 +161,8 @@ impl Pending {
     }
 }
 
-/// Retransmissions and transfers of open connections that are held at most: an object of the array has all of its
-/// connection, which may go on for as long as the capture.
+/// Limit of held retransmissions and transfers of open connections. An object of the array has all
+/// of its connection, which may go on for as long as the capture.
 const MOST_HELD: usize = 1 << 20;
 
 /// Writes an array of connections to standard output.
@@ -192,7 +192,7 @@ impl JsonSink {
         }
     }
 
-    /// Set once nobody reads what is written.
+    /// A flag that is set once the output has no reader.
     pub(super) fn unheard(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.unheard)
     }
@@ -211,7 +211,8 @@ impl JsonSink {
         Ok(self.out.flush()?)
     }
 
-    /// Where one more is held for the connection; `None`, having counted it, if too much is.
+    /// Room for one more of the connection; `None`, and an entry in `left_out`, if too many are
+    /// held.
     fn room(&mut self, sender: &TracedSender) -> Option<&mut Pending> {
         let pending = self.pending.entry(sender.connection).or_default();
         if self.held >= MOST_HELD {
@@ -231,7 +232,8 @@ impl JsonSink {
     }
 }
 
-/// A time, as seconds since 1970 with all nine decimals. A floating-point number has only six or seven.
+/// A time, as seconds since 1970 with all nine decimals. A floating-point number has only six or
+/// seven.
 struct ClockTime(Instant);
 
 impl Serialize for ClockTime {
@@ -326,7 +328,8 @@ impl TraceSink for JsonSink {
 mod tests {
     use super::*;
 
-    /// Nanoseconds that no 64-bit floating-point number of seconds holds, and zeros before the first of them.
+    /// Nanoseconds that no 64-bit floating-point number of seconds holds, and zeros before the
+    /// first of them.
     #[test]
     fn times_have_all_digits_of_the_clock() {
         let times = [1_285_863_198_347_654_321, 1_285_863_198_000_000_007].map(Instant::from_nanos);
@@ -336,7 +339,8 @@ mod tests {
         assert_eq!(out, b"[1285863198.347654321,1285863198.000000007]");
     }
 
-    /// With room for one more, the first of three transfers is held and the others are counted, whosever they are.
+    /// With room for one more, the first of three transfers is held, and the others add to
+    /// `left_out`, of any connection.
     #[test]
     fn what_is_held_is_bounded() {
         let mut sink = JsonSink::begin();

@@ -68,7 +68,7 @@ fn prepared(args: &AnalyzeArgs) -> Result<Prepared, Failure> {
     let mut servers = args.senders.servers();
     let mut choice = args.senders.choice()?;
     if let Some(anonymizer) = &mut anonymizer {
-        // What is near each other stays so: a network becomes a network.
+        // Neighbouring addresses stay neighbours: a network becomes a network.
         servers = servers.renamed(|ip| anonymizer.address(ip));
         choice.clients = choice.clients.renamed(|ip| anonymizer.address(ip));
     }

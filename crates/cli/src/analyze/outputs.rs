@@ -1,4 +1,5 @@
-//! Everything that one run puts out, beside each other: summary or JSON on standard output, tables in a folder, a page.
+//! All outputs of one run, side by side: summary or JSON on standard output, tables in a folder, a
+//! page.
 
 use super::account::ReadingAccount;
 use super::args::{AnalyzeArgs, AnalyzeJson};
@@ -31,19 +32,19 @@ struct FindingsJson<'a> {
     reading: &'a ReadingAccount,
 }
 
-/// What is wanted of one run.
+/// Outputs of one run.
 pub(super) struct Outputs {
-    /// Summed up, where not each connection alone is wanted.
+    /// Sums, if not each connection alone is wanted.
     pub(super) findings: Option<FindingsSink>,
-    /// Of which words are printed, or JSON.
+    /// Whether the findings are printed in words, or as JSON.
     in_words: bool,
     pub(super) others: Others,
 }
 
-/// What is wanted beside findings.
+/// Outputs beside findings.
 pub(super) struct Others {
     summary: SummarySink,
-    /// For words.
+    /// Watches ended connections, for words.
     ended: Option<EndedWatch>,
     json: Option<JsonSink>,
     tables: Option<TablesSink>,
@@ -51,7 +52,8 @@ pub(super) struct Others {
 }
 
 impl Outputs {
-    /// Begins what the options ask for; places that cannot be written to are refused before anything is read.
+    /// Begins what the options ask for; paths that cannot be written to are refused before anything
+    /// is read.
     pub(super) fn begin(args: &AnalyzeArgs) -> Result<Self, Failure> {
         let report = args.report.as_deref().map(|page| ReportSink::begin(page, args.inputs()));
         let report = report.transpose()?;
@@ -85,7 +87,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// What servers are rebuilt as, before anything is found.
+    /// Passes on how servers are rebuilt, before anything is found.
     pub(super) fn rebuilt_as(&mut self, models: &SenderModels) {
         let rebuilt_as = RebuiltAs::of(models);
         let Others { summary, json, tables, .. } = &mut self.others;
@@ -98,7 +100,7 @@ impl Outputs {
         summary.rebuilt_as = rebuilt_as;
     }
 
-    /// Set once nobody reads what is printed, if nothing else is wanted.
+    /// A flag that is set once standard output has no reader, if nothing else is wanted.
     pub(super) fn unheard(&self) -> Option<Arc<AtomicBool>> {
         let Others { ended, json, tables, report, .. } = &self.others;
         let unheard = match json {
@@ -121,7 +123,7 @@ impl Outputs {
         let left_out = &read.left_out;
         let beside = packets::unusual(&read.tally);
         if let Some(json) = &json {
-            // The array has no place for it.
+            // The array has no room for it.
             let (warnings, counts) = (account.warnings(), summary.counts(tally, left_out));
             let nothing =
                 if json.is_empty() { format!("{counts}\n{beside}") } else { String::new() };

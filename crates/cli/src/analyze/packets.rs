@@ -1,4 +1,4 @@
-//! What captures hold beside the segments that are analysed, and what they say of themselves, in words.
+//! Describes packets of captures that are not analysed, and the captures' own remarks, in words.
 
 use capture::{Tally, UdpUse};
 use units::counted;

@@ -1,9 +1,9 @@
-//! What servers are rebuilt as, by the name that a user would give it.
+//! The models of rebuilt servers, by the names that a user gives them.
 
 use std::net::IpAddr;
 use trace::{SenderModel, SenderModels, SenderProfile};
 
-/// What servers are rebuilt as.
+/// Models of the rebuilt servers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RebuiltAs(Option<SenderModels>);
 
@@ -12,7 +12,7 @@ impl RebuiltAs {
         Self(Some(models.clone()))
     }
 
-    /// What a server is rebuilt as; empty before that is known.
+    /// Model of a server; empty before it is known.
     pub(super) fn of_server(&self, server: IpAddr) -> String {
         self.0.as_ref().map_or_else(String::new, |models| name_of(models.of(server)))
     }

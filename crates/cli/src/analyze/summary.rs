@@ -14,12 +14,12 @@ use trace::{
 };
 use units::{Duration, counted};
 
-/// Places of a capture, in words.
+/// Vantage points of a capture, in words.
 const VANTAGES: [(Vantage, &str); 4] = [
     (Vantage::Server, "next to the server"),
     (Vantage::Client, "next to the client"),
     (Vantage::Middle, "between client and server"),
-    (Vantage::Unknown, "where no handshake tells"),
+    (Vantage::Unknown, "at an unknown point"),
 ];
 
 /// Connections of which the capture has one direction alone.
@@ -66,7 +66,7 @@ impl TraceSink for SummarySink {
         let (client, server) = (&summary.client_sent, &summary.server_sent);
         let alone = match (client.packets, server.packets) {
             (0, 1..) => Some(&mut self.without_acks),
-            // SYNs that nobody answers are no ACKs.
+            // SYNs without an answer are no ACKs.
             (1.., 0) if client.bytes + server.unseen_bytes + server.retransmitted() > 0 => {
                 Some(&mut self.without_data)
             }
@@ -139,7 +139,7 @@ impl SummarySink {
         places.map(|(count, (vantage, _))| (vantage.name(), *count)).collect()
     }
 
-    /// What was read, and what of it is not usual.
+    /// Describes what was read, and anything unusual.
     pub(super) fn counts(&self, tally: &EngineTally, left_out: &LeftOut) -> String {
         let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
             *tally;
@@ -269,7 +269,7 @@ impl SummarySink {
     }
 }
 
-/// How badly each profile explains the surveyed segments of all servers.
+/// Prints how badly each profile explains the surveyed segments of all servers.
 pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
     let columns = [
         Column::new("sender profile", Quantity::Text, "What the servers may run"),

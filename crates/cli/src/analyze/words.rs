@@ -1,4 +1,4 @@
-//! What was found, in plain words: the causes that took most time first.
+//! The findings in plain words: the causes that took most time first.
 
 use super::causes::{self, percent, share};
 use findings::TraceFindings;
@@ -73,7 +73,7 @@ fn losses(text: &mut String, found: &TraceFindings) {
     }
     let _ = writeln!(
         text,
-        "Of {} with data {lost} were lost ({}). {again} were retransmissions.",
+        "{} with data, {lost} of them lost ({}). {again} were retransmissions.",
         counted(segments, "segment"),
         share(lost, segments)
     );
@@ -82,7 +82,7 @@ fn losses(text: &mut String, found: &TraceFindings) {
         let by = |by| losses.spared_by(by);
         let _ = writeln!(
             text,
-            "Of {} SACK would have spared {}, right-edge recovery {}, tail-loss probes {}.",
+            "{}: SACK would have spared {}, right-edge recovery {}, tail-loss probes {}.",
             counted(timeouts, "timeout"),
             by(SparedBy::Sack),
             by(SparedBy::RightEdge),
@@ -94,7 +94,7 @@ fn losses(text: &mut String, found: &TraceFindings) {
         let full = all.seconds(TimeShare::ReceiverWindow) / (all.total_nanos() as f64 / 1e9);
         let _ = writeln!(
             text,
-            "In {} of {} the congestion window grew beyond what the client offered. Full receiver windows took {} of the time.",
+            "In {} of {} the congestion window exceeded the client's offered window. Full receiver windows took {} of the time.",
             losses.window_limited,
             counted(losses.connections, "connection"),
             percent(full)

@@ -26,8 +26,8 @@ pub(crate) struct LinkArgs {
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
     /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
-    /// Without up= the rate up is then a fifth of the mean.
-    /// from=TIME begins that far into the recording.
+    /// Without up= the rate up is then a fifth of the mean. from=TIME begins that far into the
+    /// recording.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["path_preset", "down", "up"], value_parser = cmdline::names::path)]
     path: Option<PathSpec>,
 
@@ -55,8 +55,8 @@ pub(crate) struct LinkArgs {
 
     /// Look at the clock instead of sleeping when a packet is due within TIME
     ///
-    /// Packets are then delivered more exactly, and each costs up to TIME of a core. Above about 20 Mbit/s this helps if
-    /// gaps between packets matter and a core is free.
+    /// Packets are then delivered more exactly, and each costs up to TIME of a core. Above about 20
+    /// Mbit/s this helps if gaps between packets matter and a core is free.
     #[arg(long, value_name = "TIME", default_value = "0ms")]
     spin: Duration,
 }

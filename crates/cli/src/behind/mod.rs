@@ -1,4 +1,5 @@
-//! Commands behind a link: what describes the link, and how a command is run in the network at its end.
+//! Commands behind a link: the options of the link, and the run of a command in the network at its
+//! end.
 
 mod links;
 mod one_way;
@@ -15,11 +16,11 @@ use std::process::ExitStatus;
 /// A command in the network that an interface is in.
 pub(crate) struct Command<'a> {
     pub(crate) client: &'a Interface,
-    /// Who is at the other end of the link.
+    /// Host at the other end of the link.
     pub(crate) peer: Addresses,
     /// The command and its arguments.
     pub(crate) words: &'a [OsString],
-    /// Of its environment, beside addresses.
+    /// Its environment, beside addresses.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 

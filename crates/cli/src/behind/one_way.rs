@@ -10,7 +10,7 @@ use std::sync::Arc;
 use units::{Duration, Rate};
 
 const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
-/// What a link that follows a trace has for a rate until the trace is read.
+/// Rate of a link that follows a trace, until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
 /// One direction, the queue not yet measured by the round trip.
@@ -99,7 +99,7 @@ impl OneWay {
                 "from= is for a recorded rate: write trace=FILE, or leave it out".to_owned()
             );
         }
-        // Whatever cannot be is refused here; only products of bandwidth and delay are still open.
+        // Refuses impossible links here; only products of bandwidth and delay are still open.
         way.link(way.delay * 2)?;
         Ok(way)
     }

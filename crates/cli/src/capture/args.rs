@@ -16,26 +16,29 @@ pub(crate) struct CaptureArgs {
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub(super) port: Vec<PortRange>,
 
-    /// Write the packets to FILE, as pcap; - is standard output. Without it, they are only counted
+    /// Write the packets to FILE, as pcap; - is standard output. Without it, only their number is
+    /// printed
     #[arg(short, long, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
 
-    /// Begin another file after so many bytes, like 100MB, or so long, like 10min
+    /// Begin another file after this many bytes, like 100MB, or after this time, like 10min
     ///
     /// The time of its first packet goes into the name of each file: server.pcap becomes
     /// server-20261125T013000.123456Z.pcap.
     #[arg(long, value_name = "SIZE|TIME", requires = "write")]
     pub(super) rotate: Option<Turns>,
 
-    /// Of the files that --rotate makes, keep the latest N and remove older ones, also of earlier runs
+    /// Keep the latest N files of --rotate and remove older ones, also of earlier runs
     #[arg(long, value_name = "N", requires = "rotate", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) keep: Option<u32>,
 
-    /// Bytes of each packet from its IP header on, payload included; without it, all headers and no payload
+    /// Bytes of each packet from its IP header on, payload included; without it, all headers and no
+    /// payload
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(40..=65_535))]
     pub(super) snap: Option<u32>,
 
-    /// Replace addresses, keeping which are in one network; by a random key, or by the secret in FILE
+    /// Replace addresses, keeping which are in one network; by a random key, or by the secret in
+    /// FILE
     ///
     /// The same secret gives the same addresses in each run. Ports and times are not replaced.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
@@ -45,7 +48,7 @@ pub(crate) struct CaptureArgs {
     #[arg(long = "for", value_name = "TIME")]
     pub(super) time: Option<Duration>,
 
-    /// Stop after so many packets
+    /// Stop after this many packets
     #[arg(long, value_name = "N")]
     pub(super) count: Option<u64>,
 
@@ -54,7 +57,7 @@ pub(crate) struct CaptureArgs {
     pub(super) quiet: bool,
 }
 
-/// When another file begins.
+/// Limit at which another file begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turns {
     Size(u64),
@@ -120,7 +123,7 @@ pub(crate) fn appendix() -> Appendix {
             ),
             (
                 "sudo headstart capture -i any --port 443 --for 60s --anonymize -w server.pcap",
-                "Captures a minute, with addresses that name nobody.",
+                "Captures a minute, with addresses replaced.",
             ),
         ],
         notes:

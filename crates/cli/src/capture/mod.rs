@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 use units::counted;
 
-/// How long to wait for packets before seeing whether to stop.
+/// Longest wait for packets between two looks at the signal to stop.
 const WAIT: time::Duration = time::Duration::from_millis(100);
 
 pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
         remark(&format!("capturing {}; Ctrl-C stops", args.what()));
     }
     let captured = receive(args, &mut live, &mut sink, &stop);
-    // What is still there belongs to it.
+    // Packets that are still in the buffer are part of the capture.
     let lost = live.finish(|packet| sink.take(packet));
     sink.finish();
     summarize(args, &sink, *lost.as_ref().unwrap_or(&0))?;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     sink.failure().map_or(Ok(()), Err)
 }
 
-/// Captures until somebody stops it, it has gone on for long enough, or nothing more can be written.
+/// Captures until a signal stops it, its time is over, or nothing more can be written.
 fn receive(
     args: &CaptureArgs,
     live: &mut LiveCapture,
@@ -57,7 +57,7 @@ fn receive(
             break;
         }
         if !live.receive(left.min(WAIT), |packet| sink.take(packet))? {
-            // Who reads along is told what there is whenever there is time to.
+            // A reader at the other end gets packets whenever there is time.
             sink.flush();
         }
         for change in live.take_changes() {

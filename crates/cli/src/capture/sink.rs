@@ -1,4 +1,4 @@
-//! Where captured packets go.
+//! The destination of captured packets.
 
 use super::args::CaptureArgs;
 use crate::anonymity::anonymizer;
@@ -15,7 +15,7 @@ pub(super) struct Sink {
     /// Packets taken, and those that may be.
     pub(super) packets: u64,
     most: u64,
-    /// Why nothing more can be written.
+    /// Reason why nothing more can be written.
     error: Option<io::Error>,
 }
 
@@ -74,7 +74,7 @@ impl Sink {
         format!("cannot write {}: {why}", self.path.display())
     }
 
-    /// Why not all could be written.
+    /// The error, if not all could be written.
     pub(super) fn failure(&self) -> Option<Failure> {
         let why = self.error.as_ref()?;
         Some(match why.kind() {

@@ -1,7 +1,8 @@
 //! `headstart completions`: scripts for shells, and `headstart complete`, which the scripts call.
 //!
-//! The scripts for bash, zsh and fish ask this program for what may come next, so they know the values of options as
-//! `values` has them. Those for other shells are clap's and know names alone.
+//! The scripts for bash, zsh and fish ask this program for what may come next, so they know the
+//! values of options as `values` has them. The scripts for other shells are clap's and know only
+//! names.
 
 mod values;
 

@@ -1,4 +1,5 @@
-//! The lists are whole: nothing that has a list of values is forgotten, and nothing is offered that is refused.
+//! The lists are whole: nothing that has a list of values is forgotten, and nothing is offered that
+//! is refused.
 
 use super::values;
 use crate::Cli;
@@ -7,7 +8,7 @@ use cmdline::complete::{Asked, Completion, schemes, unlisted};
 use tcp::Scheme;
 use tcp::scheme::parameters;
 
-/// Values that nobody can list: numbers, times, sizes, addresses, names that the user makes up.
+/// Values that cannot be listed: numbers, times, sizes, addresses, names that the user makes up.
 const FREE: &[&str] = &[
     "address",
     "arguments",

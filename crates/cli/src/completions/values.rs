@@ -1,4 +1,4 @@
-//! What may be typed as the value of an option, by the lists that the program itself reads them with.
+//! The possible values of options, by the lists with which the program itself reads them.
 
 use cmdline::captures::{CAPTURE_ENDINGS, sender_names};
 use cmdline::complete::{Asked, Completion, FilesOffered, schemes};
@@ -7,7 +7,8 @@ use testbed::Contender;
 use trace::Vantage;
 use workload::BUILTINS;
 
-/// The values of an option or argument; `None` where clap knows them, or where any number or text will do.
+/// The values of an option or argument; `None` where clap knows them, or where any number or text
+/// will do.
 pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         ("race", "schemes") => schemes::list(asked.typed, |text| Contender::parse(text).is_ok()),

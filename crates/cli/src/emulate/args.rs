@@ -10,7 +10,7 @@ pub(crate) struct EmulateArgs {
     #[command(flatten)]
     pub(super) links: LinkArgs,
 
-    /// Write a row for every packet: when it arrived, left and was delivered, or how it was lost
+    /// Write a row for every packet: when it was queued, sent and delivered, or how it was lost
     ///
     /// The rows are CSV, or JSON lines if the name ends in .jsonl. Times are nanoseconds.
     #[arg(long, value_name = "FILE")]
@@ -53,7 +53,7 @@ pub(crate) fn appendix() -> Appendix {
                 "Describes each direction by itself, with a rate that changes; writes a row for every packet.",
             ),
         ],
-        notes: "The command reaches this machine and nothing beyond it. When the command ends, or headstart is killed, the \
+        notes: "The command reaches this machine and no other. When the command ends, or headstart is killed, the \
             network, the devices and all processes of the command are gone.\n\n\
             It needs root, or CAP_NET_ADMIN and CAP_SYS_ADMIN."
             .into(),

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
 
-/// Begins the files that were asked for, if any were: what writes them, and what tells it. Whoever tells
-/// has to be gone before writing can end.
+/// Begins the requested files, if any. Returns the writer, and the recorder that feeds it. The
+/// recorder has to be dropped before writing can end.
 pub(super) fn begin(
     args: &EmulateArgs,
 ) -> Result<Option<(EmulationRecording, Duplex<PacketRecorder>)>, Failure> {

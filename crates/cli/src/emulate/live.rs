@@ -11,8 +11,8 @@ use units::counted;
 
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Runs `job`, showing the counters meanwhile where somebody sees them and they disturb nobody: on a
-/// terminal that the command does not write its results to.
+/// Runs `job`, showing the counters meanwhile if they are seen and disturb nothing: on a terminal
+/// that the command does not write its results to.
 pub(super) fn show_during<T>(
     args: &EmulateArgs,
     emulation: &Emulation,

@@ -1,4 +1,4 @@
-//! What the link did, when the command has ended.
+//! Report on the link when the command has ended.
 
 use super::args::EmulateArgs;
 use cmdline::{Failure, remark, stdout};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use units::Duration;
 
-/// Beyond this, what short transfers took is the machine's doing, too.
+/// Scheduling delay above which times of short transfers are partly the machine's.
 const LATE: Duration = Duration::from_millis(1);
 
 /// All there is to say of a run.
@@ -20,7 +20,7 @@ pub(super) struct Ran {
     pub(super) overruns: Duplex<u64>,
 }
 
-/// What `--json` prints.
+/// JSON output of `--json`.
 #[derive(Serialize)]
 struct Summary<'a> {
     down: Direction<'a>,
@@ -49,7 +49,7 @@ struct Direction<'a> {
     lateness: Late,
 }
 
-/// How late packets were handed over, in nanoseconds.
+/// Scheduling delays of packets, nanoseconds.
 #[derive(Serialize)]
 struct Late {
     packets: u64,

@@ -12,7 +12,8 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "FILE", required_unless_present = "json_schema")]
     pub(super) files: Vec<PathBuf>,
 
-    /// Schemes, separated by commas (`headstart schemes`); what the servers seem to run is always shown, and others are held against it
+    /// Schemes, separated by commas (`headstart schemes`); the one that the servers seem to run is
+    /// always shown, and is the baseline
     #[arg(long, value_name = "A,B,…", default_value = "linux,hs-cubic,headstart",
         value_parser = names::schemes)]
     pub(super) schemes: SchemeList,
@@ -20,8 +21,8 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     pub(super) senders: SendersArgs,
 
-    /// How long queues make packets wait before they are full, where no loss has shown it; 20ms, 0.1s [default: one round trip, or the longest
-    /// wait seen]
+    /// Longest wait in queues, if no loss has shown it; 20ms, 0.1s [default: one round trip, or the
+    /// longest wait seen]
     #[arg(long, value_name = "TIME")]
     pub(super) queue: Option<Duration>,
 
@@ -38,7 +39,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) jobs: Option<u16>,
 
-    /// Write a report: one HTML file with the distribution of times, gains, and the replay beside the capture, transfer by transfer
+    /// Write a report: one HTML file with the distribution of times, gains, and the replay beside
+    /// the capture, transfer by transfer
     #[arg(long, value_name = "FILE.html", value_hint = clap::ValueHint::FilePath)]
     pub(super) report: Option<PathBuf>,
 
@@ -68,7 +70,7 @@ pub(crate) fn appendix() -> Appendix {
         notes: "A client's path is taken from its own packets: rate from the trains of its ACKs, round trip, how long the full queue \
                 made packets wait, losses beside that. A request follows the answer before it as it did, and so does a \
                 connection that opened soon after an answer. The server thinks as long as it did. The line *captured* has the times of the capture, \
-                and the next one its replay under what the servers seem to run: the nearer both are, the more the other lines can be believed. \
+                and the next one its replay under what the servers seem to run. The closer both are, the more the other lines can be trusted. \
                 The interval of each ratio has that error in it. If the replay is off by more than a third, nothing is predicted."
             .into(),
         exit: &[

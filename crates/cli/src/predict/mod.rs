@@ -110,7 +110,8 @@ fn show(args: &PredictArgs, foretold: &Foretold<'_>) -> Result<(), Failure> {
     foretold.verdict()
 }
 
-/// The visitors of the captures, as far as they can be read, and what their servers' senders were rebuilt from.
+/// The visitors of the captures, as far as they can be read, and what their servers' senders were
+/// rebuilt from.
 fn read(
     args: &PredictArgs,
     feed: &mut Feed,
@@ -131,7 +132,7 @@ fn read(
     Ok((engine.finish_all().0.inner.finish(), models))
 }
 
-/// What of the captures is not replayed.
+/// Reports the parts of the captures that are not replayed.
 fn said_of(visitors: &CapturedVisitors, most: u64, say: &dyn Fn(&str)) {
     if visitors.incomplete > 0 {
         let transfers = counted(visitors.incomplete, "transfer");

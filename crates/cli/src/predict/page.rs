@@ -1,4 +1,5 @@
-//! `--report`: a forecast as one HTML page: the distribution of times, gains, and the replay beside the capture.
+//! `--report`: a forecast as one HTML page: the distribution of times, gains, and the replay beside
+//! the capture.
 
 use super::running::Running;
 use super::shown::{self, PathsTold};
@@ -133,7 +134,8 @@ fn beside(result: &ForecastResult, now: &str) -> Figure {
 mod tests {
     use super::*;
 
-    /// Of four transfers one did not end: 1, 2 and 3 s are reached by a quarter, half, and three quarters.
+    /// One of four transfers did not end: 1, 2 and 3 s are the times of a quarter, half, and three
+    /// quarters.
     #[test]
     fn what_did_not_end_keeps_the_curve_below_one() {
         let s = Duration::from_secs;

@@ -1,11 +1,11 @@
-//! What the servers of a capture run, which others are held against.
+//! The TCP of a capture's servers, with which other schemes are compared.
 
 use forecast::CapturedVisitors;
 use serde::{Serialize, Serializer};
 use tcp::Scheme;
 use trace::SenderModels;
 
-/// What the servers run.
+/// The TCP of the servers.
 #[derive(Debug, Serialize)]
 pub(super) struct Running {
     #[serde(serialize_with = "by_name")]
@@ -22,7 +22,8 @@ fn by_name<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Running {
-    /// What explains the packets of the server that sent most, or what `sender` is if that is a name; `None` without a transfer.
+    /// The scheme that explains the packets of the server that sent most, or `sender` if that is a
+    /// name; `None` without a transfer.
     pub(super) fn of(
         visitors: &CapturedVisitors,
         models: &SenderModels,
@@ -37,7 +38,7 @@ impl Running {
         self.scheme.name()
     }
 
-    /// In words.
+    /// Sentence about the scheme.
     pub(super) fn sentence(&self) -> String {
         let now = self.name();
         let why = match (self.is_told, self.by_all) {

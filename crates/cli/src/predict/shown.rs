@@ -1,4 +1,4 @@
-//! What a forecast says, as words, tables and JSON.
+//! Output of a forecast: words, tables and JSON.
 
 use super::Running;
 use cmdline::{Failure, stdout};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use units::counted;
 
-/// What is replayed, and what its paths are known from.
+/// The replayed transfers, and the evidence about their paths.
 #[derive(Debug, Serialize)]
 pub(super) struct PathsTold {
     clients: u64,
@@ -84,7 +84,7 @@ impl PathsTold {
         text
     }
 
-    /// What is known of the rates of paths.
+    /// Sentence about the rates of paths.
     fn of_rates(&self) -> String {
         let shown = |bps: u64| report::written((bps as f64).into(), Quantity::Rate);
         let usual = shown(self.usual_rate_bps);
@@ -107,7 +107,7 @@ impl PathsTold {
     }
 }
 
-/// Of no values, those of a default.
+/// Quartiles of values; defaults if there are none.
 fn quartiles<T: Ord + Copy + Default>(mut values: Vec<T>) -> [T; 3] {
     values.sort_unstable();
     [1, 2, 3].map(|quarter| {
@@ -199,7 +199,7 @@ pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
     ))
 }
 
-/// Which rows rest on queues that nothing has shown, in words.
+/// Sentence about rows that depend on queues without evidence.
 pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
     let beyond = result.rows.iter().filter(|row| row.beyond > 0.0);
     let names: Vec<&str> = beyond.map(|row| row.scheme.as_str()).collect();
@@ -212,12 +212,12 @@ pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
     })
 }
 
-/// How good the model is, in words.
+/// Sentence about the quality of the model.
 pub(super) fn fit(result: &ForecastResult, now: &str) -> String {
     let ModelFit { quartiles, within_quarter, .. } = result.fit;
     let Some(([low, middle, high], near)) = quartiles.zip(within_quarter) else {
         return format!(
-            "The model itself: under {now}, no simulated transfer ended, so nothing tells how good it is."
+            "The model itself: under {now}, no simulated transfer ended, so its quality is not known."
         );
     };
     let changing = match result.changing {
@@ -255,7 +255,7 @@ pub(super) fn times(result: &ForecastResult) -> Table {
         column("mean", Quantity::Time, "Mean of the transfers' times"),
         column("95 %", Quantity::Time, "95 of 100 transfers took no longer"),
         column("of perfect", Quantity::Share, "Gain in parts of that of perfect start"),
-        column("retrans.", Quantity::Count, "Segments that servers sent again"),
+        column("retrans.", Quantity::Count, "Segments that servers retransmitted"),
         column("timeouts", Quantity::Count, "Expiries of servers' retransmission timers"),
         column("unfinished", Quantity::Count, "Transfers that did not end"),
         column(

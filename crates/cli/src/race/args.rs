@@ -23,9 +23,9 @@ const DEFAULT_SCHEMES: &str = "linux,linux+iw=32,linux-bbr,hs-cubic";
 pub(crate) struct RaceArgs {
     /// A page by name (`headstart pages`), one object of a size, like 30kB, or a HAR file
     ///
-    /// Several pages are compared: `before.har after.har` shows what changed between them.
-    /// A browser's network panel exports HAR files. A file may be compressed by gzip, or be UTF-16. `-` reads it from
-    /// standard input.
+    /// Several pages are compared: `before.har after.har` shows what changed between them. A
+    /// browser's network panel exports HAR files. A file may be compressed by gzip, or be UTF-16.
+    /// `-` reads it from standard input.
     #[arg(value_name = "PAGE|SIZE|FILE.har", default_value = BUILTINS[0].name)]
     pub(super) page: String,
 
@@ -49,8 +49,8 @@ pub(crate) struct RaceArgs {
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
     /// options behind FILE do: :column=NAME :unit=kbit/s :time=NAME :time-unit=ms, without spaces.
-    /// Without up= the rate up is then a fifth of the mean.
-    /// Each repeat starts at another time of the recording; from=TIME starts all of them there.
+    /// Without up= the rate up is then a fifth of the mean. Each repeat starts at another time of
+    /// the recording; from=TIME starts all of them there.
     #[arg(long, value_name = "PATH", conflicts_with = "path_preset", value_parser = names::path)]
     pub(super) path: Option<PathSpec>,
 
@@ -62,8 +62,9 @@ pub(crate) struct RaceArgs {
     ///
     /// Simulations also show `perfect start`: servers that know the path and their share of it.
     ///
-    /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and hs-session are Linux with an
-    /// agent (`headstart agent`): on `kernel` by the agent, elsewhere by the same decisions.
+    /// Parameters follow the name of a scheme: linux+iw=32+pacing=on. hs-cubic, hs-bbr and
+    /// hs-session are Linux with an agent (`headstart agent`): on `kernel` by the agent, elsewhere
+    /// by the same decisions.
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     pub(super) schemes: SchemeList,
 
@@ -74,7 +75,8 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "VERSION", value_parser = parse_http)]
     pub(super) http: Option<Http>,
 
-    /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, else 6]
+    /// Connections open at once to a host under HTTP/1.0 and 1.1 [default: as the page says, else
+    /// 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) connections: Option<u32>,
 
@@ -111,8 +113,9 @@ pub(crate) struct RaceArgs {
 
     /// Visits of the page by the same client, one after another
     ///
-    /// The table then has a row for the first visit, and one for the mean of the repeated visits. Connections that HTTP
-    /// keeps alive stay open. Under schemes with a memory, hosts remember the path.
+    /// The table then has a row for the first visit, and one for the mean of the repeated visits.
+    /// Connections that HTTP keeps alive stay open. Under schemes with a memory, hosts remember the
+    /// path.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) visits: u32,
 
@@ -130,20 +133,22 @@ pub(crate) struct RaceArgs {
 
     /// Worlds to race in, separated by commas: sim, wire, kernel
     ///
-    /// `sim` simulates. In `wire`, headstart's own TCP sends to a Linux client; in `kernel`, Linux sends to Linux. Real
-    /// worlds emulate the path between network namespaces and take real time; schemes and worlds are interleaved. Real
-    /// worlds need root and TUN devices. Without these, headstart says so and runs `sim` alone.
+    /// `sim` simulates. In `wire`, headstart's own TCP sends to a Linux client; in `kernel`, Linux
+    /// sends to Linux. Real worlds emulate the path between network namespaces and take real time;
+    /// schemes and worlds are interleaved. Real worlds need root and TUN devices. Without these,
+    /// headstart says so and runs `sim` alone.
     ///
-    /// `kernel` has the schemes linux (its CUBIC), linux-bbr and linux-reno, also with iw=N (set by a route). If
-    /// headstart-agent is installed, `kernel` also has hs-cubic, hs-bbr and hs-session. Each client then meets an agent
-    /// of its own, whose memory is empty on the first visit. `sim` and `wire` have these schemes without an agent.
+    /// `kernel` has the schemes linux (its CUBIC), linux-bbr and linux-reno, also with iw=N (set by
+    /// a route). If headstart-agent is installed, `kernel` also has hs-cubic, hs-bbr and
+    /// hs-session. Each client then meets an agent of its own, whose memory is empty on the first
+    /// visit. `sim` and `wire` have these schemes without an agent.
     #[arg(long, value_name = "A,B,…", default_value = "sim", value_delimiter = ',')]
     pub(super) on: Vec<World>,
 
     /// Web server in the world `kernel`: auto, nginx, builtin, or the path of an nginx
     ///
-    /// `builtin` answers as the simulated server does, with the same think times and the same order of HTTP/2 frames.
-    /// `auto` is nginx if it is installed and can serve the page, else `builtin`.
+    /// `builtin` answers as the simulated server does, with the same think times and the same order
+    /// of HTTP/2 frames. `auto` is nginx if it is installed and can serve the page, else `builtin`.
     #[arg(long, value_name = "SERVER", default_value = "auto")]
     pub(super) server: ServerChoice,
 
@@ -156,21 +161,25 @@ pub(crate) struct RaceArgs {
     #[arg(long, value_name = "MODEL")]
     pub(super) server_model: Option<ServerModel>,
 
-    /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl or chromium
+    /// Client in the worlds `wire` and `kernel`: loader (as in simulation), or the installed curl
+    /// or chromium
     ///
-    /// chromium loads a page over HTTP/1.1 without TLS from headstart's endpoint, and finds the page's objects by itself. curl loads one object without TLS, like 30kB. Each visit is a process of its own, so several visits need
-    /// --reconnect. The simulation always uses the loader.
+    /// chromium loads a page over HTTP/1.1 without TLS from headstart's endpoint, and finds the
+    /// page's objects by itself. curl loads one object without TLS, like 30kB. Each visit is a
+    /// process of its own, so several visits need --reconnect. The simulation always uses the
+    /// loader.
     #[arg(long = "client", value_name = "CLIENT", default_value = "loader")]
     pub(super) browser: Browser,
 
     /// Client that the loader imitates: loader (none) or chromium
     ///
-    /// chromium opens two connections to the page's first host at once, under HTTP/1.1, and takes 20 ms to read a document.
-    /// `--client chromium` does not select it; give both.
+    /// chromium opens two connections to the page's first host at once, under HTTP/1.1, and takes
+    /// 20 ms to read a document. `--client chromium` does not select it; give both.
     #[arg(long, value_name = "MODEL", default_value_t = ClientModel::Loader)]
     pub(super) client_model: ClientModel,
 
-    /// Receive window that the client offers from the start, like 1MB [default: Linux' own, 64 kB at first]
+    /// Receive window that the client offers from the start, like 1MB [default: Linux' own, 64 kB
+    /// at first]
     ///
     /// A first flight is never larger than this window.
     #[arg(long, value_name = "SIZE", value_parser = parse_window)]
@@ -179,15 +188,16 @@ pub(crate) struct RaceArgs {
     /// Loads under each scheme, each with other start phases and delays [default: 7; 1 with
     /// --exact; 25 in simulation over a recorded rate]
     ///
-    /// The table shows medians. From six repeats on it also shows a 95 % confidence interval of the gain. If the
-    /// interval contains zero, the table says "no difference".
+    /// The table shows medians. From six repeats on it also shows a 95 % confidence interval of the
+    /// gain. If the interval contains zero, the table says "no difference".
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) repeat: Option<u32>,
 
     /// Let simulated hosts answer at once, without jitter: one load that is always the same
     ///
-    /// Real hosts take 50 to 130 us to answer a packet, and the time varies. If two packets race for the last place in
-    /// a queue, these microseconds decide which one is lost. So one exact load may be far from the usual.
+    /// Real hosts take 50 to 130 us to answer a packet, and the time varies. If two packets race
+    /// for the last slot of a queue, these microseconds decide which one is lost. So one exact load
+    /// may be far from the usual.
     #[arg(long)]
     pub(super) exact: bool,
 

@@ -8,7 +8,7 @@ use report::{check_writable, write_atomically};
 use std::fs;
 use std::path::Path;
 
-/// Refuses places that cannot be written to, before anything is run.
+/// Refuses paths that cannot be written to, before anything is run.
 pub(super) fn check(args: &RaceArgs) -> Result<(), Failure> {
     if let Some(report) = &args.report {
         if args.pcap.as_ref().is_some_and(|folder| folder == report) {
@@ -22,7 +22,8 @@ pub(super) fn check(args: &RaceArgs) -> Result<(), Failure> {
 
 /// Refuses what is no folder that files can be written to, and can be none.
 fn check_folder(folder: &Path) -> Result<(), Failure> {
-    // A new folder needs a place in its parent as a file does; a slash behind its name is no part of it.
+    // A new folder needs an entry in its parent as a file does; a slash behind its name is no part
+    // of it.
     let place = match folder.is_dir() {
         true => folder.join(format!(".headstart-{}", std::process::id())),
         false => folder.with_file_name(folder.file_name().unwrap_or_default()),
@@ -59,8 +60,9 @@ pub(super) fn write(args: &RaceArgs, raced: &Raced, say: &dyn Fn(&str)) -> Resul
     Ok(())
 }
 
-/// Those of simulated contestants' first loads; those of real worlds are there already. Returns the names of the first pair that is
-/// one capture: what the servers' end of the access link has of both directions.
+/// Writes captures of simulated contestants' first loads; those of real worlds exist already.
+/// Returns the names of the first pair that is one capture: both directions at the servers' end of
+/// the access link.
 fn write_captures(folder: &Path, raced: &Raced) -> Result<Option<[String; 2]>, Failure> {
     fs::create_dir_all(folder)
         .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;

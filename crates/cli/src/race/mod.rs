@@ -44,7 +44,7 @@ use cmdline::{Failure, note, remark, stdout};
 use raced::Raced;
 use races::RaceOfRun;
 
-/// What `--json` prints, as JSON Schema.
+/// JSON Schema of the output of `--json`.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/race-schema.json");
 
 pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {

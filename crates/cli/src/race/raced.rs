@@ -166,7 +166,7 @@ fn load(
     Ok((outcome, result))
 }
 
-/// What serves in the kernel's world, if that is asked for.
+/// The web server of the world `kernel`, if that is asked for.
 fn server(
     args: &RaceArgs,
     race: &Race,

@@ -1,4 +1,4 @@
-//! What cannot be asked for together, with the way out.
+//! Refuses impossible combinations of options, with the way out.
 
 use super::RaceArgs;
 use cmdline::Failure;
@@ -63,8 +63,8 @@ fn refuse_without_a_kernel(args: &RaceArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Real worlds have no background, and their hosts take the time they take. Servers of a site share what they learn where
-/// there are agents, and so a gateway: in simulation and in the kernel.
+/// Real worlds have no background, and their hosts' processing times cannot be set. Servers of a
+/// site share a memory only with agents and a gateway: in simulation and in the kernel.
 fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     let asked = [
         ("--background", race.background > 0),

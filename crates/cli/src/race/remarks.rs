@@ -1,5 +1,5 @@
-//! What a reader has to know beside the results, on standard error: who is left out, who served, how late the machine
-//! was, and which loads did not complete.
+//! Remarks beside the results, on standard error: left-out schemes, the web server, scheduling
+//! delays, and incomplete loads.
 
 use super::raced::Raced;
 use super::races::RaceOfRun;
@@ -50,7 +50,7 @@ pub(super) fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
     }
 }
 
-/// What is known before anything is run.
+/// Remarks that are known before anything is run.
 pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
     let mut notes = Vec::new();
     for world in &args.on {
@@ -97,7 +97,7 @@ fn clear_model(race: &Race) -> Option<&'static str> {
     )
 }
 
-/// What Chromium loads is compared with what the loader loads, unless the loader imitates it.
+/// A remark that Chromium's loads are compared with the loader's, unless the loader imitates it.
 fn no_model(args: &RaceArgs) -> Option<&'static str> {
     let is_compared = matches!(args.browser, Browser::Chromium(_)) && args.on.contains(&World::Sim);
     (is_compared && args.client_model != ClientModel::Chromium).then_some(
@@ -141,7 +141,8 @@ const OF_NOTE: f64 = 0.05;
 /// Rows that the note names; it says how many more there are.
 const MOST_NAMED: usize = 3;
 
-/// The receive window is the client's, not the scheme's: what it decides is no merit or fault of one.
+/// The receive window is the client's, not the scheme's: a load that it bounds is no merit or fault
+/// of a scheme.
 fn client_bounded(raced: &Raced) -> Option<String> {
     let share = |row: &SchemeResult| row.bounds.map_or(0.0, |b| b.get(Bound::ReceiveWindow));
     let bounded: Vec<&SchemeResult> =
@@ -170,7 +171,7 @@ fn visit_of(raced: &Raced, row: &SchemeResult) -> String {
     }
 }
 
-/// What a reader has to know of the machine to believe the figures.
+/// A remark on the machine's scheduling delays, which affect the figures.
 fn how_late(raced: &Raced) -> Option<String> {
     let samples = raced.result.measured().flat_map(|row| &row.samples);
     let worst = samples.map(|sample| sample.lateness_p99_s).fold(0.0, f64::max);
@@ -185,7 +186,8 @@ fn how_late(raced: &Raced) -> Option<String> {
     })
 }
 
-/// One row for each scheme in each world: first visits, since what concerns turns stands in the rows of both kinds.
+/// One row for each scheme in each world: first visits, since the rows of both kinds have the
+/// values of turns.
 fn first_visits(raced: &Raced) -> impl Iterator<Item = &SchemeResult> {
     raced.result.measured().filter(|row| row.visit == VisitKind::First)
 }
@@ -222,7 +224,7 @@ fn place(raced: &Raced, row: &SchemeResult) -> String {
     }
 }
 
-/// Why loads of a contestant did not complete: each reason once, and of how many loads.
+/// Reasons of a contestant's incomplete loads: each reason once, with its number of loads.
 fn failures(raced: &Raced, contestant: &Contestant) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     let all = contestant.loads().count();

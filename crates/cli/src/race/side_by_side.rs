@@ -11,8 +11,8 @@ use units::counted;
 use workload::PageMilestone;
 
 const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
-const LATENESS: &str = "How late the emulated link handed packets over, 99th percentile of a visit. Turns beyond a millisecond \
-     are made again and do not count.";
+const LATENESS: &str = "Scheduling delay of the emulated link, 99th percentile of a visit. Turns above a millisecond \
+     are repeated and do not count.";
 
 /// Nothing for a race that is simulated alone.
 pub(super) fn sections(raced: &Raced) -> Vec<Section> {
@@ -29,7 +29,7 @@ pub(super) fn sections(raced: &Raced) -> Vec<Section> {
     sections
 }
 
-/// What is true of each world that was raced in, if there is more than simulation.
+/// Facts about each world of the race, if there is more than simulation.
 pub(super) fn where_it_ran(result: &RaceResult) -> Vec<String> {
     let client = match result.setting.client.as_deref() {
         None | Some("loader") => "a Linux client".to_owned(),

@@ -63,7 +63,7 @@ pub(super) fn shown(spread: Spread, runs: usize) -> Median {
     Median { value: spread.median, interval: spread.interval.or(extremes) }
 }
 
-/// Of what is measured; a limit is certain.
+/// Extremes of a measured scheme; a limit is certain.
 fn extremes(scheme: &SchemeResult) -> Option<(f64, f64)> {
     let spread = scheme.spread(RaceMetric::PageSeconds).filter(|_| !scheme.is_limit())?;
     Some((spread.min, spread.max))

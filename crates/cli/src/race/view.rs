@@ -83,7 +83,7 @@ fn place(path: &CriticalPath, views: &[View<'_>]) -> usize {
     views.iter().position(is_its).unwrap_or(0)
 }
 
-/// What was run, wherever.
+/// Facts about the race in all worlds.
 fn facts(race: &Race) -> Vec<String> {
     let page = &race.page;
     let (objects, hosts) = (page.objects().len(), page.hosts().len());
@@ -114,7 +114,7 @@ fn facts(race: &Race) -> Vec<String> {
     }
     if race.background > 0 {
         facts.push(format!(
-            "Background: {}, begun about ten seconds before the page",
+            "Background: {}, started about ten seconds before the page",
             counted(race.background as usize, "bulk linux flow")
         ));
     }
@@ -164,7 +164,7 @@ fn rate(rate: Rate, recorded: Option<&RecordedLink>) -> String {
     }
 }
 
-/// Whom simulated servers and the loader imitate, where that is anybody.
+/// Models that simulated servers and the loader imitate, if any.
 fn models(race: &Race) -> impl Iterator<Item = String> + use<> {
     let (server, client) = (race.loader.server, race.loader.client);
     let server = (server != ServerModel::default())
@@ -174,7 +174,7 @@ fn models(race: &Race) -> impl Iterator<Item = String> + use<> {
     server.into_iter().chain(client)
 }
 
-/// How long simulated hosts work on a packet.
+/// Processing delay of simulated hosts.
 fn processing(delay: ProcessingDelay) -> String {
     match delay {
         ProcessingDelay::NONE => "Simulated hosts take no time to answer (--exact)".to_owned(),
@@ -194,7 +194,7 @@ fn capitalised(note: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// What the hosts speak, each kind once.
+/// Protocols of the hosts, each kind once.
 fn protocols(race: &Race) -> String {
     let mut kinds: Vec<String> = Vec::new();
     for host in race.page.hosts() {
@@ -226,7 +226,7 @@ struct View<'a> {
     visit: VisitKind,
 }
 
-/// Of each contestant the first visit's load, and that of a repeated one if there is one.
+/// The load of each contestant's first visit, and of a repeated one if there is one.
 fn views(raced: &Raced) -> Vec<View<'_>> {
     raced.outcome.contestants.iter().flat_map(|contestant| views_of(raced, contestant)).collect()
 }
@@ -251,7 +251,8 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
     views.collect()
 }
 
-/// `linux`, and what was the fastest beside it: in the same world, at the same kind of visit, by the median.
+/// Indices of `linux` and of the fastest other scheme: in the same world, at the same kind of
+/// visit, by the median.
 fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     let median = |view: &View<'_>| {
         let row = result.row(&view.contestant.name, view.contestant.world, view.visit)?;

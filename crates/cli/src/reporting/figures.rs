@@ -1,4 +1,4 @@
-//! Figures on the command line, of a connection that somebody else has measured.
+//! Figures of a measured connection on the command line.
 
 use clap::{Args, ValueEnum};
 use gateway_client::leaving;
@@ -9,13 +9,14 @@ use units::{Duration, Rate, parse_byte_count};
 
 #[derive(Debug, Args)]
 pub(super) struct Figures {
-    /// Network of the visitor, a prefix; of a longer one 24 bits of IPv4 leave this host, 48 of IPv6
+    /// Network of the visitor, a prefix; of a longer one 24 bits of IPv4 leave this host, 48 of
+    /// IPv6
     #[arg(long, value_name = "PREFIX", requires = "window")]
     network: Option<IpNet>,
-    /// Bytes: the most that was in flight and arrived, or, with --bound loss, at which the loss came
+    /// Bytes: the largest delivered flight or, with --bound loss, the window at the loss
     #[arg(long, value_name = "BYTES", value_parser = parse_byte_count)]
     window: Option<u64>,
-    /// What kept the window from being larger
+    /// The bound of the window
     #[arg(long, value_enum, default_value_t = BoundName::Over)]
     bound: BoundName,
     /// Delivery rate
@@ -32,7 +33,7 @@ pub(super) struct Figures {
     lost: u32,
 }
 
-/// What kept a window from being larger.
+/// The bound of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum BoundName {
@@ -61,7 +62,7 @@ impl BoundName {
 }
 
 impl Figures {
-    /// As a report.
+    /// The figures as a report.
     pub(super) fn report(&self) -> Result<Report, String> {
         let (Some(network), Some(window)) = (self.network, self.window) else {
             return Err("--network and --window, please".to_owned());

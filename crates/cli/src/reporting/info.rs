@@ -1,4 +1,4 @@
-//! What a socket's `struct tcp_info` says of a path (include/uapi/linux/tcp.h).
+//! Figures of a path from a socket's `struct tcp_info` (include/uapi/linux/tcp.h).
 
 use gateway_client::network_of;
 use gateway_proto::v1::{self, Bound, Report};
@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pid
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
-/// What is read of it: to behind `tcpi_delivered`, which is there since Linux 4.18.
+/// Bytes of it that are read: up to the end of `tcpi_delivered`, which exists since Linux 4.18.
 const READ: usize = 200;
 
 sockopt_impl!(
@@ -51,15 +51,16 @@ pub(super) fn of_socket(pid: Option<u32>, fd: u32) -> Result<Report, String> {
     let peer = v4.or_else(|| peer.as_sockaddr_in6().map(|peer| IpAddr::from(peer.ip())));
     let peer = peer.ok_or_else(|| format!("descriptor {fd} is no connection of TCP"))?;
     let info = getsockopt(&socket, RawInfo);
-    let info =
-        info.map_err(|error| format!("descriptor {fd}: the kernel tells nothing of it: {error}"))?;
+    let info = info.map_err(|error| {
+        format!("descriptor {fd}: the kernel has no information on it: {error}")
+    })?;
     of_info(peer, &info.0)
 }
 
 /// Reports a connection to `peer` by its `tcp_info`.
 ///
 /// # Errors
-/// If it is too short, or nothing has arrived yet.
+/// If it is too short, or nothing is acknowledged yet.
 pub(super) fn of_info(peer: IpAddr, info: &[u8]) -> Result<Report, String> {
     if info.len() < READ {
         return Err(format!(
@@ -85,10 +86,12 @@ pub(super) fn of_info(peer: IpAddr, info: &[u8]) -> Result<Report, String> {
         );
     }
     let has_lost = retransmitted > 0 && ssthresh < i32::MAX as u32;
-    // Slow start doubles a window that was half used (tcp_is_cwnd_limited), so of such a one half is proven.
+    // Slow start doubles a window that was half used (tcp_is_cwnd_limited), so only half of that
+    // window is proven.
     let proven = u64::from(if cwnd < ssthresh { cwnd.div_ceil(2) } else { cwnd }) * mss;
     let (window, bound) = match has_lost {
-        // What the loss left: less than what was in flight then, by as much as the congestion control chose.
+        // The window after the loss: it is less than the flight at the loss, by the congestion
+        // control's factor.
         true => (u64::from(ssthresh) * mss, Bound::Loss),
         false if rwnd_limited > busy / 2 => (proven, Bound::ReceiveWindow),
         false if is_app_limited => (proven, Bound::Application),
@@ -98,7 +101,7 @@ pub(super) fn of_info(peer: IpAddr, info: &[u8]) -> Result<Report, String> {
         network: Some(v1::Network::of(network_of(peer))),
         window: window.min(acked).max(1),
         rate: if is_app_limited { 0 } else { delivery_rate.saturating_mul(8) },
-        // What has not been measured is all ones.
+        // A round trip that was not measured is all ones.
         min_rtt_us: if min_rtt == u32::MAX { 0 } else { min_rtt.into() },
         sent,
         lost: retransmitted.min(sent),
@@ -124,7 +127,8 @@ mod tests {
     #[test]
     fn a_loss_tells_where_the_path_ends_and_no_loss_a_lower_bound() {
         let peer = "192.0.2.77".parse().unwrap();
-        // mss 1000, ssthresh 40, cwnd 30, 2 retransmitted of 300 sent, 290,000 bytes acknowledged, 80 ms.
+        // mss 1000, ssthresh 40, cwnd 30, 2 retransmitted of 300 sent, 290,000 bytes acknowledged,
+        // 80 ms.
         let lossy = info(&[
             (16, 1000),
             (76, 40),

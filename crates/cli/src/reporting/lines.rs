@@ -31,7 +31,8 @@ struct Line {
     lost: u32,
     #[serde(default)]
     age_ms: u32,
-    /// Of a whole transfer: how it began, bytes, and microseconds to the last acknowledgement.
+    /// Figures of a whole transfer: kind of start, bytes, and microseconds to the last
+    /// acknowledgement.
     start: Option<StartName>,
     #[serde(default)]
     transfer_bytes: u64,
@@ -58,10 +59,10 @@ enum StartName {
     Cold,
 }
 
-/// What a line says.
+/// Reads the report of a line.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the line is wrong; the error has the reason.
 pub(super) fn read(text: &str) -> Result<Report, String> {
     let line: Line = serde_json::from_str(text).map_err(|why| why.to_string())?;
     let mut report = match (&line.tcp_info, line.window) {

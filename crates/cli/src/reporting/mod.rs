@@ -1,5 +1,5 @@
-//! `headstart report`: tells the site's gateway what a connection has met, for hosts without an agent and for applications, as
-//! those of the paper do (Zhang, Qiu & Keshav 2000 §5.1).
+//! `headstart report`: reports connections to the site's gateway, for hosts without an agent and
+//! for applications, as in the paper (Zhang, Qiu & Keshav 2000 §5.1).
 
 mod figures;
 mod info;
@@ -17,7 +17,8 @@ use units::counted;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Gateways and certificates as an agent's configuration names them: the agent.toml of `headstart gateway init`
+    /// Gateways and certificates as an agent's configuration names them: the agent.toml of
+    /// `headstart gateway init`
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
     /// Connections to report, a JSON object a line; - is standard input
@@ -84,7 +85,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     teller.end()
 }
 
-/// Tells line by line, so a program may write for as long as it runs. What is wrong with a line costs that line.
+/// Reports line by line, so a program may write for as long as it runs. A wrong line is skipped
+/// with an error.
 fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
     let mut reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),

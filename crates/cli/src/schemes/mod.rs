@@ -1,4 +1,5 @@
-//! `headstart schemes`: what can race, where it is specified, and what can be changed about it; with a name, the page of one scheme.
+//! `headstart schemes`: the schemes that can race, their specifications and their parameters; with
+//! a name, the page of one scheme.
 
 mod page;
 use cmdline::{Appendix, EXIT, Failure, stdout};
@@ -16,15 +17,17 @@ use testbed::{Contender, runs_in};
 /// The sentence for perfect start in the list of schemes.
 pub(crate) const ABOUT_PERFECT_START: &str = "linux by servers that know the path's rate and their share, and lose nothing: as fast as a start can be";
 
-/// What the limit is, for those who look for it among the schemes.
+/// Description of the limit, for users who look for it among the schemes.
 pub(crate) const ABOUT_LIMIT: &str = "computed from page and path: the earliest that any TCP with handshakes can be; a second row is without them";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemesArgs {
-    /// A scheme whose page is wanted, with parameters like suss+suss_max=2; without it, all are listed
+    /// A scheme whose page is wanted, with parameters like suss+suss_max=2; without it, all are
+    /// listed
     ///
-    /// The page says what the scheme is and where it is specified, how it starts step by step, where headstart's version
-    /// differs from the source and why, which parameters it has, and how to try it.
+    /// The page says what the scheme is and where it is specified, and how it starts step by step.
+    /// It also says where headstart's version differs from the source and why, which parameters it
+    /// has, and how to try it.
     #[arg(value_name = "NAME")]
     scheme: Option<String>,
 
@@ -131,7 +134,7 @@ pub struct ParameterEntry {
 impl SchemeEntry {
     fn new(name: &'static str, about: &'static str, source: &'static str) -> Self {
         let contender = Contender::parse(name);
-        // What is no contender is the limit, which is everywhere.
+        // A name that is no contender is the limit, which exists in all worlds.
         let has = |world: &World| {
             contender.as_ref().is_ok_and(|one| runs_in(one, *world)) || contender.is_err()
         };

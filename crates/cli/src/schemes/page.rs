@@ -69,11 +69,11 @@ struct Options {
 #[derive(Serialize)]
 struct Parameter {
     name: &'static str,
-    /// What the scheme takes instead of the name.
+    /// Short form that the scheme accepts instead of the name.
     short: Option<&'static str>,
     values: String,
     default: Option<&'static str>,
-    /// What holds here; nothing if no text stands for it.
+    /// The value in force; empty if no text stands for it.
     value: Option<String>,
     about: &'static str,
 }
@@ -98,7 +98,7 @@ pub(super) fn of(text: &str) -> Result<SchemesReply, Failure> {
     Ok(SchemesReply::Page { json: stdout::json(&page)?, text: page.to_text() })
 }
 
-/// Why there is no such scheme, and what was probably meant.
+/// Error for an unknown scheme, with what was probably meant.
 fn meant(text: &str, error: &tcp::SchemeError) -> String {
     let is_startup = |name: &str| STARTUPS.iter().any(|startup| startup.name == name);
     match tcp::scheme::scheme_meant(text) {
@@ -248,7 +248,8 @@ impl From<GivenParameter> for Given {
     }
 }
 
-/// Commands that show the scheme beside `linux`: once, repeated where it remembers, in other worlds, and on the scoreboard.
+/// Commands that show the scheme beside `linux`: once, repeated where it remembers, in other
+/// worlds, and on the scoreboard.
 fn commands(scheme: &Scheme, on: &[&str]) -> Vec<String> {
     let name = scheme.name();
     let race = format!("headstart race 300kB --path 50mbit,80ms,0.25bdp --schemes {name}");

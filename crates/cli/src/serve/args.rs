@@ -22,10 +22,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "NAME", default_value = "linux", value_parser = parse_scheme)]
     pub(super) scheme: Scheme,
 
-    /// Address of the server and its network, once for IPv4 and once for IPv6 [default: 10.77.0.1/24, fd00:77::1/64]
+    /// Address of the server and its network, once for IPv4 and once for IPv6 [default:
+    /// 10.77.0.1/24, fd00:77::1/64]
     ///
-    /// No machine may have the address already. This machine takes another address of the network for its end of the
-    /// device.
+    /// No machine may have the address already. This machine takes another address of the network
+    /// for its end of the device.
     #[arg(long, value_name = "ADDRESS/BITS")]
     pub(super) address: Vec<Network>,
 
@@ -39,9 +40,10 @@ pub(crate) struct ServeArgs {
 
     /// Weights of a client's connections by what they carry, like html=12,css=6,js=6,image=3
     ///
-    /// The scheme has to share a path by weights. Contents are html, css, js, data, font, image, media and other. A
-    /// content that is not named weighs 1. @FILE reads the weights from a file, and again at every SIGHUP. Without
-    /// --weights the policy of the scheme holds. If the scheme has none, the weights are Ensemble-TCP's:
+    /// The scheme has to share a path by weights. Contents are html, css, js, data, font, image,
+    /// media and other. Contents without a weight weigh 1. @FILE reads the weights from a file, and
+    /// again at every SIGHUP. If --weights is missing, the policy of the scheme holds. If the
+    /// scheme has none, the weights are Ensemble-TCP's:
     /// html=12,css=6,js=6,data=6,image=3,font=3,media=3.
     #[arg(long, value_name = "CONTENT=N,…|@FILE", value_parser = WeightSource::parse)]
     pub(super) weights: Option<WeightSource>,
@@ -55,21 +57,23 @@ pub(crate) struct ServeArgs {
 
     /// Longest time that a client may acknowledge too little before its connection is reset
     ///
-    /// The server checks once in this time. So a client that stops reading, reads a byte a second or has vanished is reset
-    /// after one to two such times. A client acknowledges enough if it acknowledges all, or a full segment and as much as
-    /// --min-rate demands. With 0s the server waits as long as TCP does: 13 to 30 minutes for a silent client, for ever for
-    /// a client that advertises a zero window.
+    /// The server checks once in this time. So a client that stops reading, reads a byte a second
+    /// or has vanished is reset after one to two of these times. A client acknowledges enough if it
+    /// acknowledges all, or a full segment and as much as --min-rate demands. With 0s the server
+    /// waits as long as TCP does: 13 to 30 minutes for a silent client, for ever for a client that
+    /// advertises a zero window.
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(super) stall: Duration,
 
     /// Lowest rate at which a client has to acknowledge waiting data, on average over each --stall
     ///
-    /// 4kbit are 500 bytes a second, or 30 kB in a minute. Under schemes that share a path, a connection of low weight
-    /// waits for those of high weight, and this wait counts. With 0bit a full segment in each --stall is enough.
+    /// 4kbit are 500 bytes a second, or 30 kB in a minute. Under schemes that share a path, a
+    /// connection of low weight waits for those of high weight, and this wait counts. With 0bit a
+    /// full segment in each --stall is enough.
     #[arg(long, value_name = "RATE", default_value = "4kbit")]
     pub(super) min_rate: Rate,
 
-    /// Longest time that transfers may take to finish once the server is told to end
+    /// Longest time that transfers may take to finish once the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub(super) grace: Duration,
 
@@ -149,7 +153,8 @@ fn parse_scheme(text: &str) -> Result<Scheme, String> {
     Scheme::parse(text).map_err(|error| error.to_string())
 }
 
-/// The kernel's limit for names of devices (`IFNAMSIZ`, with a zero at the end), and what it refuses.
+/// The kernel's limit for names of devices (`IFNAMSIZ`, with a zero at the end), and the characters
+/// that it refuses.
 fn parse_device(name: &str) -> Result<String, String> {
     let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':');
     match name.is_empty() || name.len() > 15 || name.contains(odd) {
@@ -159,7 +164,8 @@ fn parse_device(name: &str) -> Result<String, String> {
 }
 
 impl ServeArgs {
-    /// What peers may cost the server: an endpoint's, and how long those who take nothing are kept.
+    /// Limits on the cost of peers: an endpoint's, and the time for which clients that do not read
+    /// are kept.
     pub(super) fn limits(&self) -> Limits {
         let mut limits = EndpointConfig::new(None, None).limits;
         limits.lifetimes.user_timeout = (!self.stall.is_zero()).then_some(self.stall);

@@ -1,4 +1,4 @@
-//! The server's place when it is run for a client: the far end of an emulated link.
+//! The server's network when it is run for a client: the far end of an emulated link.
 
 use super::network::url;
 use crate::behind::{Command, LinkArgs, explain};
@@ -21,7 +21,7 @@ impl Line {
     pub(super) fn lay(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
         let options = links.options()?;
         links.say_recorded();
-        // Nobody else is in this network, so that no number is taken.
+        // No other host is in this network, so every number is free.
         let [near, peer] = Addresses::numbered(0);
         let lay = || {
             let config = InterfaceConfig::new(near).with_default_route();
@@ -35,7 +35,7 @@ impl Line {
         lay().map_err(explain)
     }
 
-    /// Where the server is.
+    /// Addresses of the server.
     pub(super) fn addresses(&self) -> Vec<IpAddr> {
         vec![self.peer.v4.into(), self.peer.v6.into()]
     }

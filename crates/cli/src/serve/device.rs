@@ -1,4 +1,4 @@
-//! The server's place on this machine: a TUN device with addresses at both of its ends.
+//! The server's network on this machine: a TUN device with addresses at both of its ends.
 
 use super::args::ServeArgs;
 use super::network::{DEFAULT_V4, DEFAULT_V6, Network};
@@ -85,8 +85,9 @@ fn has_ipv6() -> bool {
     disabled.is_ok_and(|disabled| disabled.trim() == "0")
 }
 
-/// An address that this machine has already would get two meanings. Interfaces are asked: a machine with
-/// `net.ipv4.ip_nonlocal_bind` binds sockets to addresses that it does not have.
+/// Refuses an address that this machine has already: it would have two meanings. Interfaces are
+/// asked: a machine with `net.ipv4.ip_nonlocal_bind` binds sockets to addresses that it does not
+/// have.
 fn refuse_what_is_taken(networks: &[Network]) -> Result<(), Failure> {
     let own: HashSet<IpAddr> = getifaddrs()
         .map_err(|why| Failure::failed(format!("cannot list this machine's addresses: {why}")))?

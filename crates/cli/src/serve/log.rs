@@ -1,4 +1,4 @@
-//! What a server says while it runs: lines for people on standard error, or JSON lines.
+//! The log of a running server: lines for people on standard error, or JSON lines.
 
 use super::args::ServeArgs;
 use super::sink::Sink;
@@ -8,7 +8,7 @@ use server::{Ended, EndedResponse};
 use std::fs::File;
 use std::io::{self, Write};
 
-/// Where it goes.
+/// Destination of the log.
 pub(super) enum Log {
     Nowhere,
     People(Sink),
@@ -20,7 +20,7 @@ impl Log {
         match &args.json {
             None | Some(None) if args.quiet => Ok(Self::Nowhere),
             None => Ok(Self::People(Sink::new(Box::new(io::stderr()), |n| {
-                format!("lines left out, because nobody read: {n}")
+                format!("lines left out, for want of a reader: {n}")
             }))),
             Some(None) => Ok(machines(Box::new(io::stdout()))),
             Some(Some(path)) => {
@@ -77,7 +77,7 @@ impl Log {
         self.say(text, || json!({"event": "ended", "reset": ended.reset}));
     }
 
-    /// Waits until what was said is written, if it is read.
+    /// Waits until the log is written, if it is read.
     pub(super) fn finish(&self) {
         match self {
             Self::Nowhere => {}

@@ -1,5 +1,5 @@
-//! `headstart serve`: files by HTTP over our own TCP, on a device of its own, or for a client behind an
-//! emulated link.
+//! `headstart serve`: files by HTTP over our own TCP, on a device of its own, or for a client
+//! behind an emulated link.
 
 mod args;
 mod client;
@@ -70,7 +70,7 @@ fn run_for_a_client(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
             // It is dropped, never sent.
             let _ = command_ended.await;
         };
-        // The client is gone: nobody waits for what is under way.
+        // The client is gone: pending transfers are dropped.
         let served = runtime.block_on(server.run(listener, stop, Duration::ZERO));
         let code = command.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         served.map_err(Failure::failed)?;
@@ -141,8 +141,8 @@ impl Asked {
         })
     }
 
-    /// Waits until the server is to end, and reads weights again meanwhile. Whoever asks twice to end has
-    /// it at once.
+    /// Waits until the server is to end, and reads weights again meanwhile. A second signal ends
+    /// the server at once.
     async fn until_stopped(mut self, args: &ServeArgs, server: &HttpServer, log: &Log) {
         loop {
             tokio::select! {
@@ -162,7 +162,7 @@ impl Asked {
     }
 }
 
-/// What cannot be read leaves the weights as they were.
+/// Reloads the weights. A file that cannot be read leaves them unchanged.
 fn reload(args: &ServeArgs, server: &HttpServer, log: &Log) {
     let again = args.weights.as_ref().and_then(|source| source.read_again());
     match again {

@@ -12,7 +12,7 @@ pub(crate) struct Network {
     pub(super) prefix: u8,
 }
 
-/// Served at if nothing else is said: from the networks for private use (RFC 1918, RFC 4193).
+/// Default addresses: from the networks for private use (RFC 1918, RFC 4193).
 pub(super) const DEFAULT_V4: Network =
     Network { address: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1)), prefix: 24 };
 pub(super) const DEFAULT_V6: Network =
@@ -63,7 +63,8 @@ impl FromStr for Network {
         let address: IpAddr = address
             .parse()
             .map_err(|_| format!("{address:?} is no address: write one like 10.77.0.1/24"))?;
-        // A network has room for two hosts beside its own address and, with IPv4, the broadcast one.
+        // A network has room for two hosts beside its own address and, with IPv4, the broadcast
+        // one.
         let (bits, usual) = if address.is_ipv4() { (8..=30, 24) } else { (16..=126, 64) };
         let prefix = prefix.map_or(Some(usual), |prefix| prefix.parse().ok());
         let prefix = prefix.filter(|prefix| bits.contains(prefix)).ok_or_else(|| {

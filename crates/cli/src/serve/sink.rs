@@ -1,5 +1,6 @@
-//! Lines on their way to whoever reads them. A reader that stands still, at the other end of a pipe, would keep a server waiting
-//! that writes to it: a thread of its own does the waiting here, and what there is no room for meanwhile is left out and counted.
+//! Lines on their way to a reader. A stalled reader at the other end of a pipe would block a server
+//! that writes to it. Therefore a thread of its own waits here. Lines without room meanwhile are
+//! left out, and their number is reported.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,9 +11,9 @@ use std::time::Duration;
 
 /// Lines that may wait.
 const ROOM: usize = 4096;
-/// Whoever ends looks so often whether what is left has been read.
+/// Number of looks, at the end, whether the remaining lines have been read.
 const LOOKS: u32 = 200;
-/// And in between waits.
+/// Time between two looks.
 const LOOK: Duration = Duration::from_millis(5);
 
 enum Order {
@@ -52,7 +53,7 @@ impl Sink {
             match self.orders.try_send(order) {
                 Err(TrySendError::Full(back)) => order = back,
                 _ => {
-                    // Whoever does not read in time does not get it.
+                    // A reader that does not read in time loses the rest.
                     let _ = told.recv_timeout(LOOK * LOOKS);
                     return;
                 }
@@ -68,7 +69,7 @@ fn write_all(
     missing: &AtomicU64,
     left_out: fn(u64) -> String,
 ) {
-    // Who has gone away is not told any more, and is no reason to end.
+    // A reader that has gone gets no more lines, and is no reason to end.
     let mut say = |line: &str| drop(writeln!(to, "{line}").and_then(|()| to.flush()));
     for order in orders {
         match order {
@@ -88,7 +89,7 @@ mod tests {
     use std::io;
     use std::sync::mpsc::{Sender, channel};
 
-    /// A pipe whose reader stands still until it is told to go on, and then keeps all lines.
+    /// A pipe whose reader stalls until it is released, and then keeps all lines.
     struct Stalled {
         go_on: Receiver<()>,
         goes: bool,
@@ -141,7 +142,7 @@ mod tests {
         assert!(numbers.is_sorted(), "in order");
         let missing: usize = missed.iter().map(|line| line[1..].parse::<usize>().unwrap()).sum();
         assert_eq!(numbers.len() + missing, wanted);
-        // The one that is being written, and those there is room for.
+        // The line that is being written, and the lines that fit into the room.
         assert!((ROOM..=ROOM + 1).contains(&numbers.len()), "{}", numbers.len());
     }
 

@@ -1,4 +1,4 @@
-//! Where weights come from: the command line, or a file that is read again.
+//! The source of weights: the command line, or a file that is read again.
 
 use server::Weights;
 use std::fs;
@@ -12,7 +12,7 @@ pub(crate) struct WeightSource {
 }
 
 impl WeightSource {
-    /// What `--weights` says.
+    /// Parses the value of `--weights`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         match text.strip_prefix('@') {
             Some(file) => {

@@ -45,8 +45,8 @@ fn captures(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Each capture of a race is analysed; the one behind the server's sending shows the object's bytes once, and
-/// shares that add up to the time from SYN to last ACK.
+/// Each capture of a race is analysed. The one behind the server's sending shows the object's bytes
+/// once, and shares that add up to the time from SYN to last ACK.
 #[test]
 fn a_race_is_analysed_from_its_captures() {
     let folder = race("analyze-race");
@@ -134,8 +134,9 @@ fn the_keys_of_the_json_stay() {
     assert_eq!(keys(&connection["transfers"][0]), expected);
 }
 
-/// The servers' direction alone tells no kinds, and the clients' direction alone no sender: words and JSON say so. Where the
-/// sender is named, or both directions are there, nothing is doubtful.
+/// The servers' direction alone shows no kinds of retransmissions, and the clients' direction alone
+/// no sender: words and JSON note it. If the sender is named, or both directions are there, nothing
+/// is doubtful.
 #[test]
 fn one_direction_alone_is_warned_of() {
     let captures = captures(&race("analyze-one-direction"));
@@ -152,7 +153,7 @@ fn one_direction_alone_is_warned_of() {
     assert_eq!(found["reading"]["without_acks"]["connections"], 1);
 }
 
-/// Who the senders are taken for is said everywhere, also which of the profiles was chosen.
+/// The assumed sender is named everywhere, also the profile that was chosen.
 #[test]
 fn the_profile_is_named() {
     let capture = root().join("crates/capture/tests/tcprs/rto003.pcap");
@@ -171,7 +172,8 @@ fn the_profile_is_named() {
     assert!(words.contains("sender profile") && words.contains("linux-sack"), "{words}");
 }
 
-/// Times have the nine decimals of the clock, and standard error says what an empty array leaves out.
+/// Times have the nine decimals of the clock, and standard error has what an empty array leaves
+/// out.
 #[test]
 fn json_has_the_times_of_the_clock_and_says_why_it_is_empty() {
     let capture = root().join("crates/capture/tests/tcprs/rto003.pcap");

@@ -1,7 +1,8 @@
-//! What `headstart analyze` takes in: several files, pipes, damaged files, named servers, hidden addresses.
+//! Inputs of `headstart analyze`: several files, pipes, damaged files, named servers, hidden
+//! addresses.
 //!
-//! The captures are those of crate `capture`: pcap files of tcpdump on Intel, so 24 bytes of header and records of
-//! 16 bytes and a packet.
+//! The captures are those of crate `capture`: pcap files of tcpdump on Intel, so 24 bytes of header
+//! and records of 16 bytes and a packet.
 
 use crate::run::{command, folder, headstart, root};
 use flate2::Compression;
@@ -44,8 +45,8 @@ pub(crate) fn json(arguments: &[&str]) -> Output {
     headstart(&[&["analyze", "--json", "--sender", "linux"], arguments].concat())
 }
 
-/// A capture is damaged behind its 20th packet: what is before is analysed as if there were nothing else, the message
-/// names the file and the byte, and the exit code is 1.
+/// A capture is damaged behind its 20th packet. The packets before are analysed as if there were
+/// nothing else, the message names the file and the byte, and the exit code is 1.
 #[test]
 fn what_is_before_the_damage_is_analysed() {
     let folder = folder("analyze-damaged");
@@ -74,7 +75,8 @@ fn what_is_before_the_damage_is_analysed() {
     }
 }
 
-/// A packet of the year 2106 costs its own time alone: all packets are analysed, the 20th at the time of the 19th.
+/// A packet of the year 2106 costs its own time alone: all packets are analysed, the 20th at the
+/// time of the 19th.
 #[test]
 fn a_time_that_cannot_be_is_told_and_what_follows_is_analysed() {
     let folder = folder("analyze-leap");
@@ -132,7 +134,8 @@ fn an_unknown_sender_is_told_with_those_that_there_are() {
     assert!(said.contains("\"cubic\" is called linux here"), "{said}");
 }
 
-/// In whatever order files are named, compressed or not, and by standard input: the same connections.
+/// In whatever order files are named, compressed or not, and by standard input: the same
+/// connections.
 #[test]
 fn many_files_are_one_capture() {
     let folder = folder("analyze-files");
@@ -160,8 +163,8 @@ fn many_files_are_one_capture() {
     assert!(piped.stdout == expected.stdout);
 }
 
-/// Files that overlap in time are open at once. Beyond the system's limit each is told with the way out, and the others are
-/// analysed.
+/// Files that overlap in time are open at once. Above the system's limit each file is named with
+/// the way out, and the others are analysed.
 #[test]
 fn too_many_open_files_are_told_with_the_way_out() {
     let folder = folder("analyze-open");
@@ -178,8 +181,8 @@ fn too_many_open_files_are_told_with_the_way_out() {
     assert!(said.contains("the results are of ") && !output.stdout.is_empty(), "{said}");
 }
 
-/// Ethernet frames that are said to be of a link type that nobody knows, and a datagram: nothing is analysed, and it is said
-/// what there was.
+/// Ethernet frames labelled with an unknown link type, and a datagram: nothing is analysed, and the
+/// output names what there was.
 #[test]
 fn what_is_no_segment_is_told() {
     let folder = folder("analyze-beside");
@@ -193,7 +196,7 @@ fn what_is_no_segment_is_told() {
     let said = format!("{packets} packets not analysed: {packets} of unknown link types.");
     assert!(text.contains(&said) && text.contains("Link type 147 is not understood"), "{text}");
 
-    // Protocol 17 in the place of 6: byte 9 of the IP header, behind 14 bytes of Ethernet.
+    // Protocol 17 instead of 6: byte 9 of the IP header, behind 14 bytes of Ethernet.
     let mut bytes = fs::read(original("rto005")).unwrap();
     bytes[24 + 16 + 14 + 9] = 17;
     let output = headstart(&["analyze", &written(&folder, "udp.pcap", &bytes)]);
@@ -260,8 +263,9 @@ fn a_packet_with_an_impossible_time_is_left_out_and_named() {
     );
 }
 
-/// A capture that begins amid a connection does not tell who the server is. Its ports are exchanged, so that the guess
-/// by the lower port is wrong. `--server` tells, by port or address, and leaves out connections of other servers.
+/// A capture that begins amid a connection does not show which end is the server. Its ports are
+/// exchanged, so the guess by the lower port is wrong. `--server` names the server, by port or
+/// address, and leaves out connections of other servers.
 #[test]
 fn a_named_server_is_the_server() {
     let folder = folder("analyze-server");
@@ -300,8 +304,8 @@ fn a_named_server_is_the_server() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("neither a port, like 443"));
 }
 
-/// With addresses replaced all else is as it was, no output has a real one, and what was one network still is one.
-/// `--server` names real addresses.
+/// With addresses replaced all else is as it was, no output has a real one, and each network still
+/// is one. `--server` names real addresses.
 #[test]
 fn hidden_addresses_change_nothing_else() {
     let folder = folder("analyze-hidden");

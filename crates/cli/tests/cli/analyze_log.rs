@@ -8,8 +8,9 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Four requests of two networks and an image, which does not count. 192.0.2.0/24 asks at 0, 60 and 400 s: after 60 and
-/// 340 s, once by the same host. Its addresses have names of two domains, the other network's of one.
+/// Four requests of two networks and an image, which does not count. 192.0.2.0/24 asks at 0, 60 and
+/// 400 s: after 60 and 340 s, once by the same host. Its addresses have names of two domains, the
+/// other network's of one.
 const LOG: &str = r#"192.0.2.1 a.example.org - [10/Oct/2000:20:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "curl"
 192.0.2.1 a.example.org - [10/Oct/2000:20:00:01 +0000] "GET /logo.png HTTP/1.1" 200 5 "-" "curl"
 192.0.2.2 b.example.com - [10/Oct/2000:20:01:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl"
@@ -64,8 +65,9 @@ fn a_log_says_how_soon_networks_ask_again() {
     assert!(!text.contains("192.0.2."), "no address is printed: {text}");
 }
 
-/// A gap of exactly five minutes is within five minutes, in the words and in the table. Of 1001 networks at most 1001 are to be
-/// remembered: the first of them asks last, as each of the others has within five minutes.
+/// A gap of exactly five minutes is within five minutes, in the words and in the table. At most
+/// 1001 of 1001 networks are to be remembered: the first of them asks last, as each of the others
+/// has within five minutes.
 #[test]
 fn limits_and_maxima_are_exact() {
     let line = |client: String, time: &str| {
@@ -90,8 +92,8 @@ fn limits_and_maxima_are_exact() {
     assert_eq!(last["value"].as_f64(), Some(1001.0));
 }
 
-/// A line of exactly 65,536 bytes, its end included, is a whole one: the next line is read. A longer one is cut, and costs
-/// itself alone.
+/// A line of exactly 65,536 bytes, its end included, is a whole one: the next line is read. A
+/// longer one is cut, and costs itself alone.
 #[test]
 fn a_line_as_long_as_may_be_costs_no_other() {
     let before = "192.0.2.1 - - [10/Oct/2000:20:00:00 +0000] \"GET /";
@@ -104,7 +106,8 @@ fn a_line_as_long_as_may_be_costs_no_other() {
     }
 }
 
-/// An access log has no connections, and nothing of it takes threads: such options are refused, not ignored.
+/// An access log has no connections, and its analysis uses no threads: options for these are
+/// refused, not ignored.
 #[test]
 fn options_for_captures_are_refused() {
     let path = written("options", LOG.as_bytes());
@@ -140,8 +143,8 @@ fn the_keys_of_the_json_stay() {
     assert_eq!(keys, expected);
 }
 
-/// A line that is wrong costs itself, is told with file and line, and makes the exit code 1. So does a file of wrong lines,
-/// as a damaged capture does; the message tells the way out.
+/// A wrong line is skipped, is named with file and line, and makes the exit code 1. So does a file
+/// of wrong lines, as a damaged capture does; the message has the way out.
 #[test]
 fn wrong_lines_are_told_with_file_and_line() {
     let path =
@@ -181,7 +184,8 @@ fn wrong_lines_are_told_with_file_and_line() {
     assert_eq!(both.status.code(), Some(2));
 }
 
-/// The page has the words, the tables and both figures of the paper, prints no address and loads nothing.
+/// The page has the words, the tables and both figures of the paper, prints no address and loads
+/// nothing.
 #[test]
 fn a_log_gives_a_page_with_the_figures_of_the_paper() {
     let path = written("page", LOG.as_bytes());

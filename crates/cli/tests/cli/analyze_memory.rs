@@ -18,7 +18,7 @@ fn most_memory(child: &Child) -> u64 {
     kilobytes("VmHWM:") - kilobytes("RssFile:")
 }
 
-/// Writes the next so many bytes to a process that reads them.
+/// Writes the next `bytes` to a process that reads them.
 fn feed(child: &mut Child, capture: &mut BusyServer, bytes: usize) {
     let mut room = vec![0; 1 << 20];
     for _ in 0..bytes / room.len() {
@@ -28,9 +28,9 @@ fn feed(child: &mut Child, capture: &mut BusyServer, bytes: usize) {
     }
 }
 
-/// 200 MB through a pipe: 74,000 connections of 4,096 hosts. 500 are open at a time, and 3,000 more have ended within two
-/// seconds. If the others were kept as idle ones are, 866 bytes each, that alone would be 64 MB on
-/// top of the 82 MB that all takes.
+/// 200 MB through a pipe: 74,000 connections of 4,096 hosts. 500 are open at a time, and 3,000 more
+/// have ended within two seconds. If the others were kept as idle ones are, 866 bytes each, that
+/// alone would be 64 MB on top of the 82 MB that all takes.
 #[test]
 fn memory_does_not_grow_with_the_capture() {
     let mut child = command(&["analyze", "--sender", "linux", "--jobs", "1", "-"])

@@ -18,8 +18,8 @@ fn page(name: &str, more: &[&str]) -> (String, PathBuf) {
     (fs::read_to_string(&report).unwrap(), report)
 }
 
-/// Both connections lost data, so each has a row that leads to its plot, and the plot has data, ACKs, windows and
-/// retransmissions. The page loads nothing.
+/// Both connections lost data, so each has a row that leads to its plot, and the plot has data,
+/// ACKs, windows and retransmissions. The page loads nothing.
 #[test]
 fn a_row_leads_to_the_plot_of_its_connection() {
     let (page, _) = page("analyze-report", &[]);
@@ -40,7 +40,8 @@ fn a_row_leads_to_the_plot_of_its_connection() {
     assert!(loads.iter().all(|load| !page.contains(load)));
 }
 
-/// The same capture gives the same bytes, also beside JSON and tables; hidden addresses are in no place of the page.
+/// The same capture gives the same bytes, also beside JSON and tables; hidden addresses are nowhere
+/// on the page.
 #[test]
 fn a_page_is_the_same_each_time_and_hides_addresses() {
     let (first, _) = page("analyze-report-first", &[]);

@@ -1,4 +1,5 @@
-//! The tables of `headstart analyze --out` have what the JSON has, for several readers, and say what they mean.
+//! The tables of `headstart analyze --out` have what the JSON has, for several readers, and say
+//! what they mean.
 
 use crate::run::{folder, headstart, root};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -48,7 +49,8 @@ fn sum(rows: &[BTreeMap<String, Field>], column: &str) -> i64 {
     rows.iter().map(|row| long(&row[column])).sum()
 }
 
-/// Connections, transfers and retransmissions are those of the JSON, one for one, and the times of each transfer add up.
+/// Connections, transfers and retransmissions are those of the JSON, one for one, and the times of
+/// each transfer add up.
 #[test]
 fn tables_have_what_the_json_has() {
     let (out, json) = analysed("analyze-tables", &[]);
@@ -108,8 +110,8 @@ fn tables_have_what_the_json_has() {
     }));
 }
 
-/// Each column of each table is in its file's metadata and on the documentation's page, with its unit; and the page
-/// has no others.
+/// Each column of each table is in its file's metadata and on the documentation's page, with its
+/// unit; and the page has no others.
 #[test]
 fn every_column_is_documented() {
     let (out, _) = analysed("analyze-columns", &[]);
@@ -175,7 +177,8 @@ fn only_the_tables_that_are_named_are_written_and_addresses_are_hidden_in_them()
     assert_eq!(refused.status.code(), Some(2));
 }
 
-/// Other readers: `PYTHON` names an interpreter that has duckdb and pandas, or `python3` may be one.
+/// Other readers: `PYTHON` names an interpreter that has duckdb and pandas, or `python3` may be
+/// one.
 fn python(script: &str, folder: &Path) -> Option<String> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let modules = Command::new(&python).args(["-c", "import duckdb, pandas, pyarrow"]).output();

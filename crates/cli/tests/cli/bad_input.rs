@@ -45,7 +45,7 @@ fn the_page_of_a_scheme_that_nobody_has_names_the_nearest() {
     refused(&["schemes", "hystart"], &["headstart schemes linux+startup=hystart"]);
 }
 
-/// The short form is the scheme's own, and a memory that its start-up does not hear is no memory.
+/// The short form is the scheme's own, and a memory that its start-up ignores is no memory.
 #[test]
 fn short_forms_and_memories_of_other_schemes() {
     refused(&["race", "--schemes", "linux+cold=stock"], &["cold", "headstart schemes"]);

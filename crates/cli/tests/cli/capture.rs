@@ -1,4 +1,5 @@
-//! Captures of an interface, in a network of each test's own. They need root; without, these tests say so and pass.
+//! Captures of an interface, in a network of each test's own. They need root; without, these tests
+//! say so and pass.
 
 use crate::run::{command, folder, headstart};
 use capture::{CaptureFiles, Observed, SegmentSource};
@@ -29,7 +30,7 @@ fn alone(test: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// A capture that has begun.
+/// A running capture.
 fn start(arguments: &[&str]) -> Child {
     let mut command = command(&[&["capture", "-i", "lo"], arguments].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -44,7 +45,7 @@ fn stop(child: Child, signal: Signal) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// One transfer of so many bytes from a new port, which is answered.
+/// One transfer of `bytes` from a new port, which is answered.
 fn transfer(listener: &TcpListener, bytes: usize) {
     let at = listener.local_addr().unwrap();
     thread::scope(|scope| {
@@ -64,8 +65,9 @@ fn segments(files: &[PathBuf]) -> Vec<Observed> {
     all
 }
 
-/// Stopped by SIGTERM as a service is: files that took turns, of which two are kept; and what was captured is said. The
-/// addresses are others than 127.0.0.1, and both ends have the same, as they have in fact.
+/// A capture is stopped by SIGTERM, as a service is. Files took turns, of which two are kept, and
+/// the summary is printed. The addresses are others than 127.0.0.1, and both ends have the same, as
+/// they have in fact.
 #[test]
 fn a_capture_takes_turns_and_says_what_it_has() {
     alone(|| {
@@ -109,7 +111,7 @@ fn a_capture_takes_turns_and_says_what_it_has() {
     });
 }
 
-/// To standard output, for as many packets as are asked for: what is said goes elsewhere.
+/// Packets go to standard output, as many as are asked for; messages go elsewhere.
 #[test]
 fn packets_go_to_standard_output() {
     alone(|| {
@@ -128,7 +130,7 @@ fn packets_go_to_standard_output() {
     });
 }
 
-/// Without a file, packets are counted; for a second, whatever comes.
+/// Without a file, the number of packets is printed; for a second, whatever comes.
 #[test]
 fn without_a_file_packets_are_counted() {
     alone(|| {

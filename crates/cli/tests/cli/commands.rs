@@ -185,7 +185,7 @@ fn every_listed_scheme_has_a_page_with_source_and_steps() {
     }
 }
 
-/// What the page of a scheme says to try can be tried.
+/// The commands on the page of a scheme work.
 #[test]
 fn the_commands_of_a_page_run() {
     let page: Value = serde_json::from_str(&stdout(&["schemes", "quicly-jump", "--json"])).unwrap();

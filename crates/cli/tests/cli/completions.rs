@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use test_support::Need;
 
-/// What is typed before Tab, and the only way to go on. The last column is what follows: a space, unless the word may
-/// go on itself.
+/// Text typed before Tab, and its only continuation. The last column is what follows: a space,
+/// unless the word may go on itself.
 const TYPED: &[(&str, &str, &str)] = &[
     ("headstart ra", "ce", " "),
     ("headstart race --path-pre", "set", " "),
@@ -42,7 +42,7 @@ fn path() -> OsString {
     env::join_paths([own].into_iter().chain(env::split_paths(&others))).unwrap()
 }
 
-/// What a script for this shell prints; `None`, having said so, without the shell.
+/// Output of a script for this shell; `None`, with a note, without the shell.
 fn shell(name: &str, arguments: &[&str], script: &str) -> Option<String> {
     let file = folder(&format!("completions-{name}")).join("script");
     fs::write(&file, script).unwrap();
@@ -57,7 +57,7 @@ fn shell(name: &str, arguments: &[&str], script: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// What follows the line that was typed, by its number.
+/// Checks the continuation of each typed line, by its number.
 #[track_caller]
 fn follows(out: &str, expected: impl Fn(&str, &str, &str) -> String) {
     let lines: Vec<&str> = out.lines().collect();
@@ -67,8 +67,8 @@ fn follows(out: &str, expected: impl Fn(&str, &str, &str) -> String) {
     }
 }
 
-/// bash splits words at `=` and `:` and replaces what stands behind: `$2` is that part. Its own functions cannot be asked
-/// without a terminal, so this calls ours as bash does.
+/// bash splits words at `=` and `:` and replaces what stands behind: `$2` is that part. Its own
+/// functions cannot be asked without a terminal, so this calls ours as bash does.
 #[test]
 fn bash() {
     let mut script = stdout(&["completions", "bash"]);

@@ -1,5 +1,5 @@
-//! Commands behind a link. Real packets need root and TUN devices; without them these tests say so and
-//! pass. What is asked of times is what a busy machine still does.
+//! Commands behind a link. Real packets need root and TUN devices; without them these tests note
+//! that and pass. A busy machine still meets the tests' limits of times.
 
 use crate::run::{command, folder, headstart};
 use std::fs;
@@ -26,7 +26,7 @@ fn start(arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).spawn().expect("the binary runs")
 }
 
-/// Waits until the command has said its first line.
+/// Waits until the command has printed its first line.
 fn first_line(child: &mut Child) -> String {
     let mut line = String::new();
     let stdout = child.stdout.as_mut().expect("a pipe");
@@ -87,11 +87,11 @@ fn the_command_finds_its_network() {
     assert!(addresses.iter().all(|a| a.parse::<std::net::IpAddr>().is_ok()), "{text}");
 }
 
-/// The kernel refuses a connection to a port where nobody listens, after one round trip.
+/// The kernel refuses a connection to a port without a listener, after one round trip.
 #[test]
 fn packets_take_their_time_and_leave_files() {
     if possible() {
-        // Where the machine stands still for a second, the SYN goes again.
+        // If the machine pauses for a second, the SYN is retransmitted.
         test_support::calmly_throughout(packets_take_their_time);
     }
 }
@@ -138,7 +138,8 @@ fn packets_take_their_time() {
     }
 }
 
-/// A link that is there for 100 ms, a packet of 1504 bytes in each, and then away for as long: 101 in 200 ms.
+/// A link that is there for 100 ms, a packet of 1504 bytes in each, and then away for as long: 101
+/// in 200 ms.
 #[test]
 fn a_recorded_rate_lets_packets_go_when_it_says() {
     if !possible() {
@@ -171,7 +172,7 @@ fn a_recorded_rate_lets_packets_go_when_it_says() {
     // When its last bit left, microseconds from the trace's beginning.
     let left: Vec<u64> = full.map(|row| row[5].parse::<u64>().unwrap() / 1000).collect();
     assert!(left.len() >= BYTES / 1448 - 1, "{}", left.len());
-    // What stands at a time may leave within the millisecond before it.
+    // A packet for a time may be sent within the millisecond before it.
     let in_silence = |at: &&u64| (100_001..199_000).contains(&(**at % 200_000));
     assert_eq!(left.iter().find(in_silence), None);
     let rounds = left.last().unwrap() / 200_000 - left[0] / 200_000;
@@ -225,7 +226,7 @@ fn nothing_is_left_behind() {
     }
 }
 
-/// What is wrong is said before anything is set up, and needs no privilege.
+/// Errors are reported before anything is set up, and need no privilege.
 #[test]
 fn bad_lines_are_refused() {
     for (arguments, hint) in [

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use test_support::Need;
 
-/// Programs that need no build: as the real ones, they write their page when they are told to.
+/// Programs that need no build: as the real ones, they write their page when they are asked to.
 const OTHERS: [&str; 3] = ["headstart-agent", "headstart-gateway", "headstart-lab"];
 
 /// Where the test installs to, and programs that need no build.
@@ -17,7 +17,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// `None`, having said so, without make.
+    /// `None`, with a note, without make.
     fn new(name: &str) -> Option<Self> {
         if !test_support::has(&[Need::Program("make")]) {
             return None;
@@ -39,7 +39,7 @@ impl Machine {
 
     fn make(&self, target: &str) -> (bool, String) {
         let mut make = Command::new("make");
-        // Those of the make that may run this test.
+        // Variables of the make that may run this test.
         make.env_remove("MAKEFLAGS").env_remove("MFLAGS").env_remove("MAKELEVEL");
         make.args(["--silent", target, "PREFIX=/opt/hs"]).current_dir(root());
         make.arg(format!("DESTDIR={}", self.root.display()));

@@ -22,7 +22,7 @@ fn commands(arguments: &[&str]) -> Vec<String> {
     let help = stdout(arguments);
     let listed = help.split("Commands:\n").nth(1).unwrap_or_default();
     let lines = listed.lines().take_while(|line| !line.is_empty());
-    // A name has two spaces before it; what is told of it may go on in lines that begin further in.
+    // A name has two spaces before it; its description may go on in lines that begin further in.
     let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned).collect()
 }
@@ -62,7 +62,8 @@ fn every_command_has_a_page_with_all_sections() {
     }
 }
 
-/// Lines that no typesetter understands, or that it would tear apart, are said by these two.
+/// Typesetting problems, such as lines that are not understood or would be torn apart, are reported
+/// by these two.
 #[test]
 fn typesetters_have_nothing_to_complain_of() {
     let pages = pages("man-lint");

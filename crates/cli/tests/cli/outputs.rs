@@ -32,7 +32,8 @@ fn ending(folder: &Path, end: &str) -> Vec<PathBuf> {
     entries.filter(|path| text(path).ends_with(end)).collect()
 }
 
-/// A table cannot get its name, because a folder has it: page and words come all the same, the exit code is 1, and no part is left.
+/// A table cannot get its name, because a folder has it: page and words come all the same, the exit
+/// code is 1, and no part is left.
 #[test]
 fn a_table_that_fails_takes_no_other_output_with_it() {
     let folder = folder("outputs-table");
@@ -66,7 +67,8 @@ fn a_page_that_fails_takes_no_other_output_with_it() {
     assert!(!output.stdout.is_empty());
 }
 
-/// Tables have their names once all of them are whole. What is refused, or cannot be read, leaves none and no part of one.
+/// Tables get their names once all of them are whole. A run that is refused, or cannot read its
+/// input, leaves neither a table nor a part of one.
 #[test]
 fn what_fails_leaves_no_part_of_a_table() {
     let folder = folder("outputs-parts");
@@ -82,7 +84,7 @@ fn what_fails_leaves_no_part_of_a_table() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
-/// Tables of one folder are of one run: those that a run would not replace are told.
+/// Tables of one folder are of one run: the error names tables that a run would not replace.
 #[test]
 fn tables_of_another_run_are_refused() {
     let out = folder("outputs-mixed").join("tables");
@@ -105,7 +107,8 @@ fn tables_of_another_run_are_refused() {
     }
 }
 
-/// `| head -1` reads what it wants; the page and the verdict on a damaged capture are wanted nevertheless.
+/// `| head -1` reads what it wants; the page, and the error for a damaged capture, are wanted
+/// nevertheless.
 #[test]
 fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
     let folder = folder("outputs-unheard");
@@ -128,8 +131,8 @@ fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
     }
 }
 
-/// If nothing but JSON is wanted and its reader has left, a pipe is not read on, however much it has to give. Without that
-/// all repeats would be taken.
+/// If nothing but JSON is wanted and its reader has left, a pipe is not read on, however much it
+/// has to give. Without that all repeats would be taken.
 #[test]
 fn nothing_is_read_for_nobody() {
     let bytes = fs::read(original("rto001")).unwrap();

@@ -29,8 +29,8 @@ fn obeying(text: &str) -> Value {
     json
 }
 
-/// Both directions of a server, and two schemes: rows for the capture and both, the first held
-/// against itself. A queue of 12 packets drops some.
+/// Both directions of a server, and two schemes: rows for the capture and both, the first compared
+/// with itself. A queue of 12 packets drops some.
 #[test]
 fn a_capture_is_replayed_under_each_scheme() {
     let files = raced(&folder("predict-schemes"), &["--path", "20mbit,40ms,12p"]);
@@ -53,11 +53,11 @@ fn a_capture_is_replayed_under_each_scheme() {
         .collect();
     assert_eq!(names, ["linux", "linux+iw=32", "perfect start"]);
     assert_eq!(json["schemes"][0]["gains"][0]["ratio"], 1.0);
-    // Wherever linux stands in the list, the others are held against it.
+    // Wherever linux is in the list, it is the baseline.
     let last = [&read[..], &["--schemes", "linux+iw=32,linux", "--json"]].concat();
     let last = obeying(&stdout(&last));
     assert_eq!(last["schemes"], json["schemes"]);
-    // Servers that run something else are held against that.
+    // If servers run something else, that is the baseline.
     let bbr = [&read[..], &["--sender", "bbr", "--schemes", "linux+iw=32"]].concat();
     let text = String::from_utf8(headstart(&bbr).stdout).unwrap();
     for part in ["The servers run linux-bbr", "under linux-bbr"] {
@@ -131,7 +131,8 @@ fn only_data(capture: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// The page has each table, both figures, and the schemes' names; a place that cannot be written to is refused before anything is read.
+/// The page has each table, both figures, and the schemes' names; a path that cannot be written to
+/// is refused before anything is read.
 #[test]
 fn the_report_draws_the_forecast() {
     let folder = folder("predict-report");
@@ -155,7 +156,8 @@ fn the_report_draws_the_forecast() {
     assert!(unwritten.status.code() == Some(2) && errors.contains("--report"), "{errors}");
 }
 
-/// What cannot be predicted is refused with what to do: no such file, no such scheme, nothing captured of the server.
+/// Impossible forecasts are refused with what to do: a missing file, an unknown scheme, a server
+/// without captured packets.
 #[test]
 fn what_has_no_transfer_is_refused() {
     let file = capture("rto003");
@@ -171,7 +173,7 @@ fn what_has_no_transfer_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(says), "{arguments:?}: {errors}");
     }
-    // What stands before damage is used, and said to be all.
+    // Packets before the damage are used, and the output notes that there are no others.
     let cut = folder("predict-cut").join("cut.pcap");
     let whole = std::fs::read(&file).unwrap();
     std::fs::write(&cut, &whole[..whole.len() - 7]).unwrap();

@@ -1,4 +1,4 @@
-//! What a user without rights is told: what is missing, and what is still done.
+//! Messages to a user without rights: what is missing, and what is still done.
 
 use crate::nobody::Copied;
 use serde_json::Value;

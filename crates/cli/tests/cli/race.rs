@@ -243,7 +243,8 @@ fn repeats_come_with_intervals_of_their_medians() {
         .collect();
     times.sort_by(f64::total_cmp);
     assert_eq!(times.len(), 6);
-    // Of six, the median is the mean of the third and the fourth, and its interval goes to the extremes.
+    // With six times, the median is the mean of the third and the fourth, and its interval goes to
+    // the extremes.
     assert_eq!(number(&linux["page_s"]), f64::midpoint(times[2], times[3]));
     assert_eq!(linux["page_s_interval"], serde_json::json!([times[0], times[5]]));
     assert!(times[0] < times[5], "{times:?}");
@@ -253,7 +254,7 @@ fn repeats_come_with_intervals_of_their_medians() {
 }
 
 /// One segment more or less in a full queue decides the race of `linux+iw=32+pacing=on` on this
-/// page: of one exact load each it gains 1.4 % over linux at 61 ms, and loses 6.3 % at 60 ms and
+/// page. In one exact load each it gains 1.4 % over linux at 61 ms, and loses 6.3 % at 60 ms and
 /// 2.1 % at 62 ms.
 #[test]
 fn chance_does_not_look_like_a_gain() {
@@ -281,7 +282,7 @@ fn harm_is_nothing_for_linux_and_there_only_with_background() {
         "1",
         "--schemes",
         "linux+iw=100",
-        // A deeper queue takes a burst, and nobody is the worse for it.
+        // A deeper queue takes a burst without harm to others.
         "--path",
         "20mbit,60ms,100p",
     ]);
@@ -297,7 +298,8 @@ fn harm_is_nothing_for_linux_and_there_only_with_background() {
     assert!(heads(&["--background", "1"]) && !heads(&[]));
 }
 
-/// 300 KB over 50 Mbit/s and 104 ms, of which a client that offers 16 kB lets eleven segments flow in each round trip.
+/// 300 KB over 50 Mbit/s and 104 ms, of which a client that offers 16 kB lets eleven segments flow
+/// in each round trip.
 const NARROW: [&str; 6] =
     ["race", "300kB", "--path", "50mbit,104ms,200p", "--client-window", "16kB"];
 
@@ -308,7 +310,8 @@ fn each_row_says_what_bounded_it() {
     let linux = scheme(&race, "linux");
     let shares = causes.map(|cause| number(&linux["bound"][cause]));
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
-    // 208 segments are 19 round trips, and two without any make 21: at least 17 of these are the window's.
+    // 208 segments are 19 round trips, and two without any make 21: at least 17 of these are the
+    // window's.
     assert!(shares[2] > 17.0 / 21.0, "{shares:?}");
     let samples = linux["samples"].as_array().unwrap();
     assert!(samples.iter().all(|sample| sample["bound"]["rwnd"].is_number()));
@@ -320,7 +323,8 @@ fn each_row_says_what_bounded_it() {
     );
 }
 
-/// What the client decides is said, with the way out if there is one; where it decides nothing, nothing is.
+/// If the client bounds loads, a remark says so, with the way out if there is one; otherwise there
+/// is no remark.
 #[test]
 fn a_race_says_whom_the_client_bounded() {
     let said = |arguments: &[&str]| {
@@ -368,8 +372,8 @@ fn no_scheme_moves_the_limits() {
     }
 }
 
-/// Chromium takes 20 ms to read a document, which no TCP can spare, and which the account puts down to the client. That the model is one of
-/// HTTP/1.1 is said where another version is spoken.
+/// Chromium takes 20 ms to read a document, which no TCP can spare, and which the account puts down
+/// to the client. A remark says that the model is one of HTTP/1.1, if another version is used.
 #[test]
 fn the_client_model_moves_the_limit_and_is_said() {
     let ms = |model: &str| {
@@ -423,7 +427,8 @@ fn visits_are_tabled_drawn_and_the_same_on_any_number_of_threads() {
     assert_eq!(tables, on("2"));
     // Words stand before the table, milestones and the critical path behind it.
     let table = tables.split("\n\n").nth(1).expect("a table");
-    // Two schemes, perfect start and the two limits; HTTP/1.0 keeps no connection, so a repeated visit has both limits, too.
+    // Two schemes, perfect start and the two limits; HTTP/1.0 keeps no connection, so a repeated
+    // visit has both limits, too.
     assert_eq!(table.matches(" first ").count(), 5, "{table}");
     assert_eq!(table.matches(" repeated ").count(), 5, "{table}");
     let html = fs::read_to_string(&report).unwrap();
@@ -442,7 +447,8 @@ fn a_size_is_a_page_of_one_object() {
         serde_json::from_str(&stdout(&["race", "30kB", "--path", "20mbit,80ms,100p", "--json"]))
             .unwrap();
     assert_eq!(race["page"], "30 KB");
-    // Handshake and request take 160 ms, 30 kB at 20 Mbit/s 12 ms, and no more than 1 ms for headers.
+    // Handshake and request take 160 ms, 30 kB at 20 Mbit/s 12 ms, and no more than 1 ms for
+    // headers.
     let limit = number_of(&race, LIMIT, "page_s");
     assert!((0.172..0.1735).contains(&limit), "{limit}");
     // Without the handshake a round trip of 80 ms less.
@@ -478,7 +484,8 @@ fn visits_that_reconnect_take_a_handshake_more() {
         ["first", "repeated"].map(|visit| (of("linux", visit), of("limit", visit)))
     };
     let [first, kept] = visits(&[]);
-    // One round trip of 80 ms less for the limit, and the handshake's packets of 44 bytes, 17.6 µs each.
+    // One round trip of 80 ms less for the limit, and the handshake's packets of 44 bytes, 17.6 µs
+    // each.
     assert!((first.1 - kept.1 - 0.08).abs() < 1e-4, "{first:?}, {kept:?}");
     let [first, anew] = visits(&["--reconnect"]);
     // `linux` remembers nothing, so the second visit is like the first.

@@ -1,5 +1,6 @@
-//! Races in which Linux has an agent. They need root, TUN devices, and `headstart-agent` beside `headstart` (cargo
-//! builds it with `-p headstart-agent`); without these the tests say so and pass.
+//! Races in which Linux has an agent. They need root, TUN devices, and `headstart-agent` beside
+//! `headstart` (cargo builds it with `-p headstart-agent`); without these the tests note that and
+//! pass.
 
 use crate::agent::agent;
 use crate::run::{command, folder, headstart, other};
@@ -28,7 +29,8 @@ fn html(race: &Value, (name, visit): (&str, &str), key: &str) -> f64 {
 fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     let Some(_alone) = agent() else { return };
     let arguments = ["race", "text", "--http", "1.1", "--repeat", "2", "--json"];
-    // The second visit comes when the first's connections have closed: what they taught is known then.
+    // The second visit comes when the first's connections have closed: their samples are in memory
+    // then.
     let visits = ["--visits", "2", "--idle", "0.5", "--reconnect"];
     let schemes = ["--schemes", "hs-cubic+warm_cold=paced,hs-bbr,hs-session"];
     let output =
@@ -37,8 +39,8 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
-        // HTML of 29 kB in 21 segments: a handshake, a request, and, with a window of 10, another round trip of 80 ms.
-        // A window of 20 or more sends all of it in the second.
+        // HTML of 29 kB in 21 segments: a handshake, a request, and, with a window of 10, another
+        // round trip of 80 ms. A window of 20 or more sends all of it in the second.
         let [first, repeated] = ["first", "repeated"].map(|visit| html_min(&race, name, visit));
         assert!(first > 0.240, "{name}: {first} s is less than three round trips");
         assert!(repeated < 0.240, "{name}: {repeated} s is more than two round trips");
@@ -59,12 +61,13 @@ fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms. The first server learns that; the
-    // others have never seen the visitor, and a window of 20 or more sends all in the second round trip.
+    // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms.
+    // The first server learns that. The others have never seen the visitor, and a window of 20 or
+    // more sends all in the second round trip.
     let [first, others] = ["first", "repeated"].map(|visit| pages(&race, scheme, visit));
     assert!(first.iter().all(|time| *time > 0.240), "{first:?}");
     assert!(others.len() == 2 && others.iter().all(|time| *time < 0.240), "{others:?}");
-    // Without an agent they tell each other nothing.
+    // Without an agent servers share nothing.
     let stock = pages(&race, "linux", "repeated");
     assert!(stock.iter().all(|time| *time > 0.240), "{stock:?}");
 }
@@ -113,7 +116,7 @@ fn without_an_agent_the_others_race() {
     assert_eq!(rows, ["linux", "limit", "limit, no handshake"]);
 }
 
-/// What an agent does where another one has the congestion control, as a shell says it.
+/// Output of an agent where another one has the congestion control, as a shell script.
 const ANOTHER: &str =
     "echo 'there is a congestion control hs_cubic already: another agent runs' >&2; exit 1";
 
@@ -155,7 +158,8 @@ fn samples_of(race: &Value, name: &str) -> Option<usize> {
 fn an_agent_that_comes_later_costs_no_samples() {
     let Some(_alone) = agent() else { return };
     let program = Path::new(crate::PROGRAM).with_file_name("headstart-agent");
-    // Once it is tried, and a turn is redone five times at most. So it attends to one turn or more of seven.
+    // It is tried once, and a turn is repeated five times at most. So it hooks one turn or more of
+    // seven.
     let count = "runs=$(dirname \"$0\")/runs; echo >> $runs";
     let work = format!("[ $(wc -l < $runs) -le 7 ] && exec {} \"$@\"", program.display());
     let script = format!("{count}\n{work}\n{ANOTHER}");
@@ -185,7 +189,8 @@ fn a_simulation_needs_no_agent() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
-        // As on a kernel: three round trips of 80 ms for 21 segments, and two with a window of 20 or more.
+        // The times are those of a kernel: three round trips of 80 ms for 21 segments, and two with
+        // a window of 20 or more.
         let times = ["first", "repeated"].map(|visit| html(&race, (name, visit), "time_s"));
         let [first, repeated] = times;
         assert!(first > 0.240 && repeated < 0.240, "{name}: {first} s, {repeated} s");
@@ -244,7 +249,7 @@ fn a_killed_race_leaves_no_agent_behind() {
     child.wait().unwrap();
     let race = child.id();
     assert!(soon(&mut || children_of(race) == 0), "an agent is left after 20 s");
-    // Nobody is there to remove it, until the next one begins.
+    // The cgroup remains until the next race begins.
     assert_eq!(cgroups_of(race), 1);
     let arguments = ["race", "text", "--http", "1.1", "--schemes", "hs-cubic"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..]].concat());

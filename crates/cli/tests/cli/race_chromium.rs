@@ -1,4 +1,5 @@
-//! Races that Chromium runs. They need root, TUN devices and Chromium; without these the tests say so and pass.
+//! Races that Chromium runs. They need root, TUN devices and Chromium; without these the tests say
+//! so and pass.
 
 use crate::run::headstart;
 use serde_json::Value;
@@ -8,8 +9,9 @@ const CLIENT: [&str; 2] = ["--client", "chromium"];
 
 const NEEDS: [Need<'static>; 3] = [Need::Namespaces, Need::Tun, Need::Program("chromium")];
 
-/// A recorded page of 31 objects on two hosts, six connections to each: the browser opens its connections and finds the page's
-/// objects by itself, and is done within a tenth of the time that is simulated. `linux` and `headstart`, first visits.
+/// A recorded page of 31 objects on two hosts, six connections to each. The browser opens its
+/// connections and finds the page's objects by itself, and is done within a tenth of the simulated
+/// time. `linux` and `headstart`, first visits.
 #[test]
 fn a_page_takes_chromium_as_long_as_predicted() {
     if test_support::has(&NEEDS) {

@@ -1,5 +1,5 @@
-//! Races that curl runs. They need root, TUN devices, curl, and some of them nginx; without these the tests say so and
-//! pass.
+//! Races that curl runs. They need root, TUN devices, curl, and some of them nginx; without these
+//! the tests say so and pass.
 
 use crate::run::{folder, headstart};
 use serde_json::Value;
@@ -30,9 +30,10 @@ fn least(more: &[&str]) -> Option<(f64, String)> {
 
 #[test]
 fn an_object_takes_curl_its_round_trips_whatever_serves_it() {
-    // 30 200 bytes in segments of 1448 are 21. Linux begins with 10, so after the handshake of 80 ms and the request with
-    // its 10 segments, another 80 ms, the other 11 come in a third round trip. They take 0.6 ms each at 20 Mbit/s, of which
-    // at least the ten of one window arrive one after the other: 246 ms. A fourth round trip would make it 320.
+    // 30 200 bytes in segments of 1448 are 21. Linux begins with 10, so after the handshake of 80
+    // ms and the request with its 10 segments, another 80 ms, the other 11 come in a third round
+    // trip. They take 0.6 ms each at 20 Mbit/s, of which at least the ten of one window arrive one
+    // after the other: 246 ms. A fourth round trip would make it 320.
     for more in [
         &["--on", "kernel", "--server", "nginx"][..],
         &["--on", "kernel", "--server", "nginx", "--http", "2"],
@@ -62,9 +63,9 @@ fn a_repeated_visit_is_a_curl_of_its_own() {
     assert!(repeated["page_s_min"].as_f64().expect("it completed") >= 0.240, "{repeated}");
 }
 
-/// First and repeated visits under `headstart`: our endpoint sends to curl as the simulation says, within a tenth. The first
-/// visit is a cold start whose second flight goes by the rate of the first. The repeated one is warm, three round trips, so a
-/// tenth tells them apart.
+/// First and repeated visits under `headstart`: our endpoint sends to curl as the simulation says,
+/// within a tenth. The first visit is a cold start whose second flight goes by the rate of the
+/// first. The repeated one is warm, three round trips, so a tenth separates them.
 #[test]
 fn headstart_reaches_curl_as_predicted() {
     if !test_support::has(&NEEDS) {
@@ -97,7 +98,7 @@ fn headstart_reaches_curl_as_predicted() {
         let (predicted, measured) = (median("sim", visit), median("wire", visit));
         assert!((measured / predicted - 1.0).abs() < 0.1, "{visit}: {measured} s, {predicted} s");
     }
-    // A first visit waits a round trip of 80 ms for its first ACKs; half of that tells the two apart.
+    // A first visit waits a round trip of 80 ms for its first ACKs; half of that separates the two.
     assert!(median("wire", "first") - median("wire", "repeated") > 0.04);
 }
 

@@ -1,4 +1,4 @@
-//! What `headstart race` writes: its report, its captures, and what becomes of them where there is no room.
+//! Files of `headstart race`: its report, its captures, and errors if there is no room for them.
 
 use crate::race::{json, number_of};
 use crate::run::{command, folder, headstart, root, stdout};
@@ -18,7 +18,8 @@ fn the_report_stands_alone_and_names_its_schemes() {
     for forbidden in ["src=\"http", "<link", "@import"] {
         assert!(!html.contains(forbidden), "{forbidden} reaches out");
     }
-    // A program that is not installed has no documents to link to; `linux` and the fastest stand side by side.
+    // A program that is not installed has no documents to link to; `linux` and the fastest stand
+    // side by side.
     assert!(!html.contains("href=\"http") && !html.contains("href=\"file"));
     assert!(html.contains("docs/race.md") && html.contains("id=\"compare\""));
     assert!(html.contains("TCP handshake: "), "the phases of an object");

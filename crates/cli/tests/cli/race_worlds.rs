@@ -1,5 +1,5 @@
-//! Races in real time, from outside. They need root, TUN devices, and some of them nginx; without these the
-//! tests say so and pass. What is asked of times is what a busy machine still does.
+//! Races in real time, from outside. They need root, TUN devices, and some of them nginx; without
+//! these the tests note that and pass. A busy machine still meets the tests' limits of times.
 
 use crate::run::{command, folder, headstart};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use test_support::Need;
 
 const PATH: [&str; 2] = ["--path", "20mbit,40ms,1000p"];
 
-/// The race as JSON, and what was said of it; `None` where the machine lacks what it needs.
+/// The race as JSON, and its messages; `None` if the machine lacks what it needs.
 fn race(arguments: &[&str]) -> Option<(Value, String)> {
     let nginx = arguments.contains(&"nginx").then_some(Need::Program("nginx"));
     let needs: Vec<_> = test_support::EMULATION.into_iter().chain(nginx).collect();
@@ -29,8 +29,9 @@ fn row<'a>(race: &'a Value, name: &str, on: &str) -> &'a Value {
     rows.find(|row| row["name"] == name && row["on"] == on).expect("a row")
 }
 
-/// Half as long again at most, and no less than two thirds: a busy machine delays what is woken, and
-/// acknowledgements that come at other times move a start-up by a round trip of 40 ms or two.
+/// Asserts that the time is at most one and a half times the simulated one, and at least two thirds
+/// of it. A busy machine delays processes that wake up. ACKs that come at other times move a
+/// start-up by a round trip of 40 ms or two.
 fn assert_near(real: &Value, sim: &Value) {
     let ratio = real["page_s"].as_f64().unwrap() / sim["page_s"].as_f64().unwrap();
     assert!((0.66..=1.5).contains(&ratio), "{real}\nsimulated {sim}");
@@ -38,7 +39,8 @@ fn assert_near(real: &Value, sim: &Value) {
 
 #[test]
 fn nginx_serves_a_page_as_the_simulated_server_does() {
-    // HTTP/1.1, and what TLS and HTTP/2 add, over a queue that does not overflow: who loses is chance.
+    // HTTP/1.1, and what TLS and HTTP/2 add, over a queue that does not overflow, since losses are
+    // random.
     for more in [
         &["--http", "1.1"][..],
         &["--http", "1.1", "--tls", "1.3"],
@@ -64,8 +66,9 @@ fn nginx_serves_a_page_as_the_simulated_server_does() {
     }
 }
 
-/// nginx corks a file in HTTP/2, and the last part of 3 kB waits until the header has been acknowledged: three round trips of 40 ms.
-/// The built-in server takes two, and so does a simulated one that is no model of nginx.
+/// nginx corks a file in HTTP/2, and the last part of 3 kB waits until the header has been
+/// acknowledged: three round trips of 40 ms. The built-in server takes two, and so does a simulated
+/// one that is no model of nginx.
 #[test]
 fn nginx_takes_a_round_trip_more_for_a_small_response_and_so_does_its_model() {
     let time_as = |model| {
@@ -127,7 +130,8 @@ fn simulated_servers_write_as_the_kernels_or_it_is_said() {
     }
 }
 
-/// 30 kB are 21 segments: a window of 10 needs two round trips of 40 ms for them, one of 40 needs one.
+/// 30 kB are 21 segments: a window of 10 needs two round trips of 40 ms for them, one of 40 needs
+/// one.
 #[test]
 fn a_route_gives_the_kernel_another_initial_window() {
     let schemes = "linux,linux+iw=40";
@@ -153,8 +157,9 @@ fn a_route_gives_the_kernel_another_initial_window() {
     }
 }
 
-/// The rules are the same in all worlds, and so is what bounds a load that is the same: 45 segments at once fill the window of
-/// 64 kB that Linux offers, for the rest of the first round trip. A busy machine's delays are a few per cent of 0.2 s.
+/// The rules are the same in all worlds, and so is the bound of the same load. 45 segments at once
+/// fill the window of 64 kB that Linux offers, for the rest of the first round trip. A busy
+/// machine's delays are a few per cent of 0.2 s.
 #[test]
 fn what_bounds_a_load_is_the_same_in_all_worlds() {
     let scheme = "linux+iw=45";

@@ -1,4 +1,5 @@
-//! Where `--report` may write: never over what a command reads, nor over a file that is no page, and only where it can.
+//! Paths that `--report` may write: never an input of the command, nor a file that is no page, and
+//! only a writable path.
 
 use crate::run::{command, folder, headstart, refused, root};
 use std::fs;
@@ -13,7 +14,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Each command that reads files refuses to replace one of them, also under another name, and leaves it as it was.
+/// Each command that reads files refuses to replace one of them, also under another name, and
+/// leaves it as it was.
 #[test]
 fn a_report_never_replaces_what_the_command_reads() {
     let folder = folder("report-inputs");
@@ -67,7 +69,7 @@ fn a_file_that_is_no_page_is_not_replaced() {
     }
 }
 
-/// Nothing is run for a page that has no place.
+/// Nothing is run for a page that cannot be written.
 #[test]
 fn places_that_cannot_be_written_are_refused_by_all_commands() {
     let folder = folder("report-places");

@@ -1,4 +1,4 @@
-//! What Ctrl-C and SIGTERM stop: reading captures, and what follows it.
+//! Effects of Ctrl-C and SIGTERM: they stop reading captures, and what follows it.
 
 use crate::analyze_input::{connections, json, original, written};
 use crate::run::{command, folder};
@@ -42,8 +42,8 @@ fn await_handler(process: u32) {
     }
 }
 
-/// Files end where they are interrupted: what was read before is analysed, and the exit code says so. The capture is long
-/// enough not to be over before the signal: the same one a thousand times.
+/// Files end where they are interrupted: what was read before is analysed, and the exit code says
+/// so. The capture is long enough not to be over before the signal: the same one a thousand times.
 #[test]
 fn an_interrupted_file_is_analysed_up_to_there() {
     let folder = folder("analyze-interrupted");
@@ -67,7 +67,8 @@ fn an_interrupted_file_is_analysed_up_to_there() {
     }
 }
 
-/// What `headstart` makes of a capture from a pipe if Ctrl-C comes amid it, and the pipe ends right behind the rest. It is no failure.
+/// Output of `headstart` for a capture from a pipe if Ctrl-C comes amid it, and the pipe ends right
+/// behind the rest. It is no failure.
 fn interrupted(capture: &str, arguments: &[&str]) -> Output {
     let bytes = fs::read(original(capture)).unwrap();
     let (running, mut pipe) = piped(arguments);
@@ -81,7 +82,8 @@ fn interrupted(capture: &str, arguments: &[&str]) -> Output {
     output
 }
 
-/// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which belongs to it.
+/// Ctrl-C goes to both ends of a pipe. The capturing program writes what it still has, which is
+/// part of the capture.
 #[test]
 fn an_interrupted_pipe_is_read_to_its_end() {
     let output = interrupted("rto001", &["analyze", "--json", "--sender", "linux", "-"]);
@@ -105,7 +107,8 @@ fn a_second_interrupt_ends_at_once() {
     assert!(output.stdout.is_empty());
 }
 
-/// SIGTERM goes to this process alone, and nobody says that the writer will ever write or end: what was read is analysed.
+/// SIGTERM goes to this process alone, and the writer may never write or end: what was read is
+/// analysed.
 #[test]
 fn a_pipe_ends_where_it_is_terminated() {
     let bytes = fs::read(original("rto001")).unwrap();
@@ -121,8 +124,8 @@ fn a_pipe_ends_where_it_is_terminated() {
     assert!(output.stdout == json(&[original("rto001").to_str().unwrap()]).stdout);
 }
 
-/// Half a forecast is none: at Ctrl-C during the replays, a hundred schemes over a capture repeated three hundred times, the command ends
-/// at once, and prints nothing.
+/// Half a forecast is none: at Ctrl-C during the replays, a hundred schemes over a capture repeated
+/// three hundred times, the command ends at once, and prints nothing.
 #[test]
 fn an_interrupted_forecast_prints_nothing() {
     let schemes: Vec<String> = (1..=100).map(|n| format!("linux+iw={n}")).collect();
@@ -140,7 +143,8 @@ fn an_interrupted_forecast_prints_nothing() {
     assert!(output.stdout.is_empty() && !said.contains("the results are of"), "{said}");
 }
 
-/// Ctrl-C in `tcpdump -w - | headstart predict -` ends the capture. What was captured is replayed.
+/// Ctrl-C in `tcpdump -w - | headstart predict -` ends the capture. The captured packets are
+/// replayed.
 #[test]
 fn a_forecast_of_an_interrupted_pipe_is_of_all_of_it() {
     let arguments = ["predict", "-", "--sender", "linux", "--schemes", "linux", "--json"];

@@ -1,4 +1,5 @@
-//! Captures on their way to an engine: what cannot be read is said, and how far reading is.
+//! Captures on their way to an engine, with errors for unreadable ones, and the progress of
+//! reading.
 
 use super::choice::{LeftOutSegments, SegmentChoice, SegmentChooser};
 use super::reading::{ReadingProgress, ReadingWatch, now};
@@ -27,16 +28,16 @@ pub struct Feed {
     source: Box<dyn SegmentSource>,
     /// Read already, for the survey.
     ahead: Vec<Observed>,
-    /// What the survey has found, if there was one.
+    /// Findings of the survey, if there was one.
     survey: Option<ProfileSurvey>,
     anonymizer: Option<Anonymizer>,
     choice: SegmentChooser,
     progress: ReadingProgress,
-    /// Whether somebody wants it to stop.
+    /// The signals that stop it, if it obeys them.
     stop: Option<&'static Stop>,
-    /// Somebody has stopped it before the end.
+    /// A signal has stopped it before the end.
     is_cut_short: bool,
-    /// Nobody wants what is found.
+    /// The output has no reader any more.
     unheard: Arc<AtomicBool>,
     troubles: Troubles,
 }
@@ -50,7 +51,7 @@ pub enum LiveStep<'a> {
     Quiet(Duration),
 }
 
-/// What could not be read.
+/// Numbers of unreadable files and packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Troubles {
     /// Files that are not there, or may not be read.
@@ -76,8 +77,9 @@ impl Feed {
         }
     }
 
-    /// The same for somebody who waits: it says how far it is, and stops at Ctrl-C. A pipe stops at SIGTERM alone, even while
-    /// nothing is written to it: at Ctrl-C its writer stops, too, and what is on the way belongs to it.
+    /// Feeds a user who waits: it shows its progress, and stops at Ctrl-C. A pipe stops at SIGTERM
+    /// alone, even while nothing is written to it. At Ctrl-C its writer stops, too, and the rest of
+    /// the pipe is part of the capture.
     pub fn attended(mut self) -> Result<Self, Failure> {
         let total = self.source.progress().total;
         self.progress = ReadingProgress::begin(total, "packets");
@@ -96,7 +98,7 @@ impl Feed {
         Ok(())
     }
 
-    /// The same with addresses replaced: nothing behind it knows the real ones.
+    /// Replaces addresses: everything behind it does not know the real ones.
     pub fn anonymized(self, anonymizer: Option<Anonymizer>) -> Self {
         Self { anonymizer, ..self }
     }
@@ -131,12 +133,12 @@ impl Feed {
         Ok(Self { progress: ReadingProgress::Watched(watch), ..self })
     }
 
-    /// Stops once this is set: nobody wants what is found.
+    /// Stops once this is set: the output has no reader.
     pub fn until(&mut self, unheard: Option<Arc<AtomicBool>>) {
         self.unheard = unheard.unwrap_or_default();
     }
 
-    /// What senders run, by its name; `auto` surveys the first segments, on so many threads.
+    /// The models of senders by name; `auto` surveys the first segments, on `threads` threads.
     pub fn models(
         &mut self,
         name: &str,
@@ -154,12 +156,12 @@ impl Feed {
         Ok(self.survey.insert(survey).models.clone())
     }
 
-    /// How the models were chosen, if that was by a survey.
+    /// Findings of the survey that chose the models, if there was one.
     pub const fn survey(&self) -> Option<&ProfileSurvey> {
         self.survey.as_ref()
     }
 
-    /// The next segments; false if there are no more. What cannot be read is said.
+    /// The next segments; false if there are no more. Unreadable input is reported.
     fn next(&mut self, batch: &mut Vec<Observed>) -> bool {
         if self.unheard.load(Ordering::Relaxed) || self.is_cut_short {
             return false;
@@ -167,7 +169,8 @@ impl Feed {
         loop {
             match self.source.next_batch(batch) {
                 Ok(more) => {
-                    // A file is cut short behind this batch, if there is one: what is read belongs to the results.
+                    // A file may be cut short behind this batch: the segments read so far are part
+                    // of the results.
                     self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
                     self.anonymize(batch);
                     self.choice.retain(batch);
@@ -256,7 +259,7 @@ impl Feed {
         self.source.tally().packets > 0 || unopened + damaged == 0
     }
 
-    /// What has been read.
+    /// Counts of what has been read.
     pub fn tally(&self) -> Tally {
         self.source.tally()
     }
@@ -279,13 +282,13 @@ impl Feed {
         }
     }
 
-    /// Somebody has asked to stop, and that was done: a file was cut short, or the writer of a pipe has ended.
+    /// Whether it ended at a signal: a file was cut short, or the writer of a pipe has ended.
     pub fn has_ended_as_asked(&self) -> bool {
         let is_pipe = self.source.progress().total.is_none();
         self.is_cut_short || (is_pipe && self.stop.is_some_and(Stop::is_asked))
     }
 
-    /// Somebody has asked to stop; of a pipe, by SIGTERM.
+    /// Whether a signal stops it; for a pipe, SIGTERM.
     fn is_stopped(&self) -> bool {
         let is_file = self.source.progress().total.is_some();
         self.stops_pipes() || (is_file && self.stop.is_some_and(Stop::is_asked))

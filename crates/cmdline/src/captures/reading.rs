@@ -1,4 +1,4 @@
-//! How far reading is, on standard error: a bar where a person looks at it, a line now and then elsewhere.
+//! Progress of reading, on standard error: a bar on a terminal, a line now and then elsewhere.
 
 use crate::failure::remark;
 use capture::InputProgress;
@@ -6,7 +6,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// Between two lines.
+/// Time between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// Receives how far reading is.
@@ -18,9 +18,9 @@ pub trait ReadingWatch {
     fn refuse(&mut self, why: &str);
 }
 
-/// Tells how far reading is.
+/// Output of the progress of reading.
 pub(super) enum ReadingProgress {
-    /// Nobody wants to know.
+    /// No output.
     Silent,
     Watched(Box<dyn ReadingWatch>),
     Bar(ProgressBar, &'static str),
@@ -32,7 +32,7 @@ pub(super) enum ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Reading of `of`, like `packets`, from so many bytes.
+    /// Starts the output for reading `of`, like `packets`, from `total` bytes.
     pub(super) fn begin(total: Option<u64>, of: &'static str) -> Self {
         if !io::stderr().is_terminal() {
             let now = now();
@@ -50,7 +50,7 @@ impl ReadingProgress {
         Self::Bar(bar, of)
     }
 
-    /// So many have been read.
+    /// Shows that `count` have been read.
     pub(super) fn at(&mut self, count: u64, read: InputProgress) {
         match self {
             Self::Silent => {}
@@ -109,7 +109,7 @@ fn line(count: u64, of: &str, read: InputProgress, passed: Duration) -> String {
     }
 }
 
-/// Results know the times of packets only; this is for whoever waits.
+/// Results know the times of packets only; this is for users who wait.
 #[expect(clippy::disallowed_methods, reason = "a person wants to know how long it takes")]
 pub(super) fn now() -> Instant {
     Instant::now()
@@ -119,8 +119,8 @@ pub(super) fn now() -> Instant {
 mod tests {
     use super::*;
 
-    /// 16 million packets in two seconds are 8 million a second. A quarter of the files took two seconds, so the other
-    /// three quarters take six.
+    /// 16 million packets in two seconds are 8 million a second. A quarter of the files took two
+    /// seconds, so the other three quarters take six.
     #[test]
     fn a_line_tells_pace_part_and_time_left() {
         let two = Duration::from_secs(2);

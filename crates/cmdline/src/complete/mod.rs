@@ -1,8 +1,9 @@
 //! Answers a shell that asks which words may come next.
 //!
-//! `walk` finds out what is being typed: an option's name, an option's value, a subcommand or another word. clap knows
-//! names, and values of which there are few. All other values come from the program, as a function of the option's
-//! name and of what is typed of the value ([`Source`]). `shells` has the scripts that ask, and writes each its answer.
+//! `walk` finds out what is being typed: an option's name, an option's value, a subcommand or
+//! another word. clap knows names, and values of which there are few. All other values come from
+//! the program, as a function of the option's name and of what is typed of the value ([`Source`]).
+//! `shells` has the scripts that ask, and writes each its answer.
 
 #[cfg(feature = "races")]
 pub mod schemes;
@@ -18,9 +19,9 @@ use walk::{Place, Walk};
 /// A word, or a part of one, that may come next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What is typed.
+    /// Text of the word.
     pub text: Cow<'static, str>,
-    /// What it is, in one line.
+    /// Description of the word, in one line.
     pub about: Cow<'static, str>,
     /// The word may go on behind it, so that no space follows.
     pub goes_on: bool,
@@ -29,7 +30,7 @@ pub struct Candidate {
 /// Files that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilesOffered {
-    /// Those with one of these endings first, if there are any: `.toml`; then all.
+    /// Files with one of these endings first, if there are any: `.toml`; then all.
     Ending(&'static [&'static str]),
     /// Folders.
     Folders,
@@ -37,14 +38,15 @@ pub enum FilesOffered {
     Programs,
 }
 
-/// What may come next.
+/// Possible continuations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// Bytes of what is typed that stay whatever is chosen: the elements of a list before the last one.
+    /// Bytes of what is typed that stay whatever is chosen: the elements of a list before the last
+    /// one.
     pub settled: usize,
     /// Words that go on behind these bytes.
     pub candidates: Vec<Candidate>,
-    /// Files, in the same place.
+    /// Files, at the same position.
     pub files: Option<FilesOffered>,
 }
 
@@ -82,7 +84,7 @@ pub struct Asked<'a> {
     pub typed: &'a str,
 }
 
-/// What the values of an option are. `None`: clap knows them, or nobody does.
+/// Values of an option. `None`: clap knows them, or they cannot be listed.
 pub type Source<'a> = &'a dyn Fn(&Asked<'_>) -> Option<Completion>;
 
 impl Candidate {
@@ -126,7 +128,7 @@ impl Completion {
         Self { files: Some(files), ..Self::default() }
     }
 
-    /// The last element of a list, behind so many bytes of it.
+    /// The completion of a list's last element, behind `bytes` of the list.
     #[must_use]
     pub fn behind(self, bytes: usize) -> Self {
         Self { settled: self.settled + bytes, ..self }
@@ -144,7 +146,7 @@ impl Completion {
     }
 }
 
-/// What may come next on a command line, of which the last word is being typed.
+/// Continuations of a command line whose last word is being typed.
 ///
 /// `words` are those behind the program's name.
 pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> Completion {

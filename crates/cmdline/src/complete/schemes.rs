@@ -1,6 +1,8 @@
-//! What may be typed of a scheme: its name, behind `+` the name of a parameter, behind `=` a value of it.
+//! Continuations of a scheme: its name, behind `+` the name of a parameter, behind `=` a value of
+//! it.
 //!
-//! All of it comes from the registry that `headstart schemes` shows, and nothing is offered that would be refused.
+//! All of it comes from the registry that `headstart schemes` shows, and nothing is offered that
+//! would be refused.
 
 use super::{Asked, Candidate, Completion, FilesOffered};
 use link::DISCIPLINES;
@@ -33,13 +35,13 @@ pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
     })
 }
 
-/// Of the last element of a list that commas separate.
+/// Continuations of the last element of a list that commas separate.
 pub fn list(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
     let last = typed.rfind(',').map_or(0, |comma| comma + 1);
     one(&typed[last..], is_scheme).behind(last)
 }
 
-/// Of one scheme; `is_scheme` says whether a text would be taken.
+/// Continuations of one scheme; `is_scheme` decides whether a text would be accepted.
 pub fn one(typed: &str, is_scheme: impl Fn(&str) -> bool) -> Completion {
     let Some(plus) = typed.rfind('+') else { return names(is_scheme) };
     match typed[plus..].find('=') {
@@ -71,7 +73,8 @@ fn offered() -> Vec<Offered> {
     parameters().iter().map(offered).collect()
 }
 
-/// Texts that may be values, from the registry's words: `on|off`, `fraction, like 0.05`, and the default.
+/// Texts that may be values, from the registry's words: `on|off`, `fraction, like 0.05`, and the
+/// default.
 fn examples(values: &str, default: Option<&str>) -> Vec<String> {
     let words = values.split('|').map(|word| word.rsplit(' ').next().unwrap_or(word).to_owned());
     let mut all: Vec<String> = words.collect();

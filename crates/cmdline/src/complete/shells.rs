@@ -1,6 +1,7 @@
 //! The shells: a script for each, and the answer in the form that its script reads.
 //!
-//! An answer has a line that says whether a space follows, one that names files, and a line for each word.
+//! An answer has a line that says whether a space follows, one that names files, and a line for
+//! each word.
 
 use super::{Candidate, Completion, FilesOffered, Source, complete};
 use clap::Command;
@@ -13,11 +14,11 @@ pub enum Shell {
     Bash,
     /// Its arguments are the words up to the cursor.
     Zsh,
-    /// As zsh.
+    /// Fish, with the form of zsh.
     Fish,
 }
 
-/// What a user's shell reads once, to ask the programs from then on.
+/// Script that a user's shell reads once, and that asks the programs from then on.
 pub const fn script(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("headstart.bash"),
@@ -43,7 +44,8 @@ pub fn answer(shell: Shell, program: Command, arguments: &[String], source: Sour
     }
 }
 
-/// The words behind the program's name, from the arguments of `PROGRAM complete SHELL`; the last one is being typed.
+/// The words behind the program's name, from the arguments of `PROGRAM complete SHELL`; the last
+/// one is being typed.
 pub(super) fn words(shell: Shell, arguments: &[String]) -> Vec<String> {
     match shell {
         Shell::Bash => words_of(arguments.first().map_or("", String::as_str)).split_off(1),
@@ -104,7 +106,7 @@ fn for_fish(completion: &Completion, typed: &str) -> String {
     out
 }
 
-/// What the scripts know files by.
+/// Names of kinds of files in the scripts.
 fn files(files: Option<FilesOffered>) -> String {
     match files {
         None => "none".to_owned(),

@@ -1,4 +1,4 @@
-//! What may come next on a small command line, worked out by hand.
+//! Continuations of a small command line, worked out by hand.
 
 use super::*;
 use clap::{Arg, ArgAction};
@@ -20,7 +20,7 @@ fn program() -> Command {
         .subcommand(Command::new("hidden").hide(true))
 }
 
-/// Of options called `path`: `a,b` and `a,c`, behind a comma.
+/// Values of options called `path`: `a,b` and `a,c`, behind a comma.
 fn source(asked: &Asked<'_>) -> Option<Completion> {
     let comma = asked.typed.find(',').map_or(0, |at| at + 1);
     let last = [Candidate::whole("b", "a b"), Candidate::open("c", "")];
@@ -47,7 +47,7 @@ fn names_are_clap_s() {
     assert_eq!(after("--pa").candidates[0].about, "The path");
     // One that may have its value behind a sign alone is offered in both forms.
     assert_eq!(texts("--lo"), ["--log", "--log="]);
-    // What was given is not offered again.
+    // An option that was given is not offered again.
     assert_eq!(texts("--path a,b --pa"), [""; 0]);
 }
 

@@ -3,7 +3,7 @@
 use super::Candidate;
 use clap::{Arg, ArgAction, Command, Id};
 
-/// Where the walk along the words has come to.
+/// Position of the walk along the words.
 pub(super) struct Walk<'a> {
     command: &'a Command,
     given: Vec<&'a Id>,
@@ -14,12 +14,12 @@ pub(super) struct Walk<'a> {
     is_behind_dashes: bool,
 }
 
-/// What is being typed.
+/// Kind of the word that is being typed.
 #[derive(Debug)]
 pub(super) enum Place<'a> {
     /// The name of an option.
     Options,
-    /// The value of an option, behind so many bytes of the word.
+    /// The value of an option, behind `settled` bytes of the word.
     Value { of: &'a Arg, settled: usize },
     /// A subcommand, or this argument.
     Word(Option<&'a Arg>),
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What an option is called, also with the sign behind it if it may have a value there alone.
+/// Names of an option, also with the sign behind it if it may have a value there alone.
 fn names(option: &Arg) -> Vec<Candidate> {
     let Some(long) = option.get_long() else { return Vec::new() };
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();

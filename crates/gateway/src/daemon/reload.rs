@@ -28,10 +28,7 @@ pub(super) fn reload(
             let fixed = config.fixed_differences(&new);
             if !fixed.is_empty() {
                 let keys = fixed.join(", ");
-                say(
-                    LogPriority::Warning,
-                    &format!("{keys}: what is said anew waits for a restart"),
-                );
+                say(LogPriority::Warning, &format!("{keys}: the new values wait for a restart"));
             }
             tls_in_force.store(Arc::new(tls));
             site.trust.set_authority(authority);
@@ -39,7 +36,7 @@ pub(super) fn reload(
             site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_loss(gone));
             set_log_level(new.log);
             config.rules = new.rules.clone();
-            say(LogPriority::Notice, "the configuration is read anew");
+            say(LogPriority::Notice, "the configuration is reloaded");
             warn_of_start(&new);
             warn_of_end(site);
         }

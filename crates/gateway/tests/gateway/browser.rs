@@ -14,8 +14,8 @@ const CSS: &str = include_str!("../../src/http/dashboard.css");
 const JS: &str = include_str!("../../src/http/dashboard.js");
 /// Widths of a telephone's and a desktop's window, px.
 const WIDTHS: [u64; 2] = [400, 1400];
-/// The background of [`CSS`] under each of a browser's two colour schemes, as Chromium numbers
-/// these: dark 0, light 1.
+/// Chromium's numbers of the two colour schemes (dark 0, light 1), with the background colour that
+/// [`CSS`] has in each.
 const SCHEMES: [(u8, &str); 2] = [(1, "rgb(255, 255, 255)"), (0, "rgb(20, 24, 31)")];
 
 /// A script that reports the page's width and errors to the page around it.
@@ -34,7 +34,8 @@ setTimeout(() => {
 }, 1000);
 "##;
 
-/// Returns the DOM of the page at `url` once it is loaded, and `time` ms of its own time later.
+/// Runs Chromium on `url`. Its output is the DOM of the loaded page, or the DOM after `time` ms of
+/// virtual time.
 fn chromium(profile: &Path, scheme: u8, time: Option<u32>, url: &str) -> Output {
     Command::new("timeout")
         .args(["120", "chromium", "--headless", "--no-sandbox", "--disable-gpu"])
@@ -61,7 +62,8 @@ async fn with_something(bed: &Bed) -> Running {
     running
 }
 
-/// Writes the page with `told` in place of a gateway's answers, in frames of [`WIDTHS`].
+/// Writes the page, which shows `told` as the gateway's answers, and a page around it with a frame
+/// for each of [`WIDTHS`].
 fn write_pages(folder: &Path, told: &Value) {
     let stub = format!(
         "const told = {told};\nwindow.fetch = () => new Promise(() => {{}});\n\

@@ -1,7 +1,7 @@
-//! Random cases: a peer and a network that answer what the model sends.
+//! Random cases: a peer and a network that answer the model's segments.
 //!
-//! A script has to name the segments that reach the host, and these depend on what the host sends.
-//! So a case is made while the model plays it. Its steps stand alone afterwards.
+//! A script has to name the segments that reach the host, and these depend on the segments of the
+//! host. So a case is made while the model plays it. Its steps need no model afterwards.
 
 mod peer;
 mod profile;

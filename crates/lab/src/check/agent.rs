@@ -145,10 +145,10 @@ fn print(gains: &Gains) -> Result<(), Failure> {
     ))
 }
 
-/// Whose visits, in which case.
+/// Cases of visits, with their schemes.
 type Visits<'a> = [&'a str; 4];
 
-/// A table of what is told of schemes' visits: these are columns of their own, with a definition
+/// A table of results of schemes' visits: the results are columns of their own, with a definition
 /// each.
 fn table<'a, const N: usize>(
     told: [Column; N],
@@ -178,7 +178,7 @@ fn times(times: &[GainTime]) -> Table {
         Column::new("min – max", Quantity::Text, "Its extremes"),
         Column::new("limit", Quantity::Time, "What nothing can beat"),
         Column::new("drops", Quantity::Count, "Packets that the link dropped, median"),
-        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("redone", Quantity::Count, "Loads repeated because of scheduling delay"),
     ];
     let row = |time: &GainTime| {
         let extremes = time.page_s.map_or(Cell::Undefined, |spread| {

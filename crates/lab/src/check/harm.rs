@@ -17,13 +17,14 @@ use testbed::harm::{
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckHarmArgs {
-    /// Where: sim, or kernel (as root, with the agent)
+    /// World: sim, or kernel (as root, with the agent)
     #[arg(long, value_name = "WORLD", default_value = "sim", value_parser = world)]
     on: World,
     /// Cells: the N quickest ones, those whose names contain a text, or one as the table writes it
     #[arg(long, value_name = "N|TEXT")]
     cells: Option<CellChoice>,
-    /// Simulate these schemes instead of the agent's, and print a line for each: see `headstart schemes`
+    /// Simulate these schemes instead of the agent's, and print a line for each: see
+    /// `headstart schemes`
     #[arg(long, value_name = "A,B,…", value_parser = names::schemes, conflicts_with = "on")]
     schemes: Option<SchemeList>,
     /// Print JSON instead of a table
@@ -76,7 +77,7 @@ fn notes() -> String {
         "A cell is what is loaded over which path: `cubic 10x50kB 20mbit,80ms,100p` are ten answers of 50 kB over ten \
 connections at once. `beside PATH` adds a visitor in the same /24 behind another path, who visits in between. \
 `after RATE` are visits over the same path at another rate before. `offers SIZE` is the client's receive window. \
-`visits N` are so many visits. The path `mobile` is a downlink as cellular ones are, made and not recorded.\n\n\
+`visits N` is that number of visits. The path `mobile` is a downlink as cellular ones are, made and not recorded.\n\n\
 Each repeat has a world of its own, in which the agent knows nothing. A client makes several visits over new \
 connections, and all but its first count. Losses of a repeat have one seed for both sides. A cell is repeated until \
 its ratio is known well enough.\n\n\
@@ -84,7 +85,7 @@ Bounds: in {} of the cells the agent's mean time is at most {TIME_BOUND} of stoc
 the segments more. In all cells its mean time is at most {TIME_BOUND_OF_ALL} of stock's. A cell is above a bound if its 95 % \
 interval is. If the interval is wide (half of it above 20 % of the time, or 4 % of the segments), the mean decides. \
 A cell whose mean alone is above counts as within, and is called `unsure`.\n\n\
-`--schemes` takes the cells of CUBIC, in which each scheme is compared with `linux`. It shows figures and no verdict.",
+`--schemes` takes the cells of CUBIC, in which each scheme is compared with `linux`. It shows figures and no conclusion.",
         percent(CELLS_WITHIN),
         percent(RETRANSMISSION_BOUND),
     )
@@ -155,7 +156,7 @@ pub(super) fn run(args: &CheckHarmArgs) -> Result<(), Failure> {
     match report.summary.holds {
         true => Ok(()),
         false => Err(Failure::failed(
-            "the agent harms; docs/agent/measurements.md says what is known of such cells",
+            "the agent harms; docs/agent/measurements.md says what is known of these cells",
         )),
     }
 }
@@ -185,7 +186,7 @@ fn in_short(row: &HarmRow) -> String {
     }
 }
 
-/// Why a cell has no figures.
+/// Text for a cell without figures.
 fn without_figures(row: &HarmRow) -> String {
     match (&row.failed, &row.left_out) {
         (Some(why), _) => format!("FAILED: {why}"),
@@ -235,10 +236,10 @@ fn table<'a>(measured: impl Iterator<Item = (&'a HarmRow, &'a HarmFigures)>) -> 
         Column::new(
             "more rtx",
             Quantity::Text,
-            "Retransmissions beyond stock's, of the segments; 95 % interval",
+            "Retransmissions in excess of stock's, of the segments; 95 % interval",
         ),
         Column::new("visits", Quantity::Count, "Visits of each side that count"),
-        Column::new("redone", Quantity::Count, "Repeats made again because of scheduling delay"),
+        Column::new("redone", Quantity::Count, "Repeats redone because of scheduling delay"),
         Column::new("verdict", Quantity::Text, "Compared with the bounds"),
     ];
     let rows =

@@ -48,7 +48,8 @@ pub(crate) struct CheckArgs {
 enum Against {
     /// Compare the simulator with measurements made by ns-2.35
     ///
-    /// Runs the cases of the measurements, and prints our figures beside those of ns-2 and the bounds.
+    /// Runs the cases of the measurements, and prints our figures beside those of ns-2 and the
+    /// bounds.
     #[command(after_help = ns2_appendix().help())]
     Ns2 {
         /// Measurements in the columns of one of the suites [default: the shipped ones]
@@ -66,14 +67,16 @@ enum Against {
     },
     /// Compare simulation, headstart's own TCP and the Linux kernel on the same paths
     ///
-    /// Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` in each world. The paths have 5, 20 and 100
-    /// Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of the bandwidth-delay product.
+    /// Loads single objects of 30 KB, 200 KB and 2 MB and the page `news` in each world. The paths
+    /// have 5, 20 and 100 Mbit/s, round trips of 20, 80 and 200 ms, and queues of half and all of
+    /// the bandwidth-delay product.
     #[command(after_help = worlds_appendix().help())]
     Worlds(worlds::CheckWorldsArgs),
     /// Play packetdrill's own scripts, unchanged
     ///
-    /// Plays every script below a folder in virtual time, and prints how many hold by folder. Of each script that differs
-    /// it prints the first difference, and the kernel's reason where it is known.
+    /// Plays every script below a folder in virtual time, and prints how many hold by folder. For
+    /// each script that differs it prints the first difference, and the kernel's reason if it is
+    /// known.
     #[command(after_help = scripts_appendix().help())]
     Scripts(scripts::CheckScriptsArgs),
     /// Play random scripts in the model of TCP and in the running kernel
@@ -117,17 +120,20 @@ enum Against {
     Quic(quic::CheckQuicArgs),
     /// Measure what Linux gains by the agent, over emulated links
     ///
-    /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over HTTP/2, by the Linux
-    /// kernel with and without an agent, interleaved. The path has 20 Mbit/s, 80 ms and a queue of 100 packets. Single
-    /// objects with hs-cubic also cross paths of 5 and 100 Mbit/s, and of 20 and 200 ms. First visits are also measured
-    /// with options that are off by default: wide cold starts, and timers of SYNs by what is known of the path.
+    /// Loads objects of 30 KB and 200 KB, and a page of 12 objects over 4 connections and over
+    /// HTTP/2, by the Linux kernel with and without an agent, interleaved. The path has 20 Mbit/s,
+    /// 80 ms and a queue of 100 packets. Single objects with hs-cubic also cross paths of 5 and 100
+    /// Mbit/s, and of 20 and 200 ms. First visits are also measured with options that are off by
+    /// default: wide cold starts, and timers of SYNs by the memory of the path.
     #[command(after_help = agent_appendix().help())]
     Agent(agent::CheckAgentArgs),
     /// Check that the agent is nowhere slower than stock Linux, cell by cell
     ///
-    /// Loads answers of 10 kB to 5 MB over 1 to 50 connections by stock Linux and with the agent, at the same time. The paths
-    /// have 2 to 200 Mbit/s, 10 to 300 ms, queues of 0.1 to 2 bandwidth-delay products, random loss up to 2 %, a recorded
-    /// LTE downlink, a neighbour in the same /24, and rates that change. One table of cells serves simulation and kernel.
+    /// Loads answers of 10 kB to 5 MB over 1 to 50 connections by stock Linux and with the agent,
+    /// at the same time. The paths have 2 to 200 Mbit/s, 10 to 300 ms, and queues of 0.1 to 2
+    /// bandwidth-delay products. Some have random loss up to 2 %, a recorded LTE downlink, a
+    /// neighbour in the same /24, or rates that change. One table of cells serves simulation and
+    /// kernel.
     #[command(after_help = harm_appendix().help())]
     Harm(harm::CheckHarmArgs),
 }
@@ -174,7 +180,7 @@ pub(crate) fn ns2_appendix() -> Appendix {
             ("headstart lab check ns2 --suite single", "Checks one suite."),
             (
                 "headstart lab check ns2 mine.csv --json",
-                "Checks measurements of yours. Their columns tell the suite.",
+                "Checks measurements of yours. Their columns identify the suite.",
             ),
         ],
         notes: format!("Suites:\n{suites}\n{NS2_BOUNDS}").into(),
@@ -195,7 +201,7 @@ time_max: one that you name, FILE-spread.csv beside FILE.csv, or the shipped one
 packet that leaves a queue at the instant of an arrival has already made room.\n\n\
 The other suites agree within 10 % or two standard errors of the difference, whichever is more. Where the set-up is a guess or chance decides, \
 it is more: 30 % in bs1; 30 % for dropped packets in bs2 (5 % for its total); 15 % for times and 25 % for losses in ses.\n\n\
-A file's name may tell what its columns do not: tick500ms (the clock of the TCPs, otherwise 100 ms), red (marking queues), and \
+A file's name may have what its columns lack: tick500ms (the clock of the TCPs, otherwise 100 ms), red (marking queues), and \
 constant-load or changed-load with a delay like 50ms.";
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! What was compared, as a table for each suite and metric.
+//! The comparison as a table for each suite and metric.
 
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Estimate, Quantity, Table};

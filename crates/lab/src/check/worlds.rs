@@ -21,19 +21,22 @@ pub(super) struct CheckWorldsArgs {
     /// Measure a part of the grid, in about a minute
     #[arg(long)]
     quick: bool,
-    /// Schemes, separated by commas (`headstart schemes`) [default: linux, linux-bbr and linux-reno]
+    /// Schemes, separated by commas (`headstart schemes`) [default: linux, linux-bbr and
+    /// linux-reno]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', value_parser = parse_scheme)]
     schemes: Vec<Scheme>,
     /// Compare every scheme in simulation and by headstart's own TCP, on three of the paths
     ///
-    /// The paths are 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product, 20 Mbit/s and 20 ms with half of
-    /// one, and 100 Mbit/s and 200 ms with one. The table shows the cells that are not inside, and sums by scheme.
+    /// One path has 5 Mbit/s and 80 ms with a queue of one bandwidth-delay product. One has 20
+    /// Mbit/s and 20 ms with half a product, and one 100 Mbit/s and 200 ms with one. The table
+    /// shows the cells that are not inside, and sums by scheme.
     #[arg(long, conflicts_with_all = ["schemes", "quick"])]
     every_scheme: bool,
     /// Compare Linux with the agent, first and repeated visits, over the paths of `check agent`
     ///
-    /// The schemes are hs-cubic, hs-bbr and hs-session, unless --schemes names others. Single objects and pages are
-    /// loaded three times over new connections, single objects also over connections that were idle for two seconds.
+    /// The schemes are hs-cubic, hs-bbr and hs-session, unless --schemes names others. Single
+    /// objects and pages are loaded three times over new connections, single objects also over
+    /// connections that were idle for two seconds.
     #[arg(long, conflicts_with_all = ["every_scheme", "quick"])]
     agent: bool,
     /// Measure this load alone, as it is named in the table; may be repeated
@@ -44,21 +47,25 @@ pub(super) struct CheckWorldsArgs {
     path: Vec<PathSpec>,
     /// Keep captures of the first load of each cell in each world, by load and path
     ///
-    /// A folder for each load and path has the captures of `race --pcap`: at the client and at the host in real worlds,
-    /// before and behind each link in simulation.
+    /// A folder for each load and path has the captures of `race --pcap`: at the client and at the
+    /// host in real worlds, before and behind each link in simulation.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pcap: Option<PathBuf>,
-    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme; 1 with --agent]
+    /// Loads of each cell in each real world [default: 7; 3 with --quick or --every-scheme; 1 with
+    /// --agent]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// Loads more, in all worlds, of a cell that is not inside by the first ones [default: 0; 6 with --agent]
+    /// Loads more, in all worlds, of a cell that is not inside by the first ones [default: 0; 6
+    /// with --agent]
     ///
-    /// A load that takes another course in one case of six is told by several loads, and not by one. All loads count.
+    /// If a load takes another course in one case of six, several loads show that, and one does
+    /// not. All loads count.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     more: Option<u32>,
-    /// Cells measured at a time; if the machine is too slow for them, the lateness grows
+    /// Cells measured at a time; if the machine is too slow for them, the scheduling delay grows
     ///
-    /// Not with --agent: the kernel has one congestion control of a name, so agents run one at a time.
+    /// Not with --agent: the kernel has one congestion control of a name, so agents run one at a
+    /// time.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "agent", value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: u16,
     /// Web server in the world `kernel`: builtin, nginx, auto, or the path of an nginx
@@ -112,7 +119,7 @@ const NOTES: &str = "\
 `wire` agrees if nine of ten cells are within 3 % of simulation and all cells are within 10 %. `kernel` agrees if nine of ten \
 cells are within 5 %, or between the kernel's own fastest and slowest load, and all cells are within 15 %. A cell is inside, too, if both worlds take the same \
 courses about as often, by seven clients or more. Cells of all schemes count together. The sums by scheme show where the differences are, and decide nothing.\n\n\
-A load is repeated, and counted, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
+A load is repeated, and listed as redone, if more than one in a hundred of its packets were handed over more than 1 ms late. A cell whose \
 longest of 21 simulated loads is more than 1.05 times the shortest is loaded three times as often. With --agent each load is three \
 visits of a client, and a cell that is not inside after the first client is measured with six more; all of them count.\n\n\
 It needs root and TUN devices.";
@@ -212,7 +219,7 @@ fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
     stdout::print(&format!("\n{RULE}\n"))
 }
 
-/// What decides, and what does not.
+/// Rule of agreement, with its scope.
 const RULE: &str = "A world agrees if nine of ten of its cells, of all schemes together, are inside and none is outside.\n\
      The sums by scheme show where the differences are; they decide nothing.";
 
@@ -257,7 +264,7 @@ fn table(cells: &[&agreement::AgreementCell]) -> Table {
         Column::new("min – max", Quantity::Text, "Its extremes"),
         Column::new("difference", Quantity::Gain, "Simulated over measured, less one"),
         Column::new("drops", Quantity::Text, "Dropped packets: simulated / measured, medians"),
-        Column::new("redone", Quantity::Count, "Loads repeated for lateness"),
+        Column::new("redone", Quantity::Count, "Loads repeated because of scheduling delay"),
         Column::new("verdict", Quantity::Text, "Whether they agree"),
     ];
     Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }

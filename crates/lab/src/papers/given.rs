@@ -1,4 +1,4 @@
-//! Captures and a log that the user gives, in the place of simulated ones.
+//! Captures and a log that the user gives, instead of simulated ones.
 
 use super::PapersArgs;
 use cmdline::captures::{Feed, access_log};
@@ -9,11 +9,11 @@ use reproduction::papers::{
 use std::path::{Path, PathBuf};
 use trace::EngineConfig;
 
-/// What was found in them.
+/// Findings in them.
 pub(super) struct Given {
     pub(super) site: Option<SiteFound>,
     pub(super) log: Option<LogFound>,
-    /// What of them could not be read. The answers rest on all else.
+    /// Files that could not be read completely. The answers rest on the others.
     pub(super) verdicts: [Result<(), Failure>; 2],
 }
 
@@ -50,7 +50,8 @@ impl Given {
         Ok(given)
     }
 
-    /// Puts it into the book in the place of simulated ones, and answers whether all of it could be read.
+    /// Puts them into the book instead of simulated ones, and returns whether all of them could be
+    /// read.
     pub(super) fn add_to(self, book: &mut Book) -> Result<(), Failure> {
         if let Some(site) = self.site {
             book.give_site(site);

@@ -38,23 +38,26 @@ pub(crate) struct PapersArgs {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
-    /// Answer BS-4 and BS-5 from captures of your own server, as `headstart analyze` reads them, instead of simulated ones
+    /// Answer BS-4 and BS-5 from captures of your own server, as `headstart analyze` reads them,
+    /// instead of simulated ones
     #[arg(long, value_name = "FILE", num_args = 1..)]
     capture: Vec<PathBuf>,
 
-    /// Answer SP-9 from your own server's access log, as `headstart analyze --access-log` reads it, instead of a simulated one
+    /// Answer SP-9 from your own server's access log, as `headstart analyze --access-log` reads it,
+    /// instead of a simulated one
     #[arg(long, value_name = "FILE")]
     access_log: Option<PathBuf>,
 
     /// Search for the reading of each paper under which most of its claims hold
     ///
-    /// Papers leave choices open. Every level of each choice is run alone, then combinations. With --quick, readings are not run
-    /// again with all repeats and points. If single claims are named, like SP-2 SP-3, the search runs and counts these alone: it
-    /// takes a fraction of the time, and says nothing of the paper's other claims.
+    /// Papers leave choices open. Every level of each choice is run alone, then combinations. With
+    /// --quick, readings are not run again with all repeats and points. If single claims are named,
+    /// like SP-2 SP-3, the search runs and counts these alone: it takes a fraction of the time, and
+    /// ignores the paper's other claims.
     #[arg(long, conflicts_with_all = ["report", "capture", "access_log", "list"])]
     readings: bool,
 
-    /// Readings to try beyond each level alone
+    /// Readings to try in addition to each level alone
     #[arg(long, value_name = "N", default_value_t = 40, requires = "readings", value_parser = budget)]
     budget: usize,
 

@@ -1,4 +1,4 @@
-//! Answers as text: for each claim its verdict, its figures and what there is to say.
+//! Answers as text: for each claim its conclusion, its figures and remarks.
 
 use super::shown;
 use cmdline::{Failure, stdout};
@@ -44,7 +44,7 @@ pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     ))
 }
 
-/// So many do something: `1 holds`, `2 hold`.
+/// A number of things with a verb: `1 holds`, `2 hold`.
 fn so_many(n: usize, what: &str) -> String {
     let singular = if n == 1 { "s" } else { "" };
     format!("{n} {what}{singular}")
@@ -61,7 +61,8 @@ pub(super) fn sentence(answer: &ClaimAnswer) -> String {
     format!("{}  {verdict}{by}  {}", answer.claim.id, answer.claim.text)
 }
 
-/// The figures of a claim as a table; those by default beside ours where the chosen reading has others.
+/// The figures of a claim as a table; those by default beside ours where the chosen reading has
+/// others.
 pub(super) fn figures(answer: &ClaimAnswer) -> Table {
     let mut columns = vec![
         Column::new("figure", Quantity::Text, "What it is a figure of"),

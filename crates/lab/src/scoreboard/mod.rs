@@ -1,4 +1,5 @@
-//! `headstart lab scoreboard`: schemes over fixed cells, as tables, JSON and a page of plots and heat maps.
+//! `headstart lab scoreboard`: schemes over fixed cells, as tables, JSON and a page of plots and
+//! heat maps.
 
 mod against;
 mod page;
@@ -21,7 +22,8 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = names::schemes)]
     schemes: SchemeList,
 
-    /// Run 387 cells, most of them cheap, weighed by what they stand for: two fifths of the sample's time
+    /// Run 387 cells, most of them cheap, weighed by what they stand for: two fifths of the
+    /// sample's time
     #[arg(long, conflicts_with = "all")]
     quick: bool,
 
@@ -29,14 +31,15 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long)]
     all: bool,
 
-    /// Run recorded pages and documents over the paths that people have: 336 cells, first and repeated visits
+    /// Run recorded pages and documents over the paths that people have: 336 cells, first and
+    /// repeated visits
     #[arg(long, conflicts_with_all = ["quick", "all"])]
     real: bool,
 
     /// Run one half of the cells: tune parameters on one, take figures from the other
     ///
-    /// A cell is in the same half of every set, by a hash of its name. So a scheme that was tuned on `--quick --half tune` has
-    /// seen no cell of `--all --half check`.
+    /// A cell is in the same half of every set, by a hash of its name. So a scheme that was tuned
+    /// on `--quick --half tune` has seen no cell of `--all --half check`.
     #[arg(long, value_enum)]
     half: Option<HalfName>,
 
@@ -44,14 +47,17 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Run each cell under so many seeds, with the delays of real hosts, and show the geometric mean
+    /// Run each cell under this number of seeds, with the delays of real hosts, and show the
+    /// geometric mean
     ///
-    /// Each seed draws other start phases and, for each packet, another delay at its host. All schemes have the same seeds.
-    /// Intervals are still over cells: seeds of one cell say little of other cells.
+    /// Each seed draws other start phases and, for each packet, another delay at its host. All
+    /// schemes have the same seeds. Intervals are still over cells: seeds of one cell say little of
+    /// other cells.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     seeds: u32,
 
-    /// With `--seeds`: hosts answer at once, so seeds differ by start phases and random losses alone
+    /// With `--seeds`: hosts answer at once, so seeds differ by start phases and random losses
+    /// alone
     #[arg(long, requires = "seeds")]
     exact: bool,
 
@@ -71,7 +77,8 @@ pub(crate) struct ScoreboardArgs {
     #[arg(long)]
     cells: bool,
 
-    /// Say below the table what each scheme lost time to: lost SYNs, timeouts, tail-loss probes, retransmissions
+    /// Say below the table what each scheme lost time to: lost SYNs, timeouts, tail-loss probes,
+    /// retransmissions
     #[arg(long, conflicts_with_all = ["json", "cells"])]
     causes: bool,
 
@@ -122,15 +129,15 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-/// What `--json` prints, as JSON Schema.
+/// JSON Schema of the output of `--json`.
 const JSON_SCHEMA: &str = include_str!("../../../../docs/scoreboard-schema.json");
 
 /// The halves by name.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum HalfName {
-    /// To tune parameters on
+    /// Cells to tune parameters on
     Tune,
-    /// To take figures from
+    /// Cells to take figures from
     Check,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn document(board: &Board) -> Document {
         facts: vec![
             format!("{} ({set}{half})", counted(board.cells.len(), "cell")),
             seeds(board),
-            "Simulated. The limit is what no transport can beat. Harm is held against linux, harm over fair against fair \
+            "Simulated. The limit is what no transport can beat. Harm is relative to linux, harm over fair to fair \
              sharing."
                 .to_owned(),
             installed::explained_in(&["docs/scoreboard.md"]),
@@ -73,8 +73,9 @@ const BLUE: &str =
 const CELLS: &str =
     "A column is a cell; point at one to read it. Cells are in the order of the list.";
 
-/// Steps of time over time: each distance from 1, as a logarithm, is about 1.7 times the one before. Most schemes are
-/// near the middle and still differ there, and so do those that are far from it.
+/// Steps of time over time: each distance from 1, as a logarithm, is about 1.7 times the one
+/// before. Most schemes are near the middle and still differ there, and so do those that are far
+/// from it.
 const FACTORS: &[f64] = &[1.05, 1.15, 1.3, 1.6, 2.0, 3.0, 6.0, 15.0];
 /// `linux` in the middle.
 const RATIO: HeatScale = HeatScale { middle: 1.0, steps: FACTORS, is_ratio: true, least: 0.0 };
@@ -97,7 +98,7 @@ fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.to_owned(), blocks }
 }
 
-/// What a map of levels shows.
+/// Content of a map of levels.
 struct Shown {
     title: &'static str,
     value: fn(&LevelScore) -> Option<f64>,

@@ -75,7 +75,7 @@ fn dot(measure: &Measure) -> impl Fn((usize, &Score)) -> Option<Series> + '_ {
     |(n, score)| {
         let extent = (measure.interval)(&score.harm).map(|MeanBounds { low, high }| (low, high));
         let y = (measure.mean)(&score.harm)?;
-        // Where hues repeat, the form tells them apart.
+        // The form distinguishes schemes whose hues repeat.
         let shape =
             if n < Colour::COUNT { SeriesShape::LargeDots } else { SeriesShape::LargeSquares };
         Some(Series {

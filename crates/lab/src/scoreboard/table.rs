@@ -111,11 +111,11 @@ fn times(name: &str, time: &TimeScore, share_of_perfect_start: Option<f64>) -> V
     ]
 }
 
-/// What each scheme lost time to, in the order of the scores: sums over all cells and seeds.
+/// Causes of each scheme's lost time, in the order of the scores: sums over all cells and seeds.
 pub(super) fn causes(board: &Board) -> Table {
     let columns = vec![
         Column::new("scheme", Quantity::Text, "How the servers send"),
-        Column::new("lost SYNs", Quantity::Count, "SYNs and SYN-ACKs sent again"),
+        Column::new("lost SYNs", Quantity::Count, "SYNs and SYN-ACKs retransmitted"),
         Column::new("timeouts", Quantity::Count, "Expiries of retransmission timers"),
         Column::new("of data", Quantity::Count, "Those of them that were not for SYNs"),
         Column::new(
@@ -124,11 +124,11 @@ pub(super) fn causes(board: &Board) -> Table {
             "Seconds that these timers ran, of all connections",
         ),
         Column::new("probes", Quantity::Count, "Tail-loss probes sent"),
-        Column::new("retransmitted", Quantity::Count, "Segments sent again, SYNs among them"),
+        Column::new("retransmitted", Quantity::Count, "Segments retransmitted, SYNs among them"),
         Column::new(
             "with lost SYNs",
             Quantity::Count,
-            "Cells in which a SYN or SYN-ACK was sent again",
+            "Cells in which a SYN or SYN-ACK was retransmitted",
         ),
         Column::new("with timeouts", Quantity::Count, "Cells in which a timer ran out"),
     ];

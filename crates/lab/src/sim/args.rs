@@ -36,10 +36,12 @@ pub(crate) struct SimArgs {
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
 
-    /// A plot for the page; give it again for more [default: completion times, goodput, utilisation, drops]
+    /// A plot for the page; give it again for more [default: completion times, goodput,
+    /// utilisation, drops]
     ///
-    /// MEASURE is a column of the tables, like goodput, or web.goodput for the workload `web` alone. AXIS is a key of the
-    /// sweep or the end of such a key, like bottleneck.rate, or scheme. Without AXIS it is the first axis of numbers.
+    /// MEASURE is a column of the tables, like goodput, or web.goodput for the workload `web`
+    /// alone. AXIS is a key of the sweep or the end of a key, like bottleneck.rate, or scheme.
+    /// Without AXIS it is the first axis of numbers.
     #[arg(long, value_name = "MEASURE[:AXIS]", requires = "report")]
     pub(crate) plot: Vec<PlotRequest>,
 
@@ -55,7 +57,8 @@ pub(crate) struct SimArgs {
     #[arg(long)]
     pub(crate) schema: bool,
 
-    /// Print an example and do nothing else: dumbbell, parking-lot, chain, asymmetric, graph, sweep, trace-driven
+    /// Print an example and do nothing else: dumbbell, parking-lot, chain, asymmetric, graph,
+    /// sweep, trace-driven
     ///
     /// All are plans. changing.trace is a trace of a link's rate, for trace-driven.
     #[arg(long, value_name = "NAME", value_parser = super::examples::parse)]
@@ -103,7 +106,7 @@ pub(crate) fn appendix() -> Appendix {
     }
 }
 
-/// What tables are written as.
+/// Format of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// Text, one line per row
@@ -127,7 +130,7 @@ impl SimArgs {
         self.shard.unwrap_or(Shard::WHOLE)
     }
 
-    /// Where results go: as named, or beside the plan's name in the present folder.
+    /// Folder of the results: as named, or beside the plan's name in the present folder.
     pub(crate) fn folder(&self, plan: &Path) -> PathBuf {
         if let Some(out) = &self.out {
             return out.clone();

@@ -17,7 +17,8 @@ pub(super) struct ReportPage {
 }
 
 impl ReportPage {
-    /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the folder shown.
+    /// The page at `path`, after a check of what is to be plotted. `source` is the plan or the
+    /// folder shown.
     pub(super) fn new(
         plan: &Plan<'_>,
         path: &Path,
@@ -29,7 +30,7 @@ impl ReportPage {
         Ok(Self { path: path.to_owned(), source: source.to_owned(), plots })
     }
 
-    /// Refuses a place that cannot be written, and the plan itself.
+    /// Refuses a path that cannot be written, and the plan itself.
     pub(super) fn check(&self) -> Result<(), Failure> {
         report_file::check(&self.path, [self.source.as_path()])
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use units::counted;
 
-/// Between two lines.
+/// Time between two lines.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// Progress of a long computation.
@@ -84,7 +84,7 @@ impl CommandWatch for SimWatch {
     }
 }
 
-/// Results know virtual time only; this is for whoever waits.
+/// Results know virtual time only; this is for users who wait.
 #[expect(clippy::disallowed_methods, reason = "a person wants to know how long it takes")]
 fn now() -> Instant {
     Instant::now()

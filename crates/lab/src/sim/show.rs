@@ -1,4 +1,4 @@
-//! What a sweep prints: a table for people, JSON for machines.
+//! Output of a sweep: a table for people, JSON for machines.
 
 use cmdline::{Failure, stdout};
 use experiment::plan::{Plan, SCHEME};
@@ -100,7 +100,7 @@ fn varying(plan: &Plan<'_>, summary: &Summary) -> Vec<String> {
 }
 
 fn value(entries: &[SummaryEntry], metric: &str) -> Cell {
-    // Those of all workloads together come first.
+    // Entries of all workloads together come first.
     entries.iter().find(|entry| entry.metric == metric).map_or(Cell::Undefined, |entry| {
         Cell::Number(Estimate { mean: entry.mean, standard_error: entry.standard_error })
     })

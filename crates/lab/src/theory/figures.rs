@@ -237,7 +237,7 @@ fn windows_over_size(time: &Time) -> Figure {
     figure
 }
 
-/// How flat the optimum is.
+/// Figure of how flat the optimum is.
 fn over_window(time: &Time) -> Figure {
     let curves = time.sizes.iter().enumerate().map(|(at, c)| {
         let most = time.capacity.min(c.segments);

@@ -46,14 +46,14 @@ pub(crate) struct TheoryArgs {
     report: Option<PathBuf>,
 }
 
-/// What there is to show.
+/// Topics to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Topic {
     /// SPAND's initial window for a share of the path and a size, beside RFC 2414's
     Windows,
     /// The rate at which Paced Start's search ends, over the share that is available
     Gaps,
-    /// What a loss does to parallel connections
+    /// The effect of a loss on parallel connections
     Losses,
     /// The first window that minimises the completion time, beside SPAND's
     Time,

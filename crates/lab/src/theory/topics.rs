@@ -1,4 +1,4 @@
-//! What was asked for, computed; serialises as `--json` prints it.
+//! Computed topics; serialises as `--json` prints them.
 
 use super::{TheoryArgs, Topic};
 use link::matrix::SIZES;

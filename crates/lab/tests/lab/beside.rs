@@ -1,7 +1,9 @@
-//! What `headstart` does to others: the plans of `plans/beside`, held against what `linux` does there.
+//! Effects of `headstart` on others: the plans of `plans/beside`, compared with the effects of
+//! `linux` there.
 //!
-//! Bounds are goals, not what was found: others keep what they have beside `linux` within 2 %, and a crowd that begins at once
-//! brings at least nine tenths of `linux`'s goodput. Seeds are those of the plans.
+//! Bounds are goals, not findings. Others keep their goodput beside `linux` within 2 %. A crowd
+//! that starts at once brings at least nine tenths of `linux`'s goodput. Seeds are those of the
+//! plans.
 
 use crate::run::{folder, root, stdout};
 use serde_json::Value;
@@ -22,7 +24,8 @@ fn goodputs(plan: &str, workload: &str) -> Vec<(Value, f64)> {
     cells.iter().map(|cell| (cell["coordinates"].clone(), goodput(cell))).collect()
 }
 
-/// `headstart`'s over `linux`'s, of each pair of cells that differ in that alone; schemes are the fastest axis.
+/// `headstart`'s over `linux`'s, of each pair of cells that differ in that alone; schemes are the
+/// fastest axis.
 fn ratios(cells: &[(Value, f64)]) -> Vec<f64> {
     cells.chunks(2).map(|pair| pair[1].1 / pair[0].1).collect()
 }

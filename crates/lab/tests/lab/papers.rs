@@ -4,7 +4,7 @@ use crate::run::{folder, headstart, stdout};
 use serde_json::{Value, json};
 use std::fs;
 
-/// What the JSON is, and nothing beside it.
+/// Schema of the JSON, which has nothing else.
 fn schema() -> Value {
     let figure = |keys: &[&str]| {
         let number = json!({ "type": ["number", "null"] });
@@ -47,8 +47,8 @@ fn schema() -> Value {
     })
 }
 
-/// A cheap claim from plans and one from captures: the schema, the paper's interval, and the same bytes on one
-/// thread and on several.
+/// A cheap claim from plans and one from captures: the schema, the paper's interval, and the same
+/// bytes on one thread and on several.
 #[test]
 fn json_is_as_documented_and_does_not_depend_on_jobs() {
     let run = |jobs| stdout(&["papers", "FS-1", "BS-4", "--quick", "--json", "--jobs", jobs]);

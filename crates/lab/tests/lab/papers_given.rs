@@ -1,4 +1,5 @@
-//! `headstart lab papers --capture` and `--access-log`: claims answered from a user's own files, small enough to count by hand.
+//! `headstart lab papers --capture` and `--access-log`: claims answered from a user's own files,
+//! small enough to count by hand.
 
 use crate::run::{folder, headstart};
 use serde_json::Value;
@@ -9,16 +10,17 @@ use std::process::Output;
 const SYN: u8 = 2;
 const ACK: u8 = 16;
 const MSS: u32 = 1000;
-/// Connections of each kind: enough for the survey to tell what the server runs.
+/// Connections of each kind: enough for the survey to identify the server's TCP.
 const EACH: u16 = 12;
 
-/// A capture beside a server, packet by packet: classic pcap of raw IPv4 packets, cut behind their TCP header.
+/// A capture beside a server, packet by packet: classic pcap of raw IPv4 packets, cut behind their
+/// TCP header.
 struct Written {
     bytes: Vec<u8>,
     packets: u16,
 }
 
-/// Which connection a packet belongs to, and when that began.
+/// Connection of a packet, and the time of its beginning.
 #[derive(Clone, Copy)]
 struct Place {
     port: u16,
@@ -71,7 +73,8 @@ impl Written {
         self.bytes.extend(ip);
     }
 
-    /// Handshake of 100 ms, a request of 300 bytes at 110 ms, and the first three segments of the answer.
+    /// Handshake of 100 ms, a request of 300 bytes at 110 ms, and the first three segments of the
+    /// answer.
     fn open(&mut self, place: Place) {
         let at = |ms| Place { ms: place.ms + ms, ..place };
         self.packet(at(0), (false, SYN), [0, 0], 0);
@@ -91,8 +94,9 @@ impl Written {
         self.packet(place, (false, ACK), [301, 1 + n * MSS], 0);
     }
 
-    /// Nothing of the three arrives: the timer of a second sends the first again, and its ACK the other two (RFC 6298 §5.4,
-    /// RFC 5681 §3.1: a window of two). A timeout and two slow-start retransmissions in 13 packets.
+    /// All three are lost: the timer of a second retransmits the first, and its ACK releases the
+    /// other two (RFC 6298 §5.4, RFC 5681 §3.1: a window of two). A timeout and two slow-start
+    /// retransmissions in 13 packets.
     fn timeout(&mut self, place: Place) {
         let at = |ms| Place { ms: place.ms + ms, ..place };
         self.open(place);
@@ -103,8 +107,8 @@ impl Written {
         self.ack(at(1_311), 3);
     }
 
-    /// All three arrive and bring six more, of which the first is lost: the third of five duplicates brings it again. A fast
-    /// retransmission in 23 packets.
+    /// All three are delivered and release six more, of which the first is lost: the third of five
+    /// duplicates retransmits it. A fast retransmission in 23 packets.
     fn fast(&mut self, place: Place) {
         let at = |ms| Place { ms: place.ms + ms, ..place };
         self.open(place);
@@ -141,8 +145,9 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"))
 }
 
-/// Twelve connections time out, and twelve retransmit fast, each as NewReno says by hand above. So the ACKs alone tell
-/// every retransmission: BS-4 holds. Of 48 retransmissions a quarter is fast, a quarter by timeouts, half after them.
+/// Twelve connections time out, and twelve retransmit fast, each as computed for NewReno above. So
+/// the ACKs alone show every retransmission: BS-4 holds. A quarter of 48 retransmissions is fast, a
+/// quarter by timeouts, half after them.
 #[test]
 fn claims_are_answered_from_a_capture_of_ones_own() {
     let mut written = Written::new();
@@ -178,7 +183,8 @@ fn claims_are_answered_from_a_capture_of_ones_own() {
     // No duplicate ACK came before any timeout.
     assert_eq!([of("timeouts that SACK spares"), of("other timeouts")], [0.0, 100.0]);
 
-    // The same with the beginning of a packet behind it: the same answers, told to be of what could be read.
+    // The capture with the beginning of a packet behind it gives the same answers, marked as
+    // answers of the readable part.
     let cut = folder.join("cut.pcap");
     fs::write(&cut, [&written.bytes[..], &[0; 7]].concat()).unwrap();
     let output = papers(&["BS-4", "BS-5"], "--capture", &cut);
@@ -193,9 +199,10 @@ fn claims_are_answered_from_a_capture_of_ones_own() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
 }
 
-/// A /24 asks at 0 and 60 s, another one at 120 s, the first again at 400 s: one of four requests follows another of its
-/// network within five minutes, and that is of another host. Networks that asked within five minutes, at each request: 1, 1,
-/// 2, 2. One of the two networks has names of two domains.
+/// A /24 asks at 0 and 60 s, another one at 120 s, the first again at 400 s. One of four requests
+/// follows another of its network within five minutes, and that is of another host. Networks that
+/// asked within five minutes, at each request: 1, 1, 2, 2. One of the two networks has names of two
+/// domains.
 #[test]
 fn sp_9_is_answered_from_a_log_of_ones_own() {
     let log = r#"192.0.2.1 a.example.org - [10/Oct/2000:20:00:00 +0000] "GET / HTTP/1.1" 200 5
@@ -224,7 +231,8 @@ fn sp_9_is_answered_from_a_log_of_ones_own() {
     assert!(said.contains("access.log: line 1: "), "{said}");
 }
 
-/// A file that none of the claims asked for is answered from is refused before anything is run, whether it is there or not.
+/// A file that answers none of the requested claims is refused before anything is run, whether it
+/// is there or not.
 #[test]
 fn a_file_that_answers_nothing_is_refused() {
     let refused = |claims: &[&str], option, says: &str| {

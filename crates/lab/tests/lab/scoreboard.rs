@@ -10,8 +10,8 @@ const QUICK: [&str; 4] = ["scoreboard", "--quick", "--schemes", "linux,newreno"]
 /// Cells of the quick set.
 const CELLS: usize = 387;
 
-/// Five schemes of five kinds, ten pairs: each pair whose intervals over the whole matrix are apart comes out in the same
-/// order. The file is what `--all --json` printed.
+/// Five schemes of five kinds, ten pairs: each pair whose intervals over the whole matrix are apart
+/// comes out in the same order. The file is what `--all --json` printed.
 #[test]
 fn the_quick_set_ranks_as_the_whole_matrix_does() {
     let page = folder("scoreboard").join("board.html");
@@ -95,7 +95,8 @@ fn json_obeys_its_schema_and_does_not_depend_on_jobs() {
     }
 }
 
-/// What shakes no hands is ahead of what does, in every cell, and no scheme is ahead of it.
+/// A limit without handshakes is ahead of the one with them, in every cell, and no scheme is ahead
+/// of the latter.
 fn limits_are_below_every_scheme(board: &Value) {
     let limits = board["limits"].as_array().unwrap();
     assert_eq!(limits[1]["over_limit"], 1.0);
@@ -111,8 +112,9 @@ fn limits_are_below_every_scheme(board: &Value) {
     }
 }
 
-/// Counts of a scheme are sums over its cells. A timer that ran out, or a probe, sends again what it stands for, or, if the probe
-/// finds new data, nothing: there are at least as many retransmissions as SYNs among them.
+/// Counts of a scheme are sums over its cells. A timer that ran out, or a probe, retransmits what
+/// it stands for. A probe that finds new data retransmits nothing. There are at least as many
+/// retransmissions as SYNs among them.
 #[test]
 fn a_half_has_its_own_cells_and_sums_and_several_seeds() {
     let half = |half| {
@@ -135,7 +137,7 @@ fn a_half_has_its_own_cells_and_sums_and_several_seeds() {
         let sum: u64 = cells.iter().map(|cell| cell["causes"][key].as_u64().unwrap()).sum();
         assert_eq!(linux["causes"][key].as_u64(), Some(sum), "{key}");
     }
-    // On a path that loses one packet in a hundred of some megabytes, something was sent again.
+    // On a path that loses one packet in a hundred of some megabytes, some were retransmitted.
     let causes = |key: &str| linux["causes"][key].as_u64().unwrap();
     assert!(causes("retransmitted") > causes("lost_syns"), "{}", linux["causes"]);
     // No timer of `linux` runs for less than 200 ms.

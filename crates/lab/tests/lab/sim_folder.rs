@@ -93,7 +93,8 @@ fn merging_an_incomplete_sweep_is_refused_with_the_way_out() {
     stdout(&["merge", text(&part), "--out", text(&out), "--incomplete"]);
 }
 
-/// `--force` deletes what the folder of the results holds, so no part may be that folder, under whatever name.
+/// `--force` deletes what the folder of the results holds, so no part may be that folder, under
+/// whatever name.
 #[test]
 fn a_part_is_no_folder_for_the_results() {
     let folder = folder("sim-merge-part");
@@ -113,7 +114,8 @@ fn a_part_is_no_folder_for_the_results() {
     assert!(contents(&first) == before, "the part is as it was");
 }
 
-/// A part has lost a run that its manifest counts: without `--incomplete` that is a failure, not a smaller result.
+/// A part has lost a run that its manifest counts: without `--incomplete` that is a failure, not a
+/// smaller result.
 #[test]
 fn a_run_that_is_gone_is_a_failure() {
     let folder = folder("sim-merge-gone");
@@ -224,7 +226,7 @@ fn the_documented_ways_to_spread_a_sweep_give_what_one_machine_gives() {
     let blocks = documented("sh");
     let [parallel, slurm, merge] = &blocks[..] else { panic!("{blocks:?}") };
 
-    // GNU parallel puts each of its arguments in the place of {}; so does this.
+    // GNU parallel substitutes each of its arguments for {}; so does this.
     let (run, merge_parts) = parallel.trim().split_once('\n').unwrap();
     let run = run.strip_prefix("parallel ").unwrap().split(" :::").next().unwrap();
     (1..=8).for_each(|n| shell(&folder, &run.replace("{}", &n.to_string()), &[]));

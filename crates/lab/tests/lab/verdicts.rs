@@ -1,11 +1,12 @@
-//! The verdicts of `headstart lab papers --quick`, pinned: one that changes fails here until the table is changed on purpose.
+//! The results of `headstart lab papers --quick`, pinned: one that changes fails here until the
+//! table is changed on purpose.
 //!
 //! Takes minutes: `make test-long` runs it.
 
 use crate::run::headstart;
 use serde_json::Value;
 
-/// A claim a line: its id and its verdict, with `by error bars` where the claim holds by them alone.
+/// A claim a line: its id and its result, with `by error bars` where the claim holds by them alone.
 const TABLE: &str = include_str!("verdicts.txt");
 
 fn line(answer: &Value) -> String {

@@ -1,5 +1,6 @@
-//! What the agent asks its site of and tells it, where the site has a gateway: `inquiry.h` and `site.rs` of the agent. Asking takes no
-//! time here: an answer that comes before the handshake ends is as good.
+//! Questions and reports of the agent to its site, if the site has a gateway: `inquiry.h` and
+//! `site.rs` of the agent. A question takes no time here: an answer before the end of the handshake
+//! is equivalent.
 
 use super::{Lender, PathSample, ProvenPath};
 use crate::bound::ReportBound;
@@ -7,18 +8,20 @@ use crate::{Sample, Shared, TransferSample};
 use std::net::IpAddr;
 use units::{Duration, Instant, Rate};
 
-/// What a host has learnt itself within so long no gateway knows better (`OWN_IS_FRESH`).
+/// A gateway knows no better than samples of this host that are as young as this (`OWN_IS_FRESH`).
 const OWN_IS_FRESH: Duration = Duration::from_secs(10);
-/// Payload of a full segment on Ethernet with timestamps, bytes: what the agent takes for that of a path it has not seen.
+/// Payload of a full segment on Ethernet with timestamps, bytes: the agent's assumption for an
+/// unknown path.
 const USUAL_MSS: u64 = 1448;
 
 impl Lender {
-    /// From now on asks `site` of paths as handshakes begin, and tells it what connections learn.
+    /// Asks `site` for paths from now on when handshakes begin, and reports the samples of
+    /// connections.
     pub fn join(&mut self, site: Shared) {
         self.site = Some(site);
     }
 
-    /// A handshake begins: what the site knows is taken up, unless something younger is known here.
+    /// A handshake begins: takes over the site's memory, unless a younger sample is known here.
     pub(super) fn ask(&mut self, now: Instant, remote: IpAddr) {
         let Some(site) = self.site.clone() else { return };
         let own = self.path(remote).map(|path| path.learnt);
@@ -61,9 +64,10 @@ impl Lender {
         self.report(now, remote, sample, &TransferSample { sent, lost, ..of(sample, bound) });
     }
 
-    /// A connection is over whose first flight met a loss, and which has measured nothing since: the path has not shown what it
-    /// carries, and the site has to know where it failed. `sample` has the window of that flight, as far as there was something
-    /// to send; of `sent` segments `lost` went again.
+    /// Reports a closed connection whose first flight met a loss, and which has measured nothing
+    /// since. The path has not shown what it carries, but the site needs the window at which it
+    /// failed. `sample` has the window of that flight, as far as there was data to send; of `sent`
+    /// segments `lost` were retransmitted.
     pub fn tell_failure(
         &self,
         now: Instant,
@@ -83,7 +87,7 @@ impl Lender {
     }
 }
 
-/// What a sample says to the site, but for its segments.
+/// A sample as a report to the site, without its numbers of segments.
 fn of(sample: &PathSample, bound: ReportBound) -> TransferSample {
     TransferSample {
         window: u64::from(sample.window) * USUAL_MSS,
@@ -96,7 +100,7 @@ fn of(sample: &PathSample, bound: ReportBound) -> TransferSample {
     }
 }
 
-/// The round trip with what the window adds to it as it drains, four times that of the path at most.
+/// The round trip with the time in which the window drains, at most four times the path's.
 fn with_queue(window: u64, rate: Option<Rate>, min_rtt: Duration) -> Duration {
     let bytes_per_s = rate.map_or(0, |rate| rate.as_bps() / 8);
     let drained = (window.saturating_mul(1_000_000)).checked_div(bytes_per_s).unwrap_or(0);

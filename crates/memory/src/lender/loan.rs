@@ -1,5 +1,6 @@
-//! What first flights were given of a path lately. Connections that begin within a round trip share what it takes in one;
-//! what was given comes back evenly within a round trip, and nobody has to return it (`reserve.h` of the agent).
+//! The window pool of a path: recent reservations of first flights. Connections that start within a
+//! round trip share what the path takes in one. A reservation expires evenly within a round trip,
+//! without an event (`reserve.h` of the agent).
 
 use super::request::LoanRequest;
 use super::{LendingTerms, ProvenPath};
@@ -8,12 +9,12 @@ use arith::parts::part_beside;
 use arith::reuse::{first_window, still_lent};
 use units::{Duration, Instant};
 
-/// What a connection begins with where several begin at the pace of the path.
+/// Start of a connection if several start at the pace of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedStart {
     /// Its first window, segments.
     pub window: u32,
-    /// Where slow start is to end, segments: its share of what the path holds.
+    /// End of slow start, segments: the connection's share of the path's capacity.
     pub ssthresh: u32,
 }
 
@@ -33,18 +34,18 @@ pub struct Loan {
 /// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
 const LEAST_SHARE: u32 = 4;
 
-/// The agent counts in twelve bits, and begins anew behind them.
+/// Limit of the agent's counter of connections: it has twelve bits, and wraps after them.
 const COUNTED_SHARERS: u32 = 1 << 12;
 
-/// What first flights of a path were given, and who is on the way.
+/// Reservations of a path's first flights, and pending handshakes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
-    /// Segments, and when they were given.
+    /// Reserved segments, and when they were reserved.
     given: u32,
     given_ms: u32,
-    /// Connections that began since all of it was last back.
+    /// Connections that started since all reservations had expired.
     sharers: u32,
-    /// Connections whose handshake has begun, and which have not ([`coming`]).
+    /// Pending handshakes ([`coming`]).
     coming: u64,
 }
 
@@ -72,7 +73,7 @@ impl Account {
         coming::count(self.handshakes(now, path)) + 1
     }
 
-    /// What of that was given has not come back (`still_reserved`).
+    /// The part of the reservations that has not expired (`still_reserved`).
     fn still_given(&self, now: Instant, path: &ProvenPath) -> u32 {
         let since_ms = milliseconds(now).wrapping_sub(self.given_ms);
         let (given, since_us) = (u64::from(self.given), u64::from(since_ms) * 1000);
@@ -97,7 +98,7 @@ impl Account {
         granted.map(|window| Loan { window, taken, sharers, path: *path })
     }
 
-    /// Something of what was given has not come back.
+    /// Whether a part of the reservations has not expired.
     pub(super) fn has_given(&self, now: Instant, path: &ProvenPath) -> bool {
         self.still_given(now, path) > 0
     }
@@ -142,7 +143,7 @@ impl Account {
     }
 }
 
-/// What is to be had: for one connection no more than one has proven (`make_offer`).
+/// The available window: a single connection gets no more than one has proven (`make_offer`).
 fn offer(request: &LoanRequest, cap: u32, room: u32, believed: u32, taken: u32) -> Option<u32> {
     let cold = request.cold;
     let wider = u64::from(cold) + u64::from(part_beside(room, taken, cold, request.among));

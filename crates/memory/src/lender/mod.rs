@@ -1,10 +1,13 @@
-//! The agent's memory of paths: what connections have proven, aged when it is asked for and lent in parts to those that
-//! begin together.
+//! The agent's memory of paths, and its window pool. The memory has the windows that connections
+//! have proven, aged when they are read; the pool divides a window among connections that start
+//! together.
 //!
-//! The agent keeps it in two maps of the kernel (`crates/agent/bpf/paths.h`, `reserve.h`). Here are the same decisions, in the
-//! same integers: segments, microseconds, bytes a second. A warm start asks a [`Lender`] for its first flight as it opens
-//! ([`Lender::reserve`]), and tells it what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Connections whose
-//! handshakes are under way count as they come ([`Lender::begin_handshake`]), so a page's connections share what one has proven.
+//! The agent keeps both in two maps of the kernel (`crates/agent/bpf/paths.h`, `reserve.h`). This
+//! module makes the same decisions in the same integers: segments, microseconds, bytes a second. A
+//! warm start reserves its first flight from a [`Lender`] when it opens ([`Lender::reserve`]), and
+//! reports what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Pending handshakes
+//! count ([`Lender::begin_handshake`]), so a page's connections share the window that one has
+//! proven.
 
 mod asking;
 mod loan;
@@ -31,33 +34,34 @@ use units::{Duration, Instant};
 /// Segments: no window is larger (`MAX_WINDOW` of the agent).
 pub const MAX_WINDOW: u32 = 1 << 20;
 
-/// Paths on which something began lately, at most; whoever is pushed out is forgotten to owe.
+/// Maximum number of paths with recent starts; the reservations of an evicted path are forgotten.
 const MAX_ACCOUNTS: usize = 8192;
-/// Paths remembered at most: the agent's default (`--paths`).
+/// Maximum number of remembered paths: the agent's default (`--max-paths`).
 const MAX_PATHS: usize = 65_536;
 
-/// Which memories a connection believes, and how far.
+/// Limits within which a connection uses memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LendingTerms {
-    /// Older memories are not believed (`--max-age`).
+    /// Older memories are ignored (`--max-age`).
     pub max_age: Duration,
-    /// Half of a window is believed after so many of its round trips (`--half-life`).
+    /// Round trips of the path after which the estimate of a window is halved (`--half-life`).
     pub half_life_rtts: u32,
     /// Largest first window, segments (`--cap`).
     pub cap: u32,
 }
 
-/// Remembers what paths have proven, and lends it.
+/// Remembers what paths have proven, and reserves windows.
 pub struct Lender {
     paths: Paths,
     accounts: DestinationTable<Account>,
-    /// When paths last had a cold start wider than stock.
+    /// Times of the last cold start wider than stock, by path.
     widened: DestinationTable<Instant>,
-    /// What connections to a line send and receive together.
+    /// Combined sending and receiving of the connections to a line.
     together: DestinationTable<Together>,
-    /// When handshakes began. A table of its own: whoever sends SYNs alone pushes out nothing else.
+    /// Times of the last handshakes. It is a table of its own, so that a sender of mere SYNs evicts
+    /// nothing else.
     openings: DestinationTable<Openings>,
-    /// Whom it asks of paths that it does not know, if its host is one of a site.
+    /// The site that it asks for unknown paths, if its host is a member of one.
     site: Option<Shared>,
 }
 
@@ -103,16 +107,16 @@ impl Lender {
         AnsweredPeer { address: remote, by: Some(by) }
     }
 
-    /// What is known of the path to a peer.
+    /// The memory of the path to a peer.
     pub fn path(&mut self, to: impl Into<AnsweredPeer>) -> Option<ProvenPath> {
         self.paths.in_use(to.into()).map(|(_, path)| path)
     }
 
-    /// What the memory has for a connection: a window larger than it would begin with otherwise, or why it has none. Windows given to
-    /// other connections do not count.
+    /// Looks up the window for a connection, if it is larger than the window of a cold start.
+    /// Reservations of other connections have no influence.
     ///
     /// # Errors
-    /// The first reason that holds.
+    /// The first reason that holds, if there is none.
     pub fn recall(
         &mut self,
         now: Instant,
@@ -126,8 +130,8 @@ impl Lender {
         path.recall(now, request, terms)
     }
 
-    /// A handshake to `remote` begins; it counts among those that share only if the path is known, here or by then to the site, since
-    /// nobody else has anything to share.
+    /// Handles a handshake to `remote` that begins. It counts among those that share only if the
+    /// path is known, here or by now to the site: otherwise there is nothing to share.
     pub fn begin_handshake(&mut self, now: Instant, remote: IpAddr) {
         self.paths.expire(now, remote);
         self.ask(now, remote);
@@ -137,21 +141,21 @@ impl Lender {
         }
     }
 
-    /// A connection whose handshake was counted opens; among how many, itself included.
+    /// Ends a pending handshake, and returns among how many connections it starts, itself included.
     pub fn finish_handshake(&mut self, now: Instant, to: impl Into<AnsweredPeer>) -> u32 {
         let known = self.known(to, false);
         known.map_or(1, |(path, account)| account.finish_handshake(now, &path))
     }
 
-    /// A connection that has been open starts anew, beside those whose handshakes are under way; among how many, itself
+    /// Returns among how many connections an open one restarts, itself and pending handshakes
     /// included.
     pub fn count_restart(&mut self, now: Instant, to: impl Into<AnsweredPeer>) -> u32 {
         let known = self.known(to, false);
         known.map_or(1, |(path, account)| account.count_restart(now, &path))
     }
 
-    /// Lends a first flight: what is to be had of the path, if that is more than the stock window. The stock window of a
-    /// connection that begins with no more counts as lent, too.
+    /// Reserves a first flight: the path's available window, if that is more than the stock window.
+    /// The stock window of a connection that starts with no more is reserved, too.
     pub fn reserve(
         &mut self,
         now: Instant,
@@ -165,8 +169,8 @@ impl Lender {
         account.reserve(now, &path, request, terms)
     }
 
-    /// A connection to a path that nobody knows would begin with more than a stock window: true if no other has done so within
-    /// a round trip of `rtt_us` microseconds. Then it has.
+    /// A connection to an unknown path would start with more than a stock window. True if no other
+    /// one has done so within a round trip of `rtt_us` microseconds; then it is noted.
     pub fn begin_wide(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let round = Duration::from_micros(rtt_us.into());
         match self.widened.entry(network(remote)) {
@@ -182,8 +186,9 @@ impl Lender {
         }
     }
 
-    /// A connection whose handshake took `rtt_us` microseconds opens by itself: no other to the line of `remote` has begun since
-    /// a quarter of that before it did.
+    /// Whether a connection whose handshake took `rtt_us` microseconds opens alone. It does if no
+    /// other connection to the line of `remote` has started from a quarter of that time before it
+    /// on.
     pub fn opens_alone(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
         let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
@@ -191,9 +196,11 @@ impl Lender {
         openings.is_none_or(|openings| openings.is_one_alone_since(then))
     }
 
-    /// What a connection of several that begin within a round trip may begin with on a path that carries `rate` bytes a second,
-    /// and where its slow start is to end: segments, its part of what the path holds in a round trip. Of both no more than
-    /// there is, so the first may be below the stock window. `None`: nothing that is remembered of the path is believed.
+    /// The start of one of several connections that start within a round trip, on a path that
+    /// carries `rate` bytes a second. It has the first window and the end of slow start, in
+    /// segments: its part of what the path holds in a round trip. Neither exceeds the available
+    /// window, so the first one may be below the stock window. `None`: the path's memory cannot be
+    /// used.
     pub fn share(
         &mut self,
         now: Instant,
@@ -210,26 +217,27 @@ impl Lender {
         Some((start, path))
     }
 
-    /// A connection that begins as one of `among` has company: others begin with it, or have begun within a round trip.
+    /// Whether a connection that starts as one of `among` has company: others start with it, or
+    /// have started within a round trip.
     pub fn has_company(&mut self, now: Instant, to: impl Into<AnsweredPeer>, among: u32) -> bool {
         let known = self.known(to, false);
         among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
     }
 
-    /// `bytes` have arrived over any connection to the line of `remote`, the last of them `queued` later than on an idle
-    /// path.
+    /// Notes that `bytes` were delivered over any connection to the line of `remote`, the last of
+    /// them `queued` later than on an idle path.
     pub fn note_arrival(&mut self, now: Instant, remote: IpAddr, bytes: u64, queued: Duration) {
         let together = self.together.entry_or(line(remote), Together::default);
         together.note_arrival(now, bytes, queued);
     }
 
-    /// How fast segments of all connections to the line of `remote` have been seen to arrive, bytes a second; 0: not known, or not
-    /// seen for longer than `max_age`.
+    /// Delivery rate of all connections to the line of `remote` together, bytes a second; 0: not
+    /// known, or not seen for longer than `max_age`.
     pub fn carried(&mut self, now: Instant, remote: IpAddr, max_age: Duration) -> u64 {
         self.together.entry(line(remote)).map_or(0, |together| together.carried(now, max_age))
     }
 
-    /// That may not be true any more: what arrives next says what is.
+    /// Discards the delivery rate, which may have changed; the next ACKs measure it again.
     pub fn doubt_carried(&mut self, remote: IpAddr) {
         if let Some(together) = self.together.entry(line(remote)) {
             together.doubt();
@@ -241,33 +249,33 @@ impl Lender {
         self.together.entry_or(line(remote), Together::default).count_sender(begins);
     }
 
-    /// How many connections to the line of `remote` have something under way, at least one.
+    /// Number of connections to the line of `remote` with outstanding data, at least one.
     pub fn senders(&mut self, remote: IpAddr) -> u32 {
         self.together.entry(line(remote)).map_or(1, |together| together.senders())
     }
 
-    /// How far apart segments of `bytes` of one connection arrive at the network of `remote`, if all that send to it have equal
-    /// parts of what was seen to arrive; zero: not known.
+    /// Time between two segments of `bytes` of one connection at the network of `remote`. All
+    /// senders there have equal parts of the delivery rate; zero: it is not known.
     pub fn spacing(&mut self, remote: IpAddr, bytes: u64) -> Duration {
         self.together.entry(line(remote)).map_or(Duration::ZERO, |together| together.spacing(bytes))
     }
 
-    /// When the next segment to the line of `remote`, of `bytes`, may leave at `rate` bytes a second, behind those of other
-    /// connections that have asked before.
+    /// The time at which the next segment to the line of `remote` may be sent, behind other
+    /// connections' segments. The segment has `bytes`, and the pace is `rate` bytes a second.
     pub fn book(&mut self, now: Instant, remote: IpAddr, bytes: u64, rate: u64) -> Instant {
         self.together.entry_or(line(remote), Together::default).book(now, bytes, rate)
     }
 
-    /// So many segments of what was lent `since` are not used.
+    /// Releases `segments` of a reservation made `since` ago that are not used.
     pub fn release(&mut self, to: impl Into<AnsweredPeer>, segments: u32, since: Duration) {
         if let Some((path, account)) = self.known(to, false) {
             account.release(&path, segments, since);
         }
     }
 
-    /// A connection has learnt something of the path: replaces what is known if the sample was measured (by a loss, or by BBR),
-    /// or proves as much as is still believed. A transfer that was too short to use the window says nothing against it. True if
-    /// the sample was taken.
+    /// Learns a sample of the path. It replaces the memory if it was measured (by a loss, or by
+    /// BBR), or proves as much as the estimate after ageing. A transfer that was too short to use
+    /// the window does not contradict it. True if it was learnt.
     pub fn learn(
         &mut self,
         now: Instant,
@@ -280,7 +288,7 @@ impl Lender {
         self.take(now, remote, sample, is_measured, terms)
     }
 
-    /// The same, and the site does not hear of it.
+    /// Learns a sample without a report to the site.
     pub fn take(
         &mut self,
         now: Instant,
@@ -292,8 +300,9 @@ impl Lender {
         self.paths.learn(now, remote, sample, is_measured, terms)
     }
 
-    /// The first flight of a warm start has found the path full: half of what was remembered, and after the second in a row nothing. The
-    /// rate is forgotten if the flight arrived far more slowly (`is_slower`).
+    /// Handles a warm start whose first flight has found the path full: half of the window remains,
+    /// and after the second failure in a row nothing. The rate is forgotten if the flight was
+    /// delivered far more slowly (`is_slower`).
     pub fn fail(&mut self, now: Instant, to: impl Into<AnsweredPeer>, is_slower: bool) {
         self.paths.fail(now, to.into(), is_slower);
     }

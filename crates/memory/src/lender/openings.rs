@@ -1,4 +1,5 @@
-//! When connections to a network last began to open: a cold start asks whether it opens alone.
+//! Times at which connections to a network last began to open: a cold start asks whether it opens
+//! alone.
 
 use units::Instant;
 
@@ -15,7 +16,7 @@ impl Openings {
         self.began = [self.began[1], Some(now)];
     }
 
-    /// At most one handshake has begun since `then`.
+    /// Whether at most one handshake began at or after `then`.
     pub(super) fn is_one_alone_since(&self, then: Instant) -> bool {
         self.began[0].is_none_or(|at| at < then)
     }

@@ -1,24 +1,25 @@
-//! What is known of a path, and how much of it is believed.
+//! The memory of a path, and its estimate after ageing.
 
 use super::request::LoanRequest;
 use super::{LendingTerms, MAX_WINDOW};
 use arith::reuse::{bdp, decayed, half_life_ns, reach, same_round_trip};
 use units::{Duration, Instant};
 
-/// What a path has proven (`struct path` of the agent).
+/// The proven state of a path (`struct path` of the agent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvenPath {
-    /// When the window was learnt: when something last arrived.
+    /// Time of the last acknowledgement when the window was learnt.
     pub learnt: Instant,
     /// Segments.
     pub window: u32,
-    /// Where slow start has ended by a queue, or windows have reached since, segments; 0: it has not.
+    /// Window at which a queue has ended slow start, or the largest window used since, segments; 0:
+    /// it has not ended.
     pub ssthresh: u32,
     /// Smoothed round trip when the window was learnt, queue included, microseconds.
     pub srtt_us: u32,
     /// Lowest round trip, microseconds.
     pub min_rtt_us: u32,
-    /// At which flights were seen to arrive, bytes a second; 0: not measured.
+    /// Delivery rate that flights have shown, bytes a second; 0: not measured.
     pub rate: u64,
     /// Warm starts in a row that lost something of their first flight.
     pub(super) fallbacks_in_row: u32,
@@ -27,14 +28,14 @@ pub struct ProvenPath {
 /// In place of a threshold: a loss has ended slow start, at a window that says nothing of the path.
 pub const END_UNKNOWN: u32 = 1;
 
-/// What a connection knows at an instant at which its path may learn (`struct path_sample`).
+/// A connection's knowledge at a moment at which its path may learn (`struct path_sample`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
-    /// When something last arrived: idling since proves nothing.
+    /// Time of the last acknowledgement: an idle time since proves nothing.
     pub at: Instant,
     /// Segments; 0: nothing is proven.
     pub window: u32,
-    /// Where slow start has ended by a queue, segments, or [`END_UNKNOWN`]; 0: not shown.
+    /// Window at which a queue has ended slow start, segments, or [`END_UNKNOWN`]; 0: not shown.
     pub ssthresh: u32,
     /// Smoothed round trip, microseconds; 0: not measured.
     pub srtt_us: u32,
@@ -44,17 +45,17 @@ pub struct PathSample {
     pub rate: u64,
     /// Segments that fill the path at the rate of two flights in a row; 0: no two agreed.
     pub bdp: u32,
-    /// For the site alone: that of two flights that agree or, if there are none, of the longest that was held up or of a probe; 0:
-    /// none was.
+    /// For the site alone: the rate of two flights that agree. If there are none, it is the rate of
+    /// the longest one that was held up, or of a probe; 0: none.
     pub shown_rate: u64,
 }
 
-/// Why a connection starts cold (`enum start` of the agent).
+/// Reasons for a cold start (`enum start` of the agent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColdReason {
     /// Nothing is remembered of its path.
     Unknown,
-    /// What is remembered is too old.
+    /// The memory is too old.
     Old,
     /// The round trip does not fit the remembered one.
     RoundTrip,
@@ -63,12 +64,13 @@ pub enum ColdReason {
 }
 
 impl PathSample {
-    /// What the path carries in a round trip, not only at least, as far as the connection itself has shown it: segments; 0: it has not.
+    /// The path's capacity in a round trip, segments, if the connection itself has shown it, rather
+    /// than a lower bound; 0: it has not.
     pub(super) const fn carries(&self, is_measured: bool) -> u32 {
         if is_measured { self.window } else { self.bdp }
     }
 
-    /// All is there that a memory has to have.
+    /// Whether all fields are set that a memory needs.
     pub(super) const fn is_whole(&self) -> bool {
         self.window != 0 && self.srtt_us != 0 && self.min_rtt_us != 0
     }
@@ -80,7 +82,7 @@ impl ProvenPath {
         Self { learnt: at, window, ssthresh, srtt_us, min_rtt_us, rate, fallbacks_in_row: 0 }
     }
 
-    /// What of the window is believed at `now`, segments (`aged_window`).
+    /// The estimate of the window at `now`, segments (`aged_window`).
     pub fn aged_window(&self, now: Instant, terms: &LendingTerms) -> u32 {
         self.aged(self.window, now, terms)
     }
@@ -98,19 +100,21 @@ impl ProvenPath {
         bdp(self.rate, self.min_rtt_us, mss)
     }
 
-    /// The window to begin with before it has aged, segments of `mss` bytes: beyond what the path has carried where its rate is known and
-    /// no warm start has just failed (`reached_window` of the agent).
+    /// The initial window before ageing, for segments of `mss` bytes (`reached_window` of the
+    /// agent). It exceeds the window that the path has carried if the rate is known and no warm
+    /// start has just failed.
     pub const fn reached_window(&self, mss: u32) -> u32 {
         let bdp = if self.fallbacks_in_row == 0 { self.bdp(mss) } else { 0 };
         reach(self.window, bdp)
     }
 
     fn is_old(&self, now: Instant, terms: &LendingTerms) -> bool {
-        // What seems to lie ahead is older than anything (the kernel's difference wraps).
+        // A time that seems to lie ahead is older than any other (the kernel's difference wraps).
         self.learnt > now || now - self.learnt > terms.max_age
     }
 
-    /// What may be believed by a connection whose first round trip took `rtt_us`, segments; 0: nothing (`estimate_of`).
+    /// The estimate for a connection whose first round trip took `rtt_us`, segments; 0: none
+    /// (`estimate_of`).
     pub(super) fn estimate(
         &self,
         now: Instant,
@@ -123,7 +127,8 @@ impl ProvenPath {
         }
     }
 
-    /// What is remembered is young enough, and of the path that the connection's first round trip shows.
+    /// Whether the memory is young enough, and of the path that the connection's first round trip
+    /// shows.
     pub(super) fn is_believed(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> bool {
         !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us)
     }
@@ -145,21 +150,22 @@ impl ProvenPath {
         if window > request.cold { Ok(window) } else { Err(ColdReason::Small) }
     }
 
-    /// Segments for all that begin within a round trip: what one has proven, or what the path is known to carry in that time
-    /// (`room_of`).
+    /// Segments for all connections that start within a round trip: the proven window, or the
+    /// path's known capacity in that time (`room_of`).
     pub(super) fn room(&self, believed: u32, mss: u32) -> u32 {
         let carried = self.rate / 1000 * u64::from(self.min_rtt_us) / 1000;
         let segments = carried.checked_div(mss.into()).unwrap_or(0).min(MAX_WINDOW.into());
         (segments as u32).max(believed)
     }
 
-    /// Where slow start is to end that begins with `window` segments, if it has ended beyond that by a queue; 0: not known.
+    /// The end of a slow start that starts with `window` segments, if a queue has ended it above
+    /// that; 0: not known.
     pub const fn end_beyond(&self, window: u32) -> u32 {
         if self.ssthresh > window { self.ssthresh } else { 0 }
     }
 
-    /// A loss shows that slow start has an end, and not where: [`END_UNKNOWN`]. One that measures the path shows that the end is no larger
-    /// than the window.
+    /// The threshold to remember. A loss shows that slow start has an end, but not where:
+    /// [`END_UNKNOWN`]. A loss that measures the path shows that the end is at most the window.
     const fn next_ssthresh(&self, fresh: &Self, is_measured: bool) -> u32 {
         match (fresh.ssthresh, self.ssthresh) {
             (0, known) if !is_measured => known,
@@ -205,8 +211,9 @@ impl ProvenPath {
         self.learn(now, sample, true, terms);
     }
 
-    /// The first flight of a warm start has found the path full: half of the window is remembered, and after the second in a row no
-    /// more than one segment. The rate is forgotten if that flight arrived far more slowly (`is_slower`).
+    /// Handles a warm start whose first flight has found the path full. Half of the window is
+    /// remembered, and after the second failure in a row no more than one segment. The rate is
+    /// forgotten if that flight was delivered far more slowly (`is_slower`).
     pub(super) const fn fail(&mut self, is_slower: bool) {
         self.window = if self.fallbacks_in_row > 0 { 1 } else { self.window / 2 };
         if is_slower {
@@ -224,8 +231,9 @@ impl ProvenPath {
         self.fallbacks_in_row = 0;
     }
 
-    /// Nothing is known of how much the path takes: no slow start has ended there, and no warm start has lost something. The
-    /// window is what was needed, and no bound (`has_shown_no_width` of the agent's programs).
+    /// Whether the path's capacity is unknown: no slow start has ended there, and no warm start has
+    /// lost a segment. Then the window is only what was needed, and no bound (`has_shown_no_width`
+    /// of the agent's programs).
     pub const fn has_shown_no_width(&self) -> bool {
         self.ssthresh == 0 && self.fallbacks_in_row == 0
     }

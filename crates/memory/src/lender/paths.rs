@@ -1,9 +1,10 @@
-//! What is remembered of lines and of their networks.
+//! The memory of lines and of their networks.
 //!
-//! A line is one subscriber's access: an IPv4 address, or an IPv6 /64. While a line is active, it is answered by what its own
-//! connections have shown. Any other is answered by its network, whose lines may be of different rates. So the network remembers
-//! the slowest of them: a line that carries less than half lowers the network's window at once, and holds it for as long as lines
-//! count as active. `paths.h` of the agent has the same rules.
+//! A line is one subscriber's access: an IPv4 address, or an IPv6 /64. While a line is active, its
+//! own connections determine its memory. For any other line its network answers, whose lines may be
+//! of different rates. Therefore the network remembers the slowest one. A line that carries less
+//! than half lowers the network's window at once, and holds it for as long as lines count as
+//! active. `paths.h` of the agent has the same rules.
 
 use super::path::{PathSample, ProvenPath};
 use super::peer::AnsweredPeer;
@@ -12,7 +13,7 @@ use crate::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// A line counts as active for so long after its last sample (`ACTIVE_NS`).
+/// Time for which a line counts as active after its last sample (`ACTIVE_NS`).
 const ACTIVE: Duration = Duration::from_secs(600);
 
 /// A line of less than this part of its network's window is of another kind (`SLOWER_PART`).
@@ -22,7 +23,7 @@ const SLOWER_PART: u32 = 2;
 pub(super) struct Paths {
     lines: DestinationTable<ProvenPath>,
     networks: DestinationTable<ProvenPath>,
-    /// Until when the windows of networks are not raised.
+    /// Times until which the windows of networks are not raised.
     held: DestinationTable<Instant>,
 }
 
@@ -60,7 +61,7 @@ impl Paths {
         self.lines.entry(PathKey::new(remote, Scope::Line)).is_some()
     }
 
-    /// What a peer is answered by, and under which key.
+    /// The entry that answers for a peer, and its key.
     pub(super) fn in_use(&mut self, to: AnsweredPeer) -> Option<(PathKey, ProvenPath)> {
         let [line, network] = [Scope::Line, Scope::Network].map(|of| PathKey::new(to.address, of));
         if to.by != Some(Scope::Network)
@@ -146,7 +147,7 @@ impl Paths {
         }
     }
 
-    /// The rate of the line is not what was remembered (`forget_rate`).
+    /// Forgets the remembered rate of the line to `remote`, because the line has another rate.
     pub(super) fn forget_rate(&mut self, now: Instant, remote: IpAddr) {
         self.expire(now, remote);
         if let Some(line) = self.line(remote) {
@@ -164,7 +165,7 @@ impl Paths {
         }
     }
 
-    /// What a site knows of the network of `remote`.
+    /// Takes over a site's memory of the network of `remote`.
     pub(super) fn take_up(&mut self, remote: IpAddr, path: ProvenPath) {
         self.networks.insert(PathKey::new(remote, Scope::Network), path);
     }

@@ -1,4 +1,5 @@
-//! The agent's rules by hand: docs/agent/design.md, "Sharing" and "What a connection teaches".
+//! Tests of the agent's rules, with values computed by hand: docs/agent/design.md, "Sharing" and
+//! "What a connection teaches".
 
 mod ages;
 mod rates;
@@ -37,7 +38,7 @@ fn sample(ms: u64, window: u32) -> PathSample {
     }
 }
 
-/// The same of a path with a queue as long as its lowest round trip.
+/// A sample of a path with a queue as long as its lowest round trip.
 fn queued(ms: u64, window: u32) -> PathSample {
     PathSample { min_rtt_us: SRTT_US / 2, ..sample(ms, window) }
 }
@@ -57,7 +58,7 @@ fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
     lender.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.window)
 }
 
-/// What is remembered for a line.
+/// The window in memory for a line.
 fn window_of(lender: &mut Lender, last: u8) -> u32 {
     lender.path(peer(last)).map_or(0, |path| path.window)
 }
@@ -65,11 +66,12 @@ fn window_of(lender: &mut Lender, last: u8) -> u32 {
 #[test]
 fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
     let mut lender = knowing(138);
-    // A second is 12.5 of 3000 round trips: 138 less a fifth of a per cent is 138 in whole segments.
+    // A second is 12.5 of 3000 round trips: 138 less a fifth of a per cent is 138 in whole
+    // segments.
     assert_eq!(lent(&mut lender, 1000, request(1)), Some(138));
-    // Half a round trip later half of it is back: 138 - 69 - 10 beside ten of its own.
+    // Half a round trip later half of it has expired: 138 - 69 - 10 beside ten of its own.
     assert_eq!(lent(&mut lender, 1040, request(1)), Some(69));
-    // A round trip after that all is.
+    // A round trip after that all of it has.
     assert_eq!(lent(&mut lender, 1120, request(1)), Some(138));
 }
 
@@ -84,8 +86,8 @@ fn less_than_the_least_window_is_none() {
     assert_eq!(lent(&mut lender, 1040, LoanRequest { least: 59, ..request(1) }), Some(59));
 }
 
-/// Connections that begin within a round trip count together, also those that take no loan. With
-/// three handshakes under way the last one is one of five. A round trip later it is alone.
+/// Connections that start within a round trip count together, also those that reserve nothing. With
+/// three pending handshakes the last one is one of five. A round trip later it is alone.
 #[test]
 fn those_that_began_within_the_round_trip_are_sharers() {
     let mut lender = knowing(138);
@@ -135,8 +137,8 @@ fn a_known_rate_lends_what_the_path_carries() {
     assert_eq!(lent(&mut lender, 80, request(1)), Some(88));
 }
 
-/// The rate fills the path with 138 segments and three. After a warm start that failed nothing beyond what was proven is lent, and the
-/// rate stays, unless segments arrived far more slowly.
+/// The rate fills the path with 138 segments and three. After a failed warm start no more than the
+/// proven window is reserved, and the rate stays, unless segments were delivered far more slowly.
 #[test]
 fn a_failed_start_reaches_no_further_than_what_was_proven() {
     for (is_slower, rate) in [(false, 2_500_000), (true, 0)] {
@@ -153,8 +155,9 @@ fn a_failed_start_reaches_no_further_than_what_was_proven() {
     }
 }
 
-/// A fast line and a slow one of a /24 that visit by turns. The fast one is remembered with 138 segments, the slow one, which has lost
-/// something at 13, with 13. Lines that are not known are answered by the slow one, for ten minutes after its last visit.
+/// A fast line and a slow one of a /24 alternate. The fast one is remembered with 138 segments, the
+/// slow one, which has lost a segment at 13, with 13. For unknown lines the slow one answers, until
+/// ten minutes after its last visit.
 #[test]
 fn lines_of_a_network_do_not_answer_for_each_other() {
     let mut lender = knowing(138);
@@ -162,14 +165,14 @@ fn lines_of_a_network_do_not_answer_for_each_other() {
     assert_eq!(window(&mut lender, 2), Some(138));
     assert!(lender.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS));
     assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
-    // What the fast one shows raises nobody else's.
+    // The fast line's window raises no other line's.
     assert!(lender.learn(at(2000), peer(1), &sample(2000, 138), false, &TERMS));
     assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
     let later = |lender: &mut Lender, ms: u64| {
         lender.learn(at(ms), peer(1), &sample(ms, 138), false, &TERMS);
         window(lender, 3)
     };
-    // As slow as before: held for ten minutes from then on.
+    // The slow line is as slow as before: it holds the network for ten minutes from then on.
     lender.learn(at(500_000), peer(2), &sample(500_000, 13), true, &TERMS);
     assert_eq!(later(&mut lender, 1_099_999), Some(13));
     assert_eq!(later(&mut lender, 1_100_000), Some(138));
@@ -236,8 +239,8 @@ fn a_cold_start_has_a_reason() {
     assert_eq!(unknown, Err(ColdReason::Unknown));
 }
 
-/// 625 kB/s over 80 ms are 50 kB: 34 segments of 1448. A page of four lost something there before, so that one connection
-/// alone has proven 5.
+/// 625 kB/s over 80 ms are 50 kB: 34 segments of 1448. A page of four has lost a segment there
+/// before, so the proven window of one connection is 5.
 #[test]
 fn connections_that_begin_together_share_what_the_path_holds() {
     const RATE: u64 = 625_000;
@@ -251,16 +254,18 @@ fn connections_that_begin_together_share_what_the_path_holds() {
         let start = lender.share(at(ms), peer(1), &request, RATE, &TERMS);
         start.map(|(SharedStart { window, ssthresh }, _)| (window, ssthresh))
     };
-    // 34 / 4; (34 - 8) / 3; (34 - 16) / 2; 34 - 25. Slow start ends at a quarter of 34 or where it begins.
+    // 34 / 4; (34 - 8) / 3; (34 - 16) / 2; 34 - 25. Slow start ends at a quarter of 34 or at its
+    // first window.
     assert_eq!([begin(20), begin(20), begin(20)], [Some((8, 8)), Some((8, 8)), Some((9, 9))]);
-    // Half a round trip later 12 of 25 are back: 34 - 13 are more than a stock window, which nobody has proven.
+    // Half a round trip later 12 of 25 have expired: 34 - 13 are more than a stock window, and have
+    // not been proven.
     assert_eq!(begin(60), Some((10, 21)));
     let has_company = |lender: &mut Lender, ms| lender.has_company(at(ms), peer(1), 1);
     assert!(has_company(&mut lender, 60) && !has_company(&mut lender, 140));
 }
 
-/// A path that holds less than a share of four segments each is given so much all the same; of one that nobody has proven
-/// anything of nothing is shared.
+/// A path that holds less than four segments for each still gives four to each. An unknown path has
+/// nothing to share.
 #[test]
 fn a_share_is_four_segments_at_least_and_of_a_known_path() {
     let mut lender = knowing(5);
@@ -270,8 +275,8 @@ fn a_share_is_four_segments_at_least_and_of_a_known_path() {
     assert_eq!(lender.share(at(0), stranger, &request(12), 62_500, &TERMS), None);
 }
 
-/// A memory of ten minutes is the oldest that is believed. 640 ms are eight times 80, which may be a queue; 880 are eleven times, which
-/// are another path (RFC 9959).
+/// A memory of ten minutes is the oldest that is used. 640 ms are eight times 80, which may be a
+/// queue; 880 are eleven times, which are another path (RFC 9959).
 #[test]
 fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
     let mut lender = knowing(5);
@@ -284,7 +289,7 @@ fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
     assert_eq!([share(11), share(8)], [false, true]);
 }
 
-/// A site that says the same of everybody, and keeps what it is told.
+/// A site with one answer for all networks, which keeps the reports that it gets.
 struct Oracle {
     says: Option<Remembered>,
     told: Rc<RefCell<Vec<TransferSample>>>,
@@ -302,7 +307,8 @@ impl PathMemory for Oracle {
     }
 }
 
-/// 144,800 bytes are 100 segments of 1448; at 1,448,000 bytes a second they drain in 100 ms, longer than the path's 80.
+/// 144,800 bytes are 100 segments of 1448; at 1,448,000 bytes a second they drain in 100 ms, longer
+/// than the path's 80.
 #[test]
 fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is_fresh() {
     let says = Remembered {
@@ -319,7 +325,7 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     let path = lender.path(peer(1)).unwrap();
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 100_000, 80_000));
     assert_eq!((path.learnt, path.rate), (at(2000), 1_448_000));
-    // A loss at 22 segments: what is learnt here stays for ten seconds, and the site hears of it.
+    // A loss at 22 segments: the sample stays for ten seconds here, and is reported to the site.
     assert!(lender.learn(at(6000), peer(1), &sample(6000, 22), true, &TERMS));
     assert_eq!(
         told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
@@ -327,14 +333,14 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     );
     lender.begin_handshake(at(15_999), peer(1));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
-    // Of the line its own connections tell most, of others in the network the site does.
+    // For a line its own connections have priority, for other lines of the network the site has.
     lender.begin_handshake(at(16_000), peer(1));
     assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
     assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(100));
 }
 
-/// Thirteen segments of 1000 bytes that arrive a millisecond apart are 1 MB/s. More networks than accounts are kept of send a SYN
-/// each and nothing else: the rate stays.
+/// Thirteen segments of 1000 bytes that are delivered a millisecond apart are 1 MB/s. More networks
+/// than there are accounts send one SYN each and nothing else: the rate stays.
 #[test]
 fn half_open_connections_push_out_no_rate() {
     let mut lender = Lender::default();
@@ -349,8 +355,9 @@ fn half_open_connections_push_out_no_rate() {
     assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
 }
 
-/// One that opens is alone if no other handshake began within a round trip and a quarter: 100 ms of 80. The networks that came
-/// last are known; of the first one nothing is, as if there were no other.
+/// A connection opens alone if no other handshake began within a round trip and a quarter: 100 ms
+/// of 80. Only the last networks are kept; the first one is forgotten, as if there were no other
+/// handshake.
 #[test]
 fn of_the_oldest_handshakes_nothing_is_kept() {
     let mut lender = Lender::default();
@@ -365,7 +372,8 @@ fn of_the_oldest_handshakes_nothing_is_kept() {
     assert!(lender.opens_alone(at(81), peer(1), SRTT_US));
 }
 
-/// Slow start has ended at 141 segments. A loss at 60 says that it ends there at most if it measured the path, and nothing if it was random.
+/// Slow start has ended at 141 segments. A loss at 60 lowers that to 60 if it measured the path,
+/// and changes nothing if it was random.
 #[test]
 fn a_loss_that_measures_the_path_lowers_where_slow_start_ends() {
     for (is_measured, end) in [(true, 60), (false, 141)] {

@@ -1,37 +1,41 @@
-//! What all connections to a network have in common while they send: how fast segments of all of them arrive, and whose turn
-//! it is to send the next one.
+//! Common state of all connections to a network while they send: their combined delivery rate, and
+//! the time of the next segment.
 //!
-//! One connection of a page sends too little to show what the path carries, and what several send at once shows it well: a
-//! queue lets their segments out at the bottleneck's pace. When the next page comes, its first flights leave at that pace,
-//! one segment after the other, whosever they are (docs/adr/0022-headstart.md).
+//! One connection of a page sends too little to show the path's capacity, but several at once show
+//! it well: a queue releases their segments at the bottleneck's pace. When the next page starts,
+//! its first flights are sent at that pace, one segment after the other, of any connection
+//! (docs/adr/0022-headstart.md).
 
 use std::collections::VecDeque;
 use units::{Duration, Instant, Rate};
 
-/// Bytes that a rate is taken over: eight segments of 1448. Of the ten that anybody may send at once (RFC 6928) one or two
-/// come with the first ACK. Fewer tell more of clocks and delayed ACKs than of the path.
+/// Bytes over which a rate is measured: eight segments of 1448. One or two of the ten that any host
+/// may send at once (RFC 6928) come with the first ACK. Fewer bytes would show clocks and delayed
+/// ACKs rather than the path.
 const SPAN: u64 = 8 * 1448;
 
-/// ACKs that are looked back at: more than segments of a span.
+/// Number of ACKs that are kept: more than segments of a span.
 const LOOKS_BACK: usize = 24;
 
-/// Arrivals at a network, and departures to it.
+/// ACKs from a network, and departures to it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Together {
     /// ACKs: when each came, and the bytes delivered with it and before.
     arrivals: VecDeque<(Instant, u64)>,
     delivered: u64,
-    /// Most that a span has arrived at, bytes a second, and when one last did; 0: none was seen.
+    /// Highest delivery rate of a span, bytes a second, and when it was last seen; 0: none was
+    /// seen.
     carried: u64,
     carried_at: Instant,
-    /// When the next segment may leave.
+    /// Earliest time of the next segment.
     next: Instant,
-    /// Connections that have something under way.
+    /// Connections with outstanding data.
     senders: u32,
 }
 
 impl Together {
-    /// `bytes` have arrived, of any connection, the last of them `queued` later than on an idle path.
+    /// Notes that `bytes` were delivered, on any connection, the last of them `queued` later than
+    /// on an idle path.
     pub(super) fn note_arrival(&mut self, now: Instant, bytes: u64, queued: Duration) {
         if bytes == 0 {
             return;
@@ -46,9 +50,11 @@ impl Together {
         }
     }
 
-    /// Of the span that ends now; `None` if it is not of one piece, or not at the pace of a bottleneck. What came as it left has
-    /// waited nowhere. What a queue let out has waited, as a burst for about as long as it took to come; for a quarter of that at
-    /// least, for a queue may hold fewer packets than a span has.
+    /// Delivery rate of the span that ends now. `None` if the span has a gap, or did not come at
+    /// the pace of a bottleneck. Segments that kept their spacing have not waited in a queue.
+    /// Segments of a burst that a queue has released have waited for about as long as they took to
+    /// be delivered. They have waited at least a quarter of that, since a queue may hold fewer
+    /// packets than a span has.
     fn rate_of_span(&self, now: Instant, queued: Duration) -> Option<u64> {
         let (mut later, mut longest) = (now, Duration::ZERO);
         for &(then, before) in self.arrivals.iter().rev() {
@@ -67,7 +73,8 @@ impl Together {
         None
     }
 
-    /// Bytes a second; 0: not known. What nothing has reached for longer than `max_age` is forgotten.
+    /// Bytes a second; 0: not known. A rate that was not seen for longer than `max_age` is
+    /// forgotten.
     pub(super) fn carried(&mut self, now: Instant, max_age: Duration) -> u64 {
         if now.saturating_since(self.carried_at) > max_age {
             self.carried = 0;
@@ -75,24 +82,25 @@ impl Together {
         self.carried
     }
 
-    /// The path may not be the one that carried so much: what it carries now, the next arrival says. What has arrived just before
-    /// came at that pace, too.
+    /// Discards the rate, since the path may have changed; the next ACK measures it again, with the
+    /// ACKs just before it.
     pub(super) const fn doubt(&mut self) {
         self.carried = 0;
     }
 
-    /// A connection begins to send, or has nothing under way any more.
+    /// Counts a connection that begins to send, or has nothing outstanding any more.
     pub(super) const fn count_sender(&mut self, begins: bool) {
         self.senders =
             if begins { self.senders.saturating_add(1) } else { self.senders.saturating_sub(1) };
     }
 
-    /// Connections that have something under way; one if nobody was counted.
+    /// Connections with outstanding data; at least one.
     pub(super) fn senders(&self) -> u32 {
         self.senders.max(1)
     }
 
-    /// How far apart segments of `bytes` of one connection arrive if all that send have equal parts; zero: no rate is known.
+    /// Time between segments of `bytes` of one connection if all senders have equal parts; zero:
+    /// the rate is not known.
     pub(super) fn spacing(&self, bytes: u64) -> Duration {
         let all = bytes.saturating_mul(self.senders().into());
         let nanos = u128::from(all) * 1_000_000_000;
@@ -100,7 +108,8 @@ impl Together {
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// When a segment of `bytes` may leave at `rate` bytes a second, behind all that have been given their time.
+    /// Reserves the sending time of a segment of `bytes` at `rate` bytes a second, behind all
+    /// segments with a time.
     pub(super) fn book(&mut self, now: Instant, bytes: u64, rate: u64) -> Instant {
         let at = self.next.max(now);
         let gap = Rate::from_bps(rate.saturating_mul(8)).transmit_time(bytes);
@@ -117,7 +126,7 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    /// As of the last arrival.
+    /// The rate at the time of the last ACK.
     fn carried(together: &mut Together) -> u64 {
         let last = together.arrivals.back().map_or(Instant::ZERO, |(then, _)| *then);
         together.carried(last, Duration::from_secs(600))
@@ -130,8 +139,9 @@ mod tests {
         }
     }
 
-    /// Segments of 1448 bytes a millisecond apart, of whichever connections, are 1.448 MB/s. The first eight tell nothing:
-    /// eight after the first are a span. What comes more slowly later does not lower it.
+    /// Segments of 1448 bytes that are delivered a millisecond apart, on any connections, are 1.448
+    /// MB/s. The first eight show nothing: eight after the first are a span. Slower segments do not
+    /// lower the rate later.
     #[test]
     fn a_span_tells_the_rate() {
         let mut together = Together::default();
@@ -148,8 +158,8 @@ mod tests {
         assert_eq!(carried(&mut together), 1_316_363);
     }
 
-    /// 1.448 MB/s were reached at 8 ms last. A slower span at 5 s does not renew that: 10 s after the 8 ms they are forgotten, and the
-    /// path carries what it has carried since.
+    /// The rate was 1.448 MB/s at 8 ms last. A slower span at 5 s does not renew it: 10 s after the
+    /// 8 ms it is forgotten, and the path has the rate that it has shown since.
     #[test]
     fn a_rate_that_is_not_reached_any_more_is_forgotten() {
         let mut together = Together::default();
@@ -160,7 +170,7 @@ mod tests {
         assert_eq!(together.carried(at(10_008_001), max_age), 0);
         arrive(&mut together, (0..9).map(|n| 11_000_000 + 2000 * n));
         assert_eq!(together.carried(at(11_016_000), max_age), 724_000);
-        // What is reached again counts from then on.
+        // A rate that is seen again counts from then on.
         arrive(&mut together, (0..9).map(|n| 15_000_000 + 2000 * n));
         assert_eq!(together.carried(at(25_016_000), max_age), 724_000);
     }
@@ -176,12 +186,13 @@ mod tests {
             arrive(&mut together, arrivals);
             carried(&mut together)
         };
-        // Eight segments in 12 ms. Of 87 ms they would be 133 kB/s.
+        // Eight segments in 12 ms; over 87 ms they would be 133 kB/s.
         assert_eq!(spread(5000), 965_333);
         assert_eq!([spread(7000), spread(7001), spread(80_000)], [827_428, 0, 0]);
     }
 
-    /// Eight segments in 8 ms that have waited for 1.9 ms at most, less than two of them take, came about as they left.
+    /// Eight segments in 8 ms that have waited for 1.9 ms at most, less than two of them take,
+    /// about kept their spacing.
     #[test]
     fn what_came_as_it_left_tells_no_rate() {
         let carried = |queued_us| {
@@ -194,7 +205,8 @@ mod tests {
         assert_eq!((carried(1900), carried(2000)), (0, 1_448_000));
     }
 
-    /// 1448 bytes at 1.448 MB/s take a millisecond: of twelve senders each has a segment in 12 ms. Without a rate nothing is said.
+    /// 1448 bytes at 1.448 MB/s take a millisecond: of twelve senders each has a segment in 12 ms.
+    /// Without a rate there is no spacing.
     #[test]
     fn segments_of_one_of_several_senders_are_spaced() {
         let mut together = Together::default();
@@ -203,12 +215,13 @@ mod tests {
         arrive(&mut together, (0..9).map(|n| 1000 * n));
         together.count_sender(false);
         assert_eq!(together.spacing(1448), Duration::from_millis(12));
-        // The last one that sends is one, counted or not.
+        // The last sender counts as one, registered or not.
         (0..13).for_each(|_| together.count_sender(false));
         assert_eq!(together.spacing(1448), Duration::from_millis(1));
     }
 
-    /// 1448 bytes at 1.448 MB/s take a millisecond. Who comes second waits behind who came first, and nothing is saved up.
+    /// 1448 bytes at 1.448 MB/s take a millisecond. The second one waits behind the first, and
+    /// unused time is not saved up.
     #[test]
     fn segments_leave_one_after_the_other() {
         let mut together = Together::default();

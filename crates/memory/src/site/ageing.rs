@@ -1,9 +1,11 @@
-//! What a sample weighs by its age: half as much after each half-life, nothing beyond the greatest age.
+//! The weight of a sample by its age: it is halved by each half-life, and zero above the greatest
+//! age.
 
 use super::SiteConfig;
 use super::kept::{OLDEST, TICK_SECONDS};
 
-/// Weights by age in steps of [`super::kept::Tick`]. A question reads hundreds of them, and each is a power.
+/// Weights by age in steps of [`super::kept::Tick`]. A question reads hundreds of them, and each is
+/// a power.
 pub(super) struct Ageing(Vec<f64>);
 
 impl Ageing {
@@ -13,7 +15,7 @@ impl Ageing {
         Self(ages.map(|age| (-age / half_life).exp2()).collect())
     }
 
-    /// What a sample of this age weighs, 0 to 1; `None` if it is too old to count.
+    /// Weight of a sample of this age, 0 to 1; `None` if it is too old to count.
     pub(super) fn weight(&self, age: u32) -> Option<f64> {
         self.0.get(age as usize).copied()
     }
@@ -29,7 +31,8 @@ mod tests {
     use super::*;
     use units::Duration;
 
-    /// A step is 1.0737 s. A half-life of two steps, and four steps that count: 1, 0.71, 0.5, 0.35, 0.25.
+    /// A step is 1.0737 s. A half-life of two steps, and four steps that count: 1, 0.71, 0.5, 0.35,
+    /// 0.25.
     #[test]
     fn half_is_left_after_a_half_life_and_nothing_at_last() {
         let half_life = Duration::from_nanos(2 << 30);

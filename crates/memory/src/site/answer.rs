@@ -1,8 +1,9 @@
-//! From the samples of a network and of what covers it to one answer.
+//! Computes one answer from the samples of a network and of the prefixes that cover it.
 //!
-//! A network's own samples say what it carries. Samples of its neighbours, or of the site, only say what networks are like. So
-//! they answer if they are of several networks, with what most of these networks carry, and with no more than their number
-//! deserves ([`by_others`]). Of several hosts none alone raises an answer much ([`answer`]).
+//! A network's own samples show what it carries. Samples of its neighbours, or of the site, only
+//! show what networks are like. So they answer only if they are of several networks, with a window
+//! that most of these carry, and within a bound by their number ([`by_others`]). No single host
+//! raises an answer much ([`answer`]).
 
 use super::SiteConfig;
 use super::codes::{rate_of, rtt_of, window_of};
@@ -15,27 +16,29 @@ use units::{Duration, Rate};
 
 /// Confidence is half with so much weight.
 const HALF_SURE: f64 = 4.0;
-/// An answer by other networks has at least this confidence: of four networks that were reported just now.
+/// An answer by other networks has at least this confidence: of four networks that were reported
+/// just now.
 const LEAST_CONFIDENCE: f64 = 0.5;
 /// Share of the other networks that carry less than an answer by them.
 const LOW_QUANTILE: f64 = 0.25;
-/// For a network that nobody has seen, the share of connections without loss is rather this.
+/// Share of connections without loss for an unknown network, if the configured share is lower.
 const CAUTION: f64 = 0.9;
-/// No host alone raises an answer to more than so many times what the others say. An answer grows by what one of its hosts has
-/// come through with, and if no host alone raised it at all, the papers' worst cases took 4 % longer.
+/// No host alone raises an answer to more than this factor of the others' answer. An answer grows
+/// by windows that one of its hosts has delivered. If no host alone raised it at all, the papers'
+/// worst cases took 4 % longer.
 const RAISED_BY_ONE: f64 = 1.5;
-/// Which share of a network's own samples measured a lower rate, and which a shorter round trip, than is
-/// answered: away from the ends, which one reporter could move.
+/// Quantiles of the answered rate and round trip among a network's own samples: away from the ends,
+/// which one reporter could move.
 const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
-/// A window was reached, and its queue seen, if this part of the weight reached it.
+/// A window, or its queue, was used if this part of the weight used it.
 const SEEN: f64 = 0.25;
 
 /// Answers a question; `None` if too little is known.
 ///
-/// If several hosts report, each of them is left out once: window and rate are at most [`RAISED_BY_ONE`] times what the others
-/// say. A network that only one host has reported is answered by that host. Other networks answer only if they do so without
-/// any one of the hosts, too.
+/// If several hosts report, each of them is left out once: window and rate are at most
+/// [`RAISED_BY_ONE`] times the others' answer. If only one host has reported a network, that host
+/// answers. Other networks answer only if they also do without any one of the hosts.
 pub(super) fn answer(question: Question<'_>) -> Option<SiteEstimate> {
     let evidence = question.evidence();
     let config = question.config();
@@ -70,14 +73,15 @@ impl Levels {
 }
 
 impl Evidence {
-    /// What all hosts but one answer to the same question.
+    /// The answer of all hosts but one to the same question.
     fn without(&self, reporter: u8, question: Question<'_>) -> Option<SiteEstimate> {
         let (own, left_out) = (self.levels.own.as_ref(), Some(reporter));
         let is_of_others =
             |own: &&Heard| own.samples.iter().any(|sample| sample.reporter != reporter);
         match own.filter(is_of_others) {
             Some(own) => self.estimate(Some(own), left_out, question.config()),
-            // The longest prefix may be that of one host, and others may have reported a shorter one.
+            // The longest prefix may have only one host's samples, and others may have reported a
+            // shorter one.
             None => {
                 let own = own.and_then(|_| question.without(reporter).own());
                 self.estimate(own.as_ref(), left_out, question.config())
@@ -85,7 +89,8 @@ impl Evidence {
         }
     }
 
-    /// The answer of a network with its own samples, if there are any, among which one host is left out.
+    /// The answer of a network with its own samples, if there are any, among which one host is left
+    /// out.
     fn estimate(
         &self,
         own: Option<&Heard>,
@@ -146,9 +151,11 @@ fn by_own(own: &Heard, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate
     }
 }
 
-/// An answer by samples of other networks; `None` if there are too few networks. Each network weighs as one sample at most. The
-/// window is one that three quarters of the networks carry. It is at most what any network is taken to carry, and as much again
-/// for every four networks, up to a bound. Their rates say nothing of this one, which would start beyond its window by them.
+/// An answer by samples of other networks; `None` if there are too few networks. Each network
+/// weighs as one sample at most. The window is one that three quarters of the networks carry. It is
+/// at most the window that any network is assumed to carry, and as much again for every four
+/// networks, up to a bound. Their rates do not apply to this network, which would start with more
+/// than its window by them.
 fn by_others(
     source: EstimateSource,
     level: &Heard,
@@ -208,7 +215,7 @@ fn limit_networks(samples: &mut [Weighted]) {
     }
 }
 
-/// The rate below which a share of the samples lies.
+/// The rate that a share of the samples does not exceed.
 fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>, share: f64) -> Option<Rate> {
     quantile(samples, share, |sample| sample.rate).and_then(rate_of)
 }
@@ -218,8 +225,9 @@ fn rtt_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Dura
     quantile(samples, RTT_QUANTILE, |sample| sample.rtt).and_then(rtt_of)
 }
 
-/// A window that is no more than what may come of the one that was reached (to the end of its step: up to 9 % more), and no more than rate times round trip and the queue
-/// that was seen, where most samples with a rate have seen the network's and not the sender's.
+/// Bounds a window by the growth of the largest used one (to the end of its step: up to 9 % more).
+/// If most samples with a rate show the network's rate and not the sender's, rate times round trip
+/// with the observed queue is a bound, too.
 fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
     let seen = Counted::of(samples).reached_by(weight_of(samples) * SEEN);
     let window = window.min(growth(seen));
@@ -239,7 +247,7 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
     window.min(rate.bytes_in(rtt).max(seen))
 }
 
-/// The code below which a share of the samples lies that know it, by weight.
+/// The code that a share of the samples with a value does not exceed, by weight.
 fn quantile<'a>(
     samples: impl IntoIterator<Item = &'a Weighted>,
     share: f64,

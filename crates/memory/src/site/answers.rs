@@ -1,9 +1,10 @@
-//! Answers that still hold. Many visitors of a network come at once, and each of them asks: the answer is reckoned once, until a
-//! report of the network, or its age, changes it.
+//! Answers that still hold. Many visitors of a network come at once, and each of them asks: the
+//! answer is computed once, until a report of the network, or its age, changes it.
 //!
-//! An answer holds for a thirty-second part of the half-life: its samples then weigh 2 % less, all of them alike. That long
-//! the reports of its neighbours, and of the site, do not reach it either. A table of fixed places, one for each
-//! hash: what comes takes the place of what was there.
+//! An answer holds for a thirty-second part of the half-life: its samples then weigh 2 % less, all
+//! of them alike. For that time the reports of its neighbours, and of the site, do not change it
+//! either. The table has a fixed number of slots, one for each hash: an entry replaces the one
+//! before.
 
 use super::estimate::SiteEstimate;
 use super::kept::{TICK_SECONDS, Tick};
@@ -12,9 +13,9 @@ use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// Places at most.
+/// Maximum number of slots.
 const MOST: usize = 1 << 16;
-/// An answer holds for so small a part of the half-life.
+/// Part of the half-life for which an answer holds.
 const PART_OF_HALF_LIFE: u32 = 32;
 
 /// Answers of a [`SiteMemory`], each under the address that was asked for.
@@ -35,7 +36,7 @@ struct KeptAnswer {
 }
 
 impl KeptAnswers {
-    /// Places for the answers of a memory of this configuration.
+    /// Slots for the answers of a memory of this configuration.
     pub fn new(config: &SiteConfig) -> Self {
         let places = config.max_networks.clamp(1, MOST).next_power_of_two();
         Self {
@@ -45,7 +46,8 @@ impl KeptAnswers {
         }
     }
 
-    /// What `memory` answers for `address`, if it was asked for lately and nothing was heard of it since. Its age is that of now.
+    /// The answer of `memory` for `address`, if it was asked lately and has no report since. Its
+    /// age is updated.
     pub fn get(&self, memory: &SiteMemory, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let asked = Prefix::of_address(address).next()?;
         let kept = self.places[self.place(asked)].as_ref().filter(|kept| kept.asked == asked)?;
@@ -57,7 +59,7 @@ impl KeptAnswers {
         Some(SiteEstimate { age: kept.estimate.age + passed, ..kept.estimate })
     }
 
-    /// Keeps what `memory` has answered for `address` at `now`, while nobody told it anything.
+    /// Keeps the answer of `memory` for `address` at `now`, before the next report.
     pub fn put(
         &mut self,
         memory: &SiteMemory,
@@ -124,8 +126,8 @@ mod tests {
     }
 
     proptest! {
-        /// Of a network whose samples answer alone, what is kept is what would be reckoned anew at the moment it was kept, whatever
-        /// is reported in between.
+        /// For a network whose samples answer alone, a kept answer equals the one that was computed
+        /// when it was kept, whatever is reported in between.
         #[test]
         fn what_is_kept_is_what_was_answered(
             steps in prop::collection::vec((0..4_u8, 0..3_u8, 1..400_u64, any::<bool>()), 1..80),

@@ -1,18 +1,19 @@
-//! What a network's own samples say of the next one: whether it is one of the network's first moments, and how often its window was tried
-//! in vain before.
+//! Relates a network's own samples to the next one: whether that is one of the network's first, and
+//! how often its window was tried in vain before.
 
 use super::FEW;
 use super::kept::{KeptSample, Tick};
 use super::note::Note;
 
-/// Codes of windows within which two losses are of one edge: half an octave.
+/// Codes of windows within which two losses are of one queue limit: half an octave.
 const NEAR: u8 = 8;
-/// For so many steps of time after a network's first sample, 10.7 s, transfers report that began without an answer, or met those that did.
+/// Steps of time after a network's first sample, 10.7 s, in which reporting transfers started
+/// without an answer, or met transfers that did.
 const BEFORE_ANSWERS: u32 = 10;
 
 /// A network's own samples when another one comes.
 pub(super) struct KeptBefore<'a> {
-    /// When the newest of them was taken.
+    /// Time of the newest of them.
     pub(super) heard: Tick,
     pub(super) places: &'a mut [KeptSample],
     /// Nothing else was ever reported.
@@ -33,7 +34,7 @@ impl KeptBefore<'_> {
         if self.places.len() > FEW { sample } else { self.count_tries(sample) }
     }
 
-    /// Counts tries in vain. A window that came through ends those of smaller ones.
+    /// Counts tries in vain. A delivered window ends the tries of smaller ones.
     fn count_tries(self, sample: KeptSample) -> KeptSample {
         if sample.is_loss() {
             let tries = self.tries(sample);
@@ -47,8 +48,8 @@ impl KeptBefore<'_> {
         sample
     }
 
-    /// How often a window about as large was tried before this loss. It is a try if smaller ones, and none as large, came through since the
-    /// loss before.
+    /// Number of times that a window of about this size was tried before this loss. It is a try if
+    /// smaller windows, and none as large, were delivered since the loss before.
     fn tries(&self, loss: KeptSample) -> u8 {
         let is_near =
             |place: &&KeptSample| place.is_loss() && place.window.abs_diff(loss.window) <= NEAR;
@@ -76,7 +77,7 @@ mod tests {
 
     const HEARD: Tick = Tick(1000);
 
-    /// A sample of a window between 16 and 64 kB, so many sixteenths of an octave above 16.
+    /// A sample of a window between 16 and 64 kB: this number of sixteenths of an octave above 16.
     fn sample(steps: u32, loss: bool) -> KeptSample {
         let report = SiteReport {
             network: "192.0.2.0/24".parse().unwrap(),
@@ -91,7 +92,7 @@ mod tests {
         KeptSample::new(0, &report).of_own(&report)
     }
 
-    /// What is noted on a sample that comes a minute after others, of which some were kept until then.
+    /// The note on a sample that comes a minute after others, of which some were kept until then.
     fn after(places: &mut [KeptSample], next: KeptSample) -> Note {
         let before = KeptBefore { heard: HEARD, places, are_all: false };
         Note::read(before.annotate(next, Tick(HEARD.0 + 60)).label)
@@ -108,10 +109,11 @@ mod tests {
         assert_eq!(tries(&[loss, below]), 1);
         // Nothing was sent in between: the same crowd.
         assert_eq!(tries(&[loss]), 0);
-        // As much as the smaller of both came through: chance. Before the last loss it says nothing of what was tried after it.
+        // A window as large as the smaller of both was delivered: the loss is random. If it was
+        // delivered before the last loss, it shows nothing of the tries after it.
         assert_eq!(tries(&[loss, below, aged(sample(16, false), 5)]), 0);
         assert_eq!(tries(&[loss, below, aged(sample(16, false), 30)]), 1);
-        // More than half an octave apart: another edge.
+        // More than half an octave apart: another queue limit.
         assert_eq!(tries(&[aged(sample(11, true), 20), below]), 0);
         let tried = |tries: u8| loss.noted(Note::default().with_tries(tries));
         assert_eq!([1, 2, 3].map(|before| tries(&[tried(before), below])), [2, 3, 3]);
@@ -133,7 +135,8 @@ mod tests {
         assert_eq!(halvings(&[tried])(&tried), 4);
     }
 
-    /// Eleven steps after the first one, answers have been given. Where more was reported than is kept, nobody knows which was the first.
+    /// Eleven steps after the first one, answers have been given. If there were more reports than
+    /// kept samples, it is not known which was the first.
     #[test]
     fn the_first_samples_are_those_of_the_first_moments() {
         let first = |are_all: bool, oldest: u32, passed: u32| {

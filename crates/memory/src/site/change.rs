@@ -1,32 +1,39 @@
-//! A path that has changed: its newest samples do not fit the older ones, which count little from then on.
+//! Detects a changed path: its newest samples do not fit the older ones, which count little from
+//! then on.
 //!
-//! Ageing alone forgets a path within several half-lives. Here the newest samples are held against all older ones: their windows
-//! by the test that also tells two networks apart, their round trips, and their rates where the slower of the two were the
-//! network's. One host cannot bring a change about: whichever host is left out, the samples of the others have to show it.
+//! Ageing alone forgets a path within several half-lives. Here the newest samples are compared with
+//! all older ones: by windows, round trips and rates. Windows are compared by the test that also
+//! separates two networks. Rates count if the slower of the two were the network's. One host cannot
+//! cause a change: whichever host is left out, the samples of the others have to show it.
 //!
-//! A path that became slower is looked for at every place, so it is found again, at the same place, until nothing from before is
-//! kept. Six samples are enough, beside those of the host that has reported most of them.
+//! A path that became slower is looked for at every position. So it is found again, at the same
+//! position, until no older sample is kept. Six samples are enough, beside those of the host that
+//! has reported most of them.
 
 use super::reporters::ReporterSet;
 use super::survival::{Counted, Weighted};
 
-/// Numbers of newest samples that are held against the rest, for all but a slower path.
+/// Numbers of newest samples that are compared with the rest, for every change but a slower path.
 const LOOKS: [usize; 5] = [4, 6, 9, 13, 20];
-/// Standard deviations from which on that is a change. Transfers of one moment meet the same crowd, so they differ from
-/// others more than the test allows for; with four, half of the papers' cases took a seventh longer.
+/// Standard deviations from which on that is a change. Transfers of one moment meet the same crowd,
+/// so they differ from others more than the test allows for; with four, half of the papers' cases
+/// took a seventh longer.
 const CHANGED: f64 = 6.0;
-/// So many samples that all say another rate or round trip are no chance.
+/// Number of samples with another rate or round trip that rules out chance.
 const ALIKE: usize = 6;
 /// Steps of rates or round trips, a fifth, by which they have to differ.
 const BEYOND: i16 = 3;
-/// Steps of rates, an octave, by which a path has to be slower: whoever shares it with one other has half of it.
+/// Steps of rates, an octave, by which a path has to be slower: a connection that shares it with
+/// one other has half of it.
 const SLOWER: i16 = 8;
-/// So many newest samples are looked at for the moment at which a path became slower: each is held against all.
+/// Number of newest samples among which the moment is sought at which a path became slower: each is
+/// compared with all.
 const NEWEST: usize = 512;
-/// What is left of the weight of samples from before.
+/// Remaining part of the weight of samples from before a change.
 pub(super) const LEFT: f64 = 0.05;
 
-/// Lowers the weight of samples from before a change; they are in the order of their age, newest first.
+/// Lowers the weight of samples from before a change; they are in the order of their age, newest
+/// first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {
     let known: Vec<_> = samples.iter().map(Known::of).collect();
     if let Some(newest) = became_slower(&known).or_else(|| became_other(&known)) {
@@ -34,8 +41,8 @@ pub(super) fn discount_before_change(samples: &mut [Weighted]) {
     }
 }
 
-/// A sample, and the code of its rate if that was the network's. Each sample is held against others hundreds of times, and to find out whose its
-/// rate was takes a division.
+/// A sample, and the code of its rate if that was the network's. Each sample is compared with
+/// others hundreds of times, and deciding whose its rate was takes a division.
 #[derive(Clone, Copy)]
 struct Known {
     sample: Weighted,
@@ -49,7 +56,7 @@ impl Known {
     }
 }
 
-/// Samples up to a place and behind it, without those of one host.
+/// Samples before and after a position, without those of one host.
 #[derive(Clone, Copy)]
 struct Split<'a> {
     new: &'a [Known],
@@ -88,7 +95,8 @@ impl<'a> Split<'a> {
         Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED
     }
 
-    /// A rate that the sender's own window made is a lower bound: one that is higher says nothing against it.
+    /// A rate that the sender's own window made is a lower bound: one that is higher says nothing
+    /// against it.
     fn is_faster_or_other_way(self) -> bool {
         let shorter = |known: &Known| rtt(known).map(|code| -code);
         self.is_beyond(BEYOND, rate, |known| known.network_rate)
@@ -96,13 +104,14 @@ impl<'a> Split<'a> {
             || self.is_beyond(BEYOND, shorter, shorter)
     }
 
-    /// Whatever made the older rates, the network carried them then.
+    /// The network carried the older rates then, whatever limited them.
     fn is_slower(self) -> bool {
         let slower = |known: &Known| known.network_rate.map(|code| -code);
         self.is_beyond(SLOWER, slower, |known| rate(known).map(|code| -code))
     }
 
-    /// All new ones that are known, at least [`ALIKE`] of them, lie so many steps above nine tenths of the old ones.
+    /// Whether all new samples with a value, at least [`ALIKE`], lie more than `steps` above nine
+    /// tenths of the old ones.
     fn is_beyond(
         self,
         steps: i16,
@@ -138,7 +147,7 @@ fn rtt(known: &Known) -> Option<i16> {
     known_code(known.sample.rtt)
 }
 
-/// How many samples are newer than the moment at which the path became slower, if it did.
+/// Number of samples since the moment at which the path became slower, if it did.
 fn became_slower(samples: &[Known]) -> Option<usize> {
     let alone = is_of_one(samples);
     let (mut heard, mut most) = ([0_u16; 128], 0);
@@ -156,7 +165,7 @@ fn became_slower(samples: &[Known]) -> Option<usize> {
     None
 }
 
-/// The same of other changes.
+/// Number of samples since another change.
 fn became_other(samples: &[Known]) -> Option<usize> {
     let alone = is_of_one(samples);
     let mut looks = LOOKS.into_iter().take_while(|newest| 2 * newest <= samples.len());
@@ -186,7 +195,7 @@ mod tests {
     use super::super::codes::window_code;
     use super::*;
 
-    /// So many samples of reporters 0, 1, 2, 0, ..., of which each `nth` was a loss; 0: none.
+    /// A number of samples of reporters 0, 1, 2, 0, ..., of which each `nth` was a loss; 0: none.
     fn samples(count: usize, kilobytes: u64, reporters: u8, nth: usize) -> Vec<Weighted> {
         let sample = |n: usize| Weighted {
             window: window_code(kilobytes << 10),
@@ -210,11 +219,13 @@ mod tests {
 
     #[test]
     fn a_network_that_became_slower_is_noticed_with_few_samples() {
-        // Of thirteen, eight are not the most heard host's: eight losses at 40 kB, where 8 * 8 / 48 = 1.33 were to be
-        // expected beside forty others: 6.67 more, with a variance of 8 * (8 * 40 / 48^2) * 40 / 47 = 0.95: 6.9.
+        // Eight of thirteen samples are not the most frequent host's: eight losses at 40 kB. Beside
+        // forty others 8 * 8 / 48 = 1.33 were expected: an excess of 6.67, with a variance of 8 *
+        // (8 * 40 / 48^2) * 40 / 47 = 0.95: 6.9.
         let old = samples(60, 200, 3, 2);
         assert_eq!(old_weight(&samples(13, 40, 3, 1), &old), LEFT);
-        // Four of the only host: 4 - 4 * 4 / 64 = 3.75, variance 4 * (4 * 60 / 64^2) * 60 / 63 = 0.22: 7.9.
+        // Four of the only host: 4 - 4 * 4 / 64 = 3.75, variance 4 * (4 * 60 / 64^2) * 60 / 63 =
+        // 0.22: 7.9.
         assert_eq!(old_weight(&samples(4, 40, 1, 1), &samples(60, 200, 1, 2)), LEFT);
     }
 
@@ -224,19 +235,22 @@ mod tests {
             let known = |sample: Weighted| Weighted { rate, rtt, ..sample };
             samples(count, 200, 1, 0).into_iter().map(known).collect()
         };
-        // Codes: 100 are 5.3 Mbit/s and 5.2 ms, so 200 kB were mostly queue; three steps are a fifth.
+        // Codes: 100 are 5.3 Mbit/s and 5.2 ms, so 200 kB were mostly queue; three steps are a
+        // fifth.
         let old = of(30, 100, 100);
         assert_eq!(old_weight(&of(6, 100, 103), &old), LEFT);
         assert_eq!(old_weight(&of(6, 100, 97), &old), LEFT);
         assert_eq!(old_weight(&of(6, 103, 100), &old), LEFT);
         assert_eq!(old_weight(&of(6, 102, 102), &old), 1.0);
-        // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Eight steps less are half of it.
+        // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Eight steps
+        // less are half of it.
         assert_eq!(old_weight(&of(6, 92, 100), &old), LEFT);
         assert_eq!(old_weight(&of(6, 93, 100), &old), 1.0);
     }
 
-    /// Of 64 samples that are kept, those before a change are told apart from its sixth sample on until five are left, which is fewer than
-    /// could say anything. Of three hosts in turn a third is left out: at the ninth, six of others.
+    /// With 64 kept samples a change is found from its sixth sample on, until five older ones are
+    /// left, which are too few to show anything. With three hosts in turn a third is left out: the
+    /// change is found at the ninth, with six of other hosts.
     #[test]
     fn a_change_is_found_again_until_nothing_before_it_is_left() {
         for (reporters, first) in [(1, 6), (3, 9)] {
@@ -249,7 +263,8 @@ mod tests {
                 old_weight(&new, &old) < 1.0
             };
             let found: Vec<_> = (1..64).filter(|newer| found(*newer)).collect();
-            // Among the last, the six that are left are of two hosts only where each third is left out.
+            // Among the last, the six that are left are of two hosts only where each third is left
+            // out.
             let last = 64 - first;
             assert_eq!(found, (first..=last).collect::<Vec<_>>(), "{reporters}");
         }
@@ -274,12 +289,12 @@ mod tests {
         let mut lies = samples(20, 4, 1, 1);
         lies.iter_mut().for_each(|lie| lie.reporter = 77);
         assert_eq!(old_weight(&lies, &old), 1.0);
-        // Where nobody else has said anything, its word is all there is.
+        // If no other host has reported, the one host decides.
         assert_eq!(old_weight(&samples(4, 4, 1, 1), &samples(60, 200, 1, 2)), LEFT);
     }
 
-    /// Of the newest the honest host has reported most, so it is the one to be left out. What is left is the rogue's, old and new,
-    /// and shows a change. Without the rogue there is none.
+    /// The honest host has reported most of the newest samples, so it is the one to be left out.
+    /// The rest is the rogue's, old and new, and shows a change. Without the rogue there is none.
     #[test]
     fn the_host_that_reports_less_changes_nothing_alone() {
         let known =

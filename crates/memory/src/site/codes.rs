@@ -19,7 +19,7 @@ static RATES: Scale = Scale::new(1000, 8, 4_683_695_048);
 static RTTS: Scale = Scale::new(10_000, 11, 4_574_316_648);
 
 impl Scale {
-    /// A scale from `first` on, with so many steps an octave, each `ratio` times 2^-32.
+    /// A scale from `first` on, with `steps` an octave, each `ratio` times 2^-32.
     const fn new(first: u64, steps: u32, ratio: u64) -> Self {
         let mut values = [0; 256];
         let mut code = 1;

@@ -1,43 +1,46 @@
-//! How a site's memory weighs what it is told.
+//! Configuration of a site's memory: weights and limits of samples.
 
 use super::kept::TICK_SECONDS;
 use units::Duration;
 
-/// How a [`super::SiteMemory`] weighs what it is told, and how much it keeps.
+/// Weights of samples in a [`super::SiteMemory`], and how much it keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SiteConfig {
     /// Networks and covering prefixes kept at most, each with eight samples: 85 bytes.
     pub max_networks: usize,
-    /// Beside them, prefixes that are heard of often and keep 64 samples: 477 bytes each.
+    /// Beside them, frequently reported prefixes, which keep 64 samples: 477 bytes each.
     pub max_busy: usize,
-    /// In which time a sample loses half of its weight. Five minutes, for which paths were found to be
-    /// stable (Zhang, Qiu & Keshav 2000 §5.2.3).
+    /// Half-life of a sample's weight. Five minutes, for which paths were found to be stable
+    /// (Zhang, Qiu & Keshav 2000 §5.2.3).
     pub half_life: Duration,
     /// Networks whose newest sample is older answer no more by themselves. At most 17 hours.
     pub max_age: Duration,
-    /// The share of connections that the answered window serves without loss, 0 to 1. In flights of up to 32 segments a loss of
-    /// 2.5 counts as one, lighter ones less, and heavier ones up to twice. The default, 0.35, gave the shortest transfers in the papers' cases
-    /// (docs/validation/site-memory.md): losses may cost a round trip, and half of a window costs as much at each transfer.
+    /// The share of connections that the answered window serves without loss, 0 to 1. In flights of
+    /// up to 32 segments a loss of 2.5 counts as one, lighter ones less, and heavier ones up to
+    /// twice. The default, 0.35, gave the shortest transfers in the papers' cases
+    /// (docs/validation/site-memory.md): losses may cost a round trip, and half of a window costs
+    /// as much at each transfer.
     pub share: f64,
     /// The window that any network is taken to carry, bytes: the initial window that any host may
     /// begin with (RFC 6928).
     pub carried_by_all: u64,
-    /// The window that other networks answer with, at most, bytes: 32 segments, as much as cold starts of paths that
-    /// nobody knows may have ([`arith::reuse::wide_cold_window`]). However many they are, this one may be slow.
+    /// The largest window that other networks answer with, bytes: 32 segments, as much as cold
+    /// starts of unknown paths may have ([`arith::reuse::wide_cold_window`]). However many networks
+    /// there are, this one may be slow.
     pub most_by_others: u64,
-    /// Chance of a loss in each eighth of an octave above that, where nobody has been.
+    /// Chance of a loss in each eighth of an octave above that, without any sample.
     pub hazard: f64,
-    /// As how many samples what a covering prefix or the site says counts.
+    /// Number of samples as which a covering prefix or the site counts.
     pub strength: f64,
-    /// Most that one host's samples weigh beside others, as a part of the others' weight; or three samples, if the others weigh as
-    /// much.
+    /// Most that one host's samples weigh beside others, as a part of the others' weight; or three
+    /// samples, if the others weigh as much.
     pub reporter_share: f64,
     /// Standard deviations between two halves of a prefix, or a network and what covers it, from
     /// which on they do not answer together.
     pub disagreement: f64,
     /// The number of this gateway among those of the site, for [`super::SiteRecord`]s.
     pub origin: u32,
-    /// What prefixes are hashed with: secret, where visitors could choose theirs.
+    /// Key of the hash of prefixes: secret, if visitors could choose their prefixes.
     pub seed: u64,
 }
 

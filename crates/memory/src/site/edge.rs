@@ -1,18 +1,20 @@
-//! A sharp edge: a queue that holds a flight up to a size, and loses of any that is larger. So it is where a connection has a
-//! path to itself. Beside a crowd losses come by chance, and a smaller window does not avoid them.
+//! A sharp queue limit: a queue that holds a flight up to a size, and loses segments of any larger
+//! one. That is so if a connection has a path to itself. Beside a crowd losses are random, and a
+//! smaller window does not avoid them.
 //!
-//! Which of the two the samples speak for is asked of their likelihoods. Chance has one number to choose, how often a loss
-//! comes; an edge has one, where it is. So the likelihoods compare as they are (Akaike 1974).
+//! The likelihoods of the samples decide between the two. Chance has one parameter, the frequency
+//! of losses; a queue limit has one, its size. So the likelihoods are comparable (Akaike 1974).
 
 use super::codes::window_of;
 use super::survival::{STEPS, Weighted, step_of, window_at};
 
-/// Of samples beyond an edge so many come through, and of those below so many meet a loss: what shares the path moves it.
+/// Part of the samples above a queue limit that is delivered, and of those below it that meets a
+/// loss: other traffic on the path moves the limit.
 const BY_CHANCE: f64 = 0.1;
 
-/// The largest window, bytes, that a `share` of connections gets through where the samples speak for an edge, which lies anywhere
-/// between the largest window that came through below it and the smallest loss beyond. `None` if chance explains the samples as
-/// well.
+/// The largest window, bytes, that a `share` of connections delivers, if the samples show a queue
+/// limit. The limit lies anywhere between the largest delivered window below it and the smallest
+/// loss above it. `None` if chance explains the samples as well.
 pub(super) fn at_edge(samples: &[Weighted], share: f64) -> Option<u64> {
     let step = edge(samples)?;
     let of = |loss: bool| samples.iter().filter(move |sample| sample.loss == loss);
@@ -23,7 +25,7 @@ pub(super) fn at_edge(samples: &[Weighted], share: f64) -> Option<u64> {
     Some((below * (beyond / below).max(1.0).powf(1.0 - share)) as u64)
 }
 
-/// The first step beyond the edge at which most samples fit one.
+/// The first step above the queue limit that fits most samples.
 fn edge(samples: &[Weighted]) -> Option<usize> {
     let (mut passed, mut lost) = ([0.0; STEPS], [0.0; STEPS]);
     for sample in samples {
@@ -31,7 +33,8 @@ fn edge(samples: &[Weighted]) -> Option<usize> {
         all[step_of(sample.window)] += sample.weight;
     }
     let (came, met): (f64, f64) = (passed.iter().sum(), lost.iter().sum());
-    // With an edge below all windows each loss fits; as it moves up, what came through below does, and losses there do not.
+    // With a limit below all windows each loss fits. As the limit moves up, delivered windows below
+    // it fit, and losses there do not.
     let (mut fits, mut best) = (met, (met, 0));
     for step in 0..STEPS {
         fits += passed[step] - lost[step];
@@ -70,7 +73,7 @@ mod tests {
 
     #[test]
     fn an_edge_lies_anywhere_between_what_came_through_and_a_loss() {
-        // An edge explains all four: 4 ln 0.9 = -0.4; chance of a half: 4 ln 0.5 = -2.8.
+        // A queue limit explains all four: 4 ln 0.9 = -0.4; chance of a half: 4 ln 0.5 = -2.8.
         let four = [(16, false, 1.0), (32, true, 1.0), (16, false, 1.0), (32, true, 1.0)];
         // All connections get 16 through, half of them 16 * 2^0.5 = 22.6, and none 32.
         assert_eq!([1.0, 0.5, 0.0].map(|share| answer(&four, share)), [16, 22, 32].map(Some));
@@ -78,8 +81,8 @@ mod tests {
 
     #[test]
     fn an_edge_is_forgotten_as_its_losses_age() {
-        // One loss that weighs 0.05 beside four that came through: 4.05 ln 0.9 = -0.43; chance: p = 0.0123, 0.05 ln p = -0.22 and
-        // 4 ln (1 - p) = -0.05, together -0.27.
+        // One loss that weighs 0.05 beside four deliveries: 4.05 ln 0.9 = -0.43. By chance: p =
+        // 0.0123, 0.05 ln p = -0.22 and 4 ln (1 - p) = -0.05, together -0.27.
         assert_eq!(answer(&[(16, false, 4.0), (32, true, 0.05)], 1.0), None);
         // With a weight of 0.2: 4.2 ln 0.9 = -0.44; p = 0.0476: -0.61 - 0.20.
         assert_eq!(answer(&[(16, false, 4.0), (32, true, 0.2)], 1.0), Some(16));
@@ -87,7 +90,8 @@ mod tests {
 
     #[test]
     fn where_losses_come_by_chance_there_is_no_edge() {
-        // The same window came through and did not: two of four do not fit an edge, 2 ln 0.9 + 2 ln 0.1 = -4.8.
+        // The same window was delivered and was lost: two of four do not fit a limit, 2 ln 0.9 + 2
+        // ln 0.1 = -4.8.
         let mixed = [(16, false, 1.0), (16, true, 1.0), (16, false, 1.0), (16, true, 1.0)];
         assert_eq!(answer(&mixed, 0.5), None);
         assert_eq!(answer(&[(16, true, 3.0)], 0.5), None);
@@ -96,7 +100,8 @@ mod tests {
     }
 
     proptest! {
-        /// An answer lies between a window that came through and one that met a loss, and falls as the share grows.
+        /// An answer lies between a delivered window and one that met a loss, and shrinks as the
+        /// share grows.
         #[test]
         fn an_answer_lies_at_the_edge(
             all in prop::collection::vec((1..60_000_u64, any::<bool>(), 0.01..1.0_f64), 0..40),

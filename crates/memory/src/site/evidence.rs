@@ -1,4 +1,4 @@
-//! What a site has heard of the network of an address, and of what covers it, by what each sample weighs now.
+//! Samples of an address's network, and of the prefixes that cover it, with their present weights.
 
 use super::change::{LEFT, discount_before_change};
 use super::kept::{AHEAD, Tick};
@@ -9,9 +9,9 @@ use super::survival::{Counted, Hazards, SampleOrder, Weighted};
 use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 
-/// So much weight of its own makes a network's answer its own.
+/// Weight of a network's own samples from which on they alone answer.
 pub(super) const ENOUGH: f64 = 3.0;
-/// One host's samples may always weigh so much, but no more than those of all others together.
+/// Weight that one host's samples may always have, but no more than those of all others together.
 const ALWAYS: f64 = 3.0;
 
 /// One question to a site's memory.
@@ -27,26 +27,26 @@ pub(super) struct Question<'a> {
 /// Samples of a prefix, and which it is.
 pub(super) struct Heard {
     pub(super) prefix: Prefix,
-    /// The newest first, all that were heard.
+    /// All samples of the prefix, the newest first.
     pub(super) samples: Vec<Weighted>,
 }
 
 /// The samples that answer a question.
 pub(super) struct Levels {
-    /// Those of the network itself: of the longest prefix that was reported.
+    /// Samples of the network itself: of the longest reported prefix.
     pub(super) own: Option<Heard>,
-    /// Those of other networks under each prefix that covers it, longest first.
+    /// Samples of other networks under each prefix that covers it, longest first.
     pub(super) covering: Vec<Heard>,
-    /// Those of other networks of the whole site.
+    /// Samples of other networks of the whole site.
     pub(super) site: Heard,
 }
 
-/// What a question finds.
+/// Samples that answer a question, and prior hazards.
 pub(super) struct Evidence {
     pub(super) levels: Levels,
-    /// What is assumed, and what all prefixes say that cover the network.
+    /// Hazards by assumption, and by all prefixes that cover the network.
     pub(super) hazards: Hazards,
-    /// As how many samples these hazards count.
+    /// Number of samples as which these hazards count.
     pub(super) strength: f64,
 }
 
@@ -59,8 +59,8 @@ impl Heard {
         self.samples.is_empty()
     }
 
-    /// The samples that count: without those of a host that is left out, and with a lower weight of each reporter that has more
-    /// than its part. Heavy losses use up more of it.
+    /// The samples that count: without those of a host that is left out, and with a lower weight of
+    /// each reporter that has more than its part. Heavy losses use up more of it.
     pub(super) fn counting(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
         let counting = |sample: &&Weighted| Some(sample.reporter) != left_out;
         let mut samples: Vec<_> = self.samples.iter().filter(counting).copied().collect();
@@ -72,7 +72,7 @@ impl Heard {
 }
 
 impl Levels {
-    /// Whether several hosts have reported anything of it.
+    /// Whether several hosts have reported it.
     pub(super) fn are_of_several(&self) -> bool {
         let levels = self.own.iter().chain(&self.covering).chain([&self.site]);
         ReporterSet::of(levels.flat_map(|level| &level.samples)).len() > 1
@@ -97,7 +97,7 @@ impl<'a> Question<'a> {
         let own = self.own();
         let covering = self.covering(own.as_ref());
         let site = self.heard(Prefix::SITE, own.as_ref());
-        // What is assumed counts as one sample; what was heard as many as there are, up to a few.
+        // The assumption counts as one sample; samples count by their weight, up to a few.
         let config = self.config();
         let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
         let mut strength = 1.0;
@@ -115,8 +115,8 @@ impl<'a> Question<'a> {
         all.find(|heard| !heard.is_empty())
     }
 
-    /// The prefixes that cover the network, longest first. Of each the half in which the network
-    /// lies, and the other one, too, unless they disagree.
+    /// The prefixes that cover the network, longest first. Each is represented by the half that
+    /// contains the network, together with the other half unless they disagree.
     fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
@@ -135,8 +135,8 @@ impl<'a> Question<'a> {
         Heard { prefix: half.joined(), samples }
     }
 
-    /// What all gateways have heard of a prefix, by what it weighs now, without the samples of a network
-    /// that count as its own.
+    /// Samples of all gateways for a prefix, with their present weights, without the samples of a
+    /// network that count as its own.
     fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
         let without = without.map(|own| own.prefix.label());
         let mut orders = Vec::new();
@@ -172,8 +172,9 @@ impl<'a> Question<'a> {
         orders.into_iter().map_while(|order| order.of_covered(ageing)).collect()
     }
 
-    /// A network's own samples, the newest first. Beside a few others, those of its first moments weigh little: transfers
-    /// that began without an answer met their own crowd of slow starts. So do those from before a change.
+    /// A network's own samples, the newest first. Beside a few others, those of its first moments
+    /// weigh little: transfers that started without an answer met their own crowd of slow starts.
+    /// Samples from before a change weigh little, too.
     fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         let others = orders.iter().filter(|order| !order.note().is_first()).count();
@@ -207,7 +208,7 @@ fn cap_reporters(samples: &mut [Weighted], share: f64) {
     }
 }
 
-/// What samples weigh together.
+/// Sum of the weights of samples.
 pub(super) fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
     samples.into_iter().map(|sample| sample.weight).sum()
 }

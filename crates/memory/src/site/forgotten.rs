@@ -1,7 +1,9 @@
-//! Networks that somebody had forgotten, and when. Samples of before stay away from then on, whichever gateway or file has kept them.
+//! Networks that were forgotten by request, and when. Earlier samples are refused from then on,
+//! whichever gateway or file has kept them.
 //!
-//! As long as a sample can be told its age, its network is kept here. If there are too many, the longest prefixes are shortened: then
-//! old samples of their neighbours are not taken from others either.
+//! A network is kept here as long as the age of a sample can be represented. If there are too many
+//! networks, the longest prefixes are shortened: then old samples of their neighbours are not taken
+//! from others either.
 
 use super::kept::{OLDEST, Tick};
 use super::prefix::Prefix;
@@ -11,7 +13,7 @@ use units::Instant;
 
 /// Networks at most.
 const MOST: usize = 1024;
-/// By so many bits prefixes are shortened where there are too many.
+/// Number of bits by which prefixes are shortened if there are too many.
 const SHORTENED: u8 = 4;
 
 /// A network that is forgotten: all samples that were taken until then.
@@ -24,7 +26,8 @@ pub struct SiteForget {
 }
 
 impl SiteForget {
-    /// For so many steps of 2^30 ns, 17.9 h, samples of before have to be kept away: older ones are none.
+    /// Steps of 2^30 ns for which earlier samples have to be refused, 17.9 h: older samples do not
+    /// exist.
     pub const LASTS: u32 = OLDEST;
 
     /// Forgets `network` at `now`.
@@ -33,12 +36,12 @@ impl SiteForget {
     }
 }
 
-/// What was forgotten: at most 1024 networks.
+/// Forgotten networks: at most 1024.
 #[derive(Clone, Debug, Default)]
 pub struct ForgottenNetworks {
     times: BTreeMap<Prefix, Tick>,
     newest: Tick,
-    /// Which lengths its prefixes have, a bit for each: few, so a search is short.
+    /// Lengths of its prefixes, a bit for each: there are few, so a search is short.
     lengths: u128,
 }
 
@@ -61,7 +64,7 @@ impl ForgottenNetworks {
         self.lengths = self.times.keys().fold(0, |lengths, prefix| lengths | bit_of(*prefix));
     }
 
-    /// Whether it is noted that all of this network was forgotten then, or later.
+    /// Whether all of this network is already noted as forgotten then, or later.
     pub fn has(&self, forget: &SiteForget) -> bool {
         self.until(Prefix::of_any(forget.network)).is_some_and(|known| known.0 >= forget.at)
     }
@@ -71,18 +74,19 @@ impl ForgottenNetworks {
         self.times.is_empty()
     }
 
-    /// What was forgotten, in the order of prefixes.
+    /// Forgotten networks, in the order of prefixes.
     pub fn iter(&self) -> impl Iterator<Item = SiteForget> {
         self.times.iter().map(|(prefix, at)| SiteForget { network: prefix.network(), at: at.0 })
     }
 
-    /// When all of `prefix` was forgotten last.
+    /// Time at which all of `prefix` was last forgotten.
     pub(super) fn until(&self, prefix: Prefix) -> Option<Tick> {
         let known = prefix.covering().filter(|covering| self.lengths & bit_of(*covering) != 0);
         known.filter_map(|covering| self.times.get(&covering).copied()).max()
     }
 
-    /// The same for samples of which the oldest is of `oldest`; `None` if all are later. Most are, and cost no search.
+    /// Time for samples whose oldest is of `oldest`; `None` if all are later. Most are, and need no
+    /// search.
     pub(super) fn until_after(&self, prefix: Prefix, oldest: Tick) -> Option<Tick> {
         if self.times.is_empty() || oldest > self.newest || prefix == Prefix::SITE {
             return None;
@@ -90,7 +94,8 @@ impl ForgottenNetworks {
         self.until(prefix).filter(|until| *until >= oldest)
     }
 
-    /// The longest prefixes become shorter ones, which are forgotten as late as what they cover.
+    /// The longest prefixes become shorter ones, with the latest time of the prefixes that they
+    /// cover.
     fn shorten_longest(&mut self) {
         let longest = self.times.keys().map(|prefix| prefix.length()).max().unwrap_or(0);
         for (prefix, at) in std::mem::take(&mut self.times) {
@@ -126,7 +131,7 @@ mod tests {
         let mut forgotten = ForgottenNetworks::default();
         forgotten.add(forget("10.1.0.0/16", 7));
         forgotten.add(forget("10.1.2.0/24", 9));
-        // Earlier than what is known of all around it.
+        // The time is earlier than that of the network around it.
         forgotten.add(forget("10.1.3.0/24", 6));
         let of = |network| until(&forgotten, network);
         assert_eq!(of("10.1.2.0/24"), Some(9));
@@ -137,7 +142,7 @@ mod tests {
         );
         let kept: Vec<_> = forgotten.iter().map(|one| (one.network.to_string(), one.at)).collect();
         assert_eq!(kept, [("10.1.0.0/16".to_owned(), 7), ("10.1.2.0/24".to_owned(), 9)]);
-        // Later, and of all: it takes the place of both.
+        // A later one, and of all networks: it replaces both.
         forgotten.add(forget("0.0.0.0/0", 10));
         assert_eq!(forgotten.iter().collect::<Vec<_>>(), [forget("0.0.0.0/0", 10)]);
     }
@@ -163,7 +168,8 @@ mod tests {
         assert_eq!(until(&forgotten, "10.1.2.0/24"), None);
     }
 
-    /// 2048 networks of 24 bits, 16 of which make one of 20: when the 1025th comes, those of 24 bits become 65 of 20.
+    /// 2048 networks of 24 bits, 16 of which make one of 20: when the 1025th comes, those of 24
+    /// bits become 65 of 20.
     #[test]
     fn too_many_are_joined_and_none_of_them_is_lost() {
         let mut forgotten = ForgottenNetworks::default();

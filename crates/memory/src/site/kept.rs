@@ -13,10 +13,11 @@ pub(super) struct Tick(pub(super) u32);
 
 /// A step of [`Tick`], seconds.
 pub(super) const TICK_SECONDS: f64 = (1 << 30) as f64 / 1e9;
-/// Older samples are forgotten, 17.9 h: beyond 65,535 steps their age could not be told.
+/// Age from which on samples are forgotten, 17.9 h: an age above 65,535 steps could not be
+/// represented.
 pub(super) const OLDEST: u32 = 60_000;
-/// By so much, 64 s, clocks of a site may differ, or one go back. What seems to lie further ahead is
-/// no sample.
+/// Largest difference of a site's clocks, or step back of one, 64 s. A sample further ahead is
+/// ignored.
 pub(super) const AHEAD: u32 = 60;
 
 impl Tick {
@@ -25,7 +26,7 @@ impl Tick {
     }
 }
 
-/// A sample of a network. One without a window is a free place.
+/// A sample of a network. One without a window is a free slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct KeptSample {
     /// The lower half of its [`Tick`], lower byte first.
@@ -36,10 +37,10 @@ pub(super) struct KeptSample {
     pub(super) rate: u8,
     /// Code of the lowest round trip.
     pub(super) rtt: u8,
-    /// Who says so, in seven bits, and in the highest bit whether a loss bounded the window.
+    /// The reporter, in seven bits, and in the highest bit whether a loss bounded the window.
     who: u8,
-    /// Under a covering prefix, which network it is of, in eight bits: a network is not told its own samples as its
-    /// neighbours'. Under the network itself, a [`Note`].
+    /// Under a covering prefix, the network's label in eight bits: a network does not use its own
+    /// samples as its neighbours'. Under the network itself, a [`Note`].
     pub(super) label: u8,
 }
 
@@ -50,7 +51,8 @@ impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;
 
-    /// What a covering prefix keeps of a report of a network with this label; [`Samples::insert`] says when it was measured.
+    /// A covering prefix's sample of a report, with the network's label; [`Samples::insert`] sets
+    /// its time.
     pub(super) fn new(label: u8, report: &SiteReport) -> Self {
         let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
         Self {
@@ -64,7 +66,7 @@ impl KeptSample {
         }
     }
 
-    /// The same as the network itself keeps it.
+    /// The same sample as the network itself keeps it.
     pub(super) fn of_own(self, report: &SiteReport) -> Self {
         self.noted(Note::of(report))
     }
@@ -107,7 +109,7 @@ impl KeptSample {
         (heard.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
     }
 
-    /// Whether it was taken no later than `until`. `heard`: when the newest sample beside it was taken.
+    /// Whether it was taken no later than `until`. `heard`: time of the newest sample beside it.
     pub(super) const fn is_until(self, until: Tick, heard: Tick) -> bool {
         heard.0.saturating_sub(self.age_at(heard)) <= until.0
     }
@@ -126,17 +128,18 @@ fn reporter_label(reporter: Reporter) -> u8 {
 pub(super) struct Samples<'a> {
     pub(super) heard: &'a mut Tick,
     pub(super) places: &'a mut [KeptSample],
-    /// They are a network's own, and few: a loss at its edge outlasts what came through.
+    /// They are a network's own, and few: a loss at its queue limit outlasts delivered windows.
     pub(super) are_few: bool,
 }
 
 impl Samples<'_> {
-    /// Takes in, at `now`, a sample that was measured so many steps before. Answers the age in steps of the one that had to go,
-    /// if any had to: of this one if it is older than all that it may replace.
+    /// Inserts, at `now`, a sample that was measured `age` steps before. Returns the age in steps
+    /// of the sample that it replaces, if any: its own age if it is older than all that it may
+    /// replace.
     ///
-    /// Places are shared fairly. The reporter with the most places gives one up, its oldest; a
-    /// reporter that has as many as any other replaces its own. However much one host reports, and however young its samples
-    /// are, the others keep theirs, and get theirs.
+    /// Slots are shared fairly. The reporter with the most slots gives one up, its oldest; a
+    /// reporter that has as many as any other replaces its own. However much one host reports, and
+    /// however young its samples are, the others keep their slots, and get them.
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let measured = Tick(self.clocked(now).0.saturating_sub(age));
         self.move_to(measured);
@@ -155,8 +158,8 @@ impl Samples<'_> {
         found.gone
     }
 
-    /// The time by a clock that never goes back: one that went back a little stands still, and one that went back far leaves
-    /// nothing that has an age.
+    /// The time by a clock that never goes back: one that went back a little stands still, and one
+    /// that went back far leaves nothing that has an age.
     fn clocked(&mut self, now: Tick) -> Tick {
         if self.heard.0 > now.0.saturating_add(AHEAD) {
             self.places.fill(KeptSample::default());
@@ -165,7 +168,8 @@ impl Samples<'_> {
         now.max(*self.heard)
     }
 
-    /// Forgets what is too old beside a sample of `at`, if that is the newest.
+    /// Moves the time of the newest sample to `at` if that is later, and forgets samples that are
+    /// then older than [`OLDEST`].
     fn move_to(&mut self, at: Tick) {
         let passed = at.0.saturating_sub(self.heard.0);
         if passed > 0 {
@@ -178,11 +182,12 @@ impl Samples<'_> {
         }
     }
 
-    /// The place that a sample of `reporter` gets, and the age of what is there if none is free. Every report of a busy
-    /// network asks, so places are read once, and all else are plain loops over what was read.
+    /// The slot that a sample of `reporter` gets, and the age of its present sample if none is
+    /// free. It runs for every report of a busy network, so slots are read once, and the rest are
+    /// plain loops over the values read.
     fn place_for(&self, reporter: u8) -> FoundPlace {
         let free = || self.places.iter().position(|place| place.is_free());
-        // Places are taken in their order, so most tables that have a free one end with it.
+        // Slots are filled in their order, so most tables with a free slot end with one.
         let has_free_end = self.places.last().is_some_and(|last| last.is_free());
         let free_end = if has_free_end { free() } else { None };
         if let Some(free) = free_end {
@@ -192,12 +197,12 @@ impl Samples<'_> {
         if self.are_few {
             columns.rejuvenate(self.places, *self.heard);
         }
-        // A free place is all zeros.
+        // A free slot is all zeros.
         let free = if columns.tally[0] > 0 { free() } else { None };
         free.map_or_else(|| self.surplus(&columns, reporter), FoundPlace::free)
     }
 
-    /// The same where none is free.
+    /// The slot to replace if none is free.
     fn surplus(&self, columns: &Columns, reporter: u8) -> FoundPlace {
         let held = columns.held();
         let most = held.iter().copied().fold(0, u8::max);
@@ -213,13 +218,14 @@ impl Samples<'_> {
     }
 }
 
-/// A place for a sample.
+/// A slot for a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FoundPlace {
     at: usize,
     /// Age of the sample that is there.
     gone: Option<u32>,
-    /// Its reporter has more places than the sample's, also after it has given up this one: the sample gets it even if it is older.
+    /// Its reporter has more slots than the sample's, also after it has given up this one: the
+    /// sample gets it even if it is older.
     is_owed: bool,
 }
 
@@ -229,8 +235,8 @@ impl FoundPlace {
     }
 }
 
-/// How many times its age is halved when a place is sought for another sample, where few are kept. A loss beyond all that came through
-/// says where the edge is, and outlasts them.
+/// Number of times that a sample's age is halved when a slot is sought, if few are kept. A loss
+/// above all delivered windows shows the queue limit, and outlasts them.
 pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
     let came = places.iter().filter(|place| !place.is_loss()).map(|place| place.window);
     let largest = came.max().unwrap_or(0);
@@ -240,13 +246,13 @@ pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
     }
 }
 
-/// Places of one prefix, column by column: loops over a column take several places at a time.
+/// Slots of one prefix, column by column: loops over a column process several slots at a time.
 struct Columns {
     count: usize,
     at: [u16; MANY],
-    /// As wide as the times, so that one mask fits both.
+    /// Reporters, as wide as the times, so that one mask fits both.
     who: [u16; MANY],
-    /// How many places have each value of [`KeptSample::who`].
+    /// Number of slots by the value of [`KeptSample::who`].
     tally: [u8; 256],
 }
 
@@ -261,7 +267,7 @@ impl Columns {
         Self { count: places.len().min(MANY), at, who, tally }
     }
 
-    /// Makes losses at an edge younger than they are.
+    /// Makes losses at a queue limit younger than they are.
     fn rejuvenate(&mut self, places: &[KeptSample], heard: Tick) {
         let halvings = halvings(places);
         for (place, at) in places.iter().zip(&mut self.at) {
@@ -270,13 +276,14 @@ impl Columns {
         }
     }
 
-    /// How many places each reporter has.
+    /// Number of slots of each reporter.
     fn held(&self) -> [u8; 128] {
         let (without, with) = self.tally.split_at(usize::from(LOSS));
         std::array::from_fn(|reporter| without[reporter] + with[reporter])
     }
 
-    /// The place of the oldest sample beside one of `heard` whose reporter `may_go`, the last of several.
+    /// The slot of the oldest sample beside one of `heard` whose reporter `may_go`, the last of
+    /// several.
     fn oldest(&self, heard: u16, may_go: impl Fn(u16) -> bool) -> Option<usize> {
         let (at, who) = (&self.at[..self.count], &self.who[..self.count]);
         let may_go = |who: u16| may_go(who & u16::from(!LOSS));
@@ -300,7 +307,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same as it is said: of the reporter with the most places, or the sample's own if it has as many, the oldest; the last of several.
+    /// The documented rule. The oldest sample goes of the reporter with the most slots, or of the
+    /// sample's own reporter if that has as many; the last of several.
     fn surplus_as_said(samples: &Samples<'_>, reporter: u8) -> FoundPlace {
         let held = |who: u8| samples.places.iter().filter(|place| place.reporter() == who).count();
         let most = samples.places.iter().map(|place| held(place.reporter())).max().unwrap();
@@ -315,8 +323,9 @@ mod tests {
         FoundPlace { at, gone, is_owed: most >= held(reporter) + 2 }
     }
 
-    /// Two lost of thirty, more than are told apart, a flight that is too large, and where nobody has counted. A network's label, which
-    /// stood in the same place once, is no count.
+    /// Two of thirty segments are lost, or more than can be represented, or of a flight that is too
+    /// large, or of an unknown number. A network's label, which was in the same byte once, is no
+    /// count.
     #[test]
     fn a_networks_own_sample_says_how_many_segments_were_lost() {
         let report = |bound, sent, lost| SiteReport {

@@ -1,13 +1,14 @@
-//! What all hosts of a site know of the networks that its visitors come from.
+//! The knowledge of all hosts of a site about the networks of its visitors.
 //!
-//! Hosts report what their connections met ([`SiteReport`]); [`SiteMemory::estimate`] answers what a
-//! network carries. A window that met no loss is a lower bound, not an estimate, so a memory that is
-//! told what its own answers led to does not confirm itself (`survival`). Samples age, and no host
-//! alone raises an answer by more than half. Where a network has no samples, several networks under a
-//! prefix that covers it answer, or of the site ([`EstimateSource`]), or nothing does.
+//! Hosts report measurements of their connections ([`SiteReport`]); [`SiteMemory::estimate`]
+//! answers what a network carries. A window without loss is a lower bound, not an estimate. So a
+//! memory that gets reports on its own answers does not confirm itself (`survival`). Samples age,
+//! and no host alone raises an answer by more than half. If a network has no samples, several
+//! networks under a prefix that covers it answer, or several of the site ([`EstimateSource`]), or
+//! nothing does.
 //!
-//! Bounded, without I/O, clock or randomness. What of it outlives a restart, or goes to other
-//! gateways of the site, are [`SiteRecord`]s.
+//! The memory is bounded, without I/O, clock or randomness. [`SiteRecord`]s outlive a restart, and
+//! are exchanged with other gateways of the site.
 
 mod ageing;
 mod answer;
@@ -52,15 +53,15 @@ use units::{Duration, Instant};
 
 /// Samples kept of a network.
 const FEW: usize = 8;
-/// Samples kept of a network that is heard of often.
+/// Number of samples kept of a frequently reported network.
 const MANY: usize = 64;
-/// Of so many reports of a prefix one is told to the prefixes that cover it, so that a busy network
-/// does not speak for its neighbours; the first always is.
+/// One of this number of reports of a prefix is passed to its covering prefixes; the first report
+/// always is. So a busy network does not dominate its neighbours.
 const TOLD_TO_HALVES: u32 = 8;
-/// The same for the site.
+/// One of this number of reports is passed to the site.
 const TOLD_TO_SITE: u32 = 16;
 
-/// What a site knows of networks.
+/// Memory of a site's networks.
 pub struct SiteMemory {
     config: SiteConfig,
     few: Store<FEW>,
@@ -68,11 +69,11 @@ pub struct SiteMemory {
     origins: Origins,
     forgotten: ForgottenNetworks,
     ageing: Ageing,
-    /// For [`KeptAnswers`].
+    /// State for [`KeptAnswers`].
     revisions: Revisions,
 }
 
-/// A sample as it arrives, and how many steps before that it was measured.
+/// A sample as it is received, and how many steps before that it was measured.
 #[derive(Clone, Copy)]
 struct Arrived {
     now: Tick,
@@ -94,13 +95,14 @@ impl SiteMemory {
         }
     }
 
-    /// Takes in a report of what was measured just `now`, as [`Self::report_aged`] does.
+    /// Processes a report of a measurement at `now`, as [`Self::report_aged`] does.
     pub fn report(&mut self, now: Instant, report: &SiteReport) {
         self.report_aged(now, Duration::ZERO, report);
     }
 
-    /// Takes in, at `now`, a report of what was measured an `age` ago. What is no network of the site's visitors, because its
-    /// prefix is shorter than 16 bits of IPv4 or 32 of IPv6, is left out, and so is what was measured before its network was forgotten.
+    /// Processes, at `now`, a report of a measurement from an `age` ago. A prefix shorter than 16
+    /// bits of IPv4 or 32 of IPv6 is no network of the site's visitors, and is ignored. A
+    /// measurement from before its network was forgotten is ignored, too.
     pub fn report_aged(&mut self, now: Instant, age: Duration, report: &SiteReport) {
         let Some(network) = Prefix::of_report(report.network) else { return };
         let measured = Instant::from_nanos(now.as_nanos().saturating_sub(age.as_nanos()));
@@ -129,8 +131,8 @@ impl SiteMemory {
         }
     }
 
-    /// What the network of `address` carries at `now`; `None` if too little is known. A
-    /// transfer of a known `size`, bytes, gets no more than it can use.
+    /// The capacity of the network of `address` at `now`; `None` if too little is known. A transfer
+    /// of a known `size`, bytes, gets no more than it can use.
     pub fn estimate(
         &self,
         now: Instant,
@@ -144,8 +146,9 @@ impl SiteMemory {
         Some(estimate)
     }
 
-    /// Forgets the samples of a network, and of all networks in it, that were taken until then, also those that others tell later. Answers of how
-    /// many networks there were any. What prefixes that cover it were told stays with them until it has aged.
+    /// Forgets the samples of a network, and of all networks in it, that were taken until then,
+    /// including later records of other gateways. Returns the number of networks that had samples.
+    /// Samples that were passed to covering prefixes stay there until they have aged.
     pub fn forget(&mut self, forget: SiteForget) -> usize {
         self.forgotten.add(forget);
         self.revisions.note_all();
@@ -153,7 +156,7 @@ impl SiteMemory {
         self.few.forget(whole, until) + self.many.forget(whole, until)
     }
 
-    /// What was forgotten.
+    /// The forgotten networks.
     pub const fn forgotten(&self) -> &ForgottenNetworks {
         &self.forgotten
     }
@@ -174,14 +177,15 @@ impl SiteMemory {
         few.chain(self.many.iter().map(SiteNetwork::of)).flatten()
     }
 
-    /// What a snapshot or a shared store keeps: the samples that were reported here, and those that
-    /// other gateways have told.
+    /// Records for a snapshot or a shared store: the samples that were reported here, and those of
+    /// other gateways.
     pub fn records(&self) -> impl Iterator<Item = SiteRecord> {
         let few = self.few.iter().map(|entry| SiteRecord::of(entry, &self.origins));
         few.chain(self.many.iter().map(|entry| SiteRecord::of(entry, &self.origins)))
     }
 
-    /// What was heard here of `network` and told to what covers it: the records that a report of it changes.
+    /// Records of the samples reported here of `network`, and of those passed to the prefixes that
+    /// cover it: a report changes these records.
     pub fn records_of(&self, network: IpNet) -> Vec<SiteRecord> {
         let Some(network) = Prefix::of_report(network) else { return Vec::new() };
         let prefixes = [network].into_iter().chain(network.halves()).chain([Prefix::SITE]);
@@ -193,10 +197,10 @@ impl SiteMemory {
         prefixes.filter_map(record).collect()
     }
 
-    /// Takes in what another gateway, or this one before a restart, knows of a network. Of two
-    /// records of one gateway the later one counts, so neither order nor repetition matters. Samples from before the network was
-    /// forgotten do not count. False if it is not taken: it is no later than what is known, forgotten, or malformed, or there is
-    /// no place for another gateway.
+    /// Merges a record of another gateway, or of this one before a restart. The later one of two
+    /// records of one gateway counts, so neither order nor repetition matters. Samples from before
+    /// the network was forgotten do not count. False if it is not merged: it is no later than the
+    /// present record, or forgotten, or malformed, or there is no slot for another gateway.
     pub fn merge(&mut self, record: &SiteRecord) -> bool {
         let Some(prefix) = Prefix::of_record(record.network) else { return false };
         let has_forgotten = !self.forgotten.is_empty();
@@ -223,24 +227,25 @@ impl SiteMemory {
         true
     }
 
-    /// Records that were not taken because there was no place for their gateway.
+    /// Records that were not merged because there was no slot for their gateway.
     pub const fn unplaced(&self) -> u64 {
         self.origins.unplaced
     }
 
-    /// Whether something is kept of `network`, a network or a prefix that covers networks, that was reported here.
+    /// Whether there are samples of `network`, a network or a prefix that covers networks, that
+    /// were reported here.
     pub fn has_own(&self, network: IpNet) -> bool {
         let key = |prefix| EntryKey { prefix, origin: Origins::OWN };
         Prefix::of_record(network).is_some_and(|prefix| self.version(key(prefix)).is_some())
     }
 
-    /// Makes room for so many prefixes, of which [`Self::merge`] is about to be told.
+    /// Makes room for a number of prefixes that [`Self::merge`] is about to add.
     pub fn reserve(&mut self, prefixes: usize) {
         self.few.reserve(prefixes);
     }
 
-    /// The place of the gateway that has written `record`. If all are taken, one that has been silent for so long that none of its samples
-    /// counts gives up its own.
+    /// The slot of the gateway that has written `record`. If all are taken, a gateway that has been
+    /// silent for so long that none of its samples counts gives up its own.
     fn place_of(&mut self, record: &SiteRecord) -> Option<u8> {
         let heard = Tick(record.heard);
         if let Some(place) = self.origins.place_of(record.origin, heard) {
@@ -308,7 +313,7 @@ impl SiteMemory {
         few.or_else(|| self.many.get(key).map(|entry| (entry.heard.0, entry.sequence)))
     }
 
-    /// What one gateway has heard of a prefix.
+    /// Samples of a prefix by one gateway.
     fn places(&self, key: EntryKey) -> Option<(Tick, &[KeptSample])> {
         let key = self.sought(key);
         let few = self.few.get(key).map(|entry| (entry.heard, &entry.places[..]));

@@ -1,22 +1,23 @@
-//! What a network's own sample keeps in the byte in which samples of a covering prefix have a network's label: how many segments its
-//! loss took, how often a window was tried in vain before, and whether the sample is one of the network's first moments.
+//! The note on a network's own sample, in the byte in which samples of a covering prefix have a
+//! network's label. It has the number of segments that its loss took, and how often a window was
+//! tried in vain before. It also marks samples of the network's first moments.
 //!
-//! A network's label stood in this byte once. Two bits are never set, so three labels in four do not pass for a note. The others do
-//! until their samples are too old.
+//! This byte had a network's label in older versions. Two bits of a note are never set, so three
+//! labels in four do not pass for a note. The others do until their samples are too old.
 
 use super::report::SiteReport;
 use crate::bound::ReportBound;
 
-/// More segments lost are kept as so many.
+/// Largest number of lost segments that is kept; more count as this.
 const MOST_LOST: u8 = 5;
-/// Of larger flights, segments, the number of lost ones is not kept. What it costs was measured for flights of up to 31, and a few of
-/// hundreds are not much.
+/// Largest flight, segments, of which the number of lost ones is kept. The cost of losses was
+/// measured for flights of up to 31, and a few losses of hundreds do not cost much.
 const LARGEST_FLIGHT: u32 = 32;
 /// Bits of the number of lost segments.
 const LOST: u8 = 0x07;
-/// Where the number of tries in vain stands.
+/// Position of the number of tries in vain.
 const TRIES_AT: u32 = 3;
-/// More tries in vain are kept as so many: a loss then ages eight times more slowly.
+/// Largest number of tries in vain that is kept: a loss then ages eight times more slowly.
 const MOST_TRIES: u8 = 3;
 /// The sample is one of the network's first.
 const FIRST: u8 = 0x20;
@@ -28,7 +29,7 @@ const NEVER_SET: u8 = 0xC0;
 pub(super) struct Note(u8);
 
 impl Note {
-    /// What a report says of its loss.
+    /// The note on the loss of a report.
     pub(super) fn of(report: &SiteReport) -> Self {
         let is_short = (1..=LARGEST_FLIGHT).contains(&report.sent);
         let is_known = report.bound == ReportBound::Loss && is_short;
@@ -50,22 +51,23 @@ impl Note {
         self.0 & LOST
     }
 
-    /// How often a window beyond the same edge was tried before, and lost. At most three.
+    /// Number of times that a window above the same queue limit was tried before, and lost. At most
+    /// three.
     pub(super) const fn tries(self) -> u8 {
         self.0 >> TRIES_AT & MOST_TRIES
     }
 
-    /// Of the moments in which few transfers could begin with an answer.
+    /// Whether it is of the first moments, in which few transfers could start with an answer.
     pub(super) const fn is_first(self) -> bool {
         self.0 & FIRST != 0
     }
 
-    /// The same of the first moments.
+    /// The note with the mark of the first moments.
     pub(super) const fn with_first(self) -> Self {
         Self(self.0 | FIRST)
     }
 
-    /// The same with so many tries.
+    /// The note with this number of tries.
     pub(super) fn with_tries(self, tries: u8) -> Self {
         Self(self.0 & !(MOST_TRIES << TRIES_AT) | tries.min(MOST_TRIES) << TRIES_AT)
     }
@@ -75,7 +77,8 @@ impl Note {
 mod tests {
     use super::*;
 
-    /// Five lost, three tries, one of the first: 5 + 3 * 8 + 32 = 61. Six are never written, and bytes from 64 on are labels.
+    /// Five lost, three tries, one of the first: 5 + 3 * 8 + 32 = 61. Six are never written, and
+    /// bytes from 64 on are labels.
     #[test]
     fn a_byte_is_a_note_or_a_label_of_old() {
         let note = Note::read(61);

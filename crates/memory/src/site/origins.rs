@@ -2,15 +2,15 @@
 
 use super::kept::Tick;
 
-/// Gateways by their place in a list; the own one is the first.
+/// Gateways by their slot in a list; the own one is the first.
 #[derive(Clone, Debug)]
 pub(super) struct Origins {
     gateways: Vec<OtherGateway>,
-    /// Records of gateways for which there was no place.
+    /// Records of gateways for which there was no slot.
     pub(super) unplaced: u64,
 }
 
-/// A gateway, and when the newest sample was taken that it has told.
+/// A gateway, and the time of the newest sample in its records.
 #[derive(Clone, Copy, Debug)]
 struct OtherGateway {
     number: u32,
@@ -18,7 +18,7 @@ struct OtherGateway {
 }
 
 impl Origins {
-    /// The place of the gateway itself.
+    /// The slot of the gateway itself.
     pub(super) const OWN: u8 = 0;
     /// Gateways at most.
     const MOST: usize = 64;
@@ -27,7 +27,8 @@ impl Origins {
         Self { gateways: vec![OtherGateway { number: own, newest: Tick::default() }], unplaced: 0 }
     }
 
-    /// The place of a gateway that has told a sample of `heard`. It is given one if it has none; `None` if all are taken.
+    /// The slot of a gateway with a sample of `heard`. It gets one if it has none; `None` if all
+    /// are taken.
     pub(super) fn place_of(&mut self, number: u32, heard: Tick) -> Option<u8> {
         let known = self.gateways.iter().position(|gateway| gateway.number == number);
         if known.is_none() && self.gateways.len() >= Self::MOST {
@@ -41,7 +42,8 @@ impl Origins {
         u8::try_from(place).ok()
     }
 
-    /// The place of the gateway that has been silent for longest, if its newest sample was taken more than `max_age` steps before `heard`.
+    /// The slot of the gateway that has been silent for longest, if its newest sample was taken
+    /// more than `max_age` steps before `heard`.
     pub(super) fn silent(&self, heard: Tick, max_age: u32) -> Option<u8> {
         let others = self.gateways.iter().enumerate().skip(1);
         let (place, silent) = others.min_by_key(|(_, gateway)| gateway.newest)?;
@@ -49,7 +51,7 @@ impl Origins {
         is_over.then_some(u8::try_from(place).ok()?)
     }
 
-    /// Gives a place, of which nothing is kept any more, to another gateway.
+    /// Gives a slot, without any samples now, to another gateway.
     pub(super) fn replace(&mut self, place: u8, number: u32, heard: Tick) {
         if let Some(gateway) = self.gateways.get_mut(usize::from(place)) {
             *gateway = OtherGateway { number, newest: heard };

@@ -1,8 +1,8 @@
-//! Which prefixes a site's memory keeps, and which of them cover which.
+//! The prefixes that a site's memory keeps, and their covering prefixes.
 //!
-//! Reports are kept at lengths of 16, 20, 24 and 28 bits of IPv4, and 32, 40, 48, 56 and 64 of IPv6.
-//! Above each length that covers others lie its two *halves*, one bit longer: if they agree, they
-//! answer together for the covering prefix, and if not, each for itself.
+//! Reports are kept at lengths of 16, 20, 24 and 28 bits of IPv4, and 32, 40, 48, 56 and 64 of
+//! IPv6. Above each length that covers others lie its two *halves*, one bit longer: if they agree,
+//! they answer together for the covering prefix, and if not, each for itself.
 
 use crate::{canonical_address, canonical_network, holds_translated};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -25,7 +25,7 @@ const HALVES_4: [u8; 3] = [25, 21, 17];
 const HALVES_6: [u8; 4] = [57, 49, 41, 33];
 
 impl Prefix {
-    /// Stands for all networks of a site, of both families.
+    /// The prefix of all networks of a site, of both families.
     pub(super) const SITE: Self = Self { bits: 0, tag: 0 };
 
     fn new(bits: u64, length: u8, family: u8) -> Self {
@@ -34,7 +34,8 @@ impl Prefix {
     }
 
     /// The prefix under which reports of `network` are kept: cut to the next shorter length that is
-    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the shortest.
+    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the
+    /// shortest.
     pub(super) fn of_report(network: IpNet) -> Option<Self> {
         if holds_translated(&network) {
             return None;
@@ -75,7 +76,8 @@ impl Prefix {
         (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
     }
 
-    /// The prefix as a number, spread by a keyed hash: who does not know the seed cannot choose prefixes that meet in a table.
+    /// The prefix as a number, spread by a keyed hash: without the seed a visitor cannot choose
+    /// prefixes that collide in a table.
     pub(super) fn spread(self, seed: u64) -> u64 {
         // In one piece: a hasher that is fed part by part keeps account of the parts.
         let mut bytes = [self.tag; 9];
@@ -93,7 +95,7 @@ impl Prefix {
         self.tag & !IPV6
     }
 
-    /// Cut to so many bits.
+    /// The prefix cut to this number of bits.
     pub(super) fn shortened(self, length: u8) -> Self {
         Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
     }
@@ -116,7 +118,7 @@ impl Prefix {
             && Self::new(self.bits, other.length(), family) == other
     }
 
-    /// The same as other crates know it. The site is `0.0.0.0/0`.
+    /// The prefix in the form of other crates. The site is `0.0.0.0/0`.
     pub(super) fn network(self) -> IpNet {
         let length = self.length();
         if self.tag & IPV6 == 0 {
@@ -137,7 +139,7 @@ impl Prefix {
         (kept || prefix == Self::SITE).then_some(prefix)
     }
 
-    /// The prefix, of any length up to that of the longest kept, of a network to forget.
+    /// The prefix of a network to forget, of any length up to the longest that is kept.
     pub(super) fn of_any(network: IpNet) -> Self {
         let network = canonical_network(network);
         let (bits, family) = bits_of_network(network);

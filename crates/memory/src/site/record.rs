@@ -1,4 +1,4 @@
-//! What of a site's memory outlives a restart and goes to other gateways.
+//! Records of a site's memory that outlive a restart and are exchanged with other gateways.
 
 use super::kept::{KeptSample, Tick};
 use super::origins::Origins;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Samples of a record at most.
 const MOST: usize = super::MANY;
 
-/// What one gateway has heard of one network, to be kept or told.
+/// One gateway's samples of one network, to be kept or exchanged.
 ///
 /// Gateways that exchange records have to reckon time from one origin, for example 1970.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,15 +17,16 @@ const MOST: usize = super::MANY;
 pub struct SiteRecord {
     /// The network, or a prefix that covers networks; `0.0.0.0/0` is the site itself.
     pub network: IpNet,
-    /// The gateway that has heard it ([`super::SiteConfig::origin`]).
+    /// The gateway that received the reports ([`super::SiteConfig::origin`]).
     pub origin: u32,
-    /// When the newest sample was taken, in steps of 2^30 ns from the origin of time.
+    /// Time of the newest sample, in steps of 2^30 ns from the origin of time.
     pub heard: u32,
     /// Reports until then; with `heard` it says which of two records is the later.
     pub sequence: u32,
-    /// Seven bytes a sample: the lower half of its time, low byte first, then codes of window, rate and
-    /// round trip, and who said it. The last byte says under a covering prefix of which network it is, and under a network itself
-    /// how many segments its loss took of a flight of up to 32, 1 to 5; any other value there: not known.
+    /// Seven bytes a sample: the lower half of its time, low byte first, then codes of window, rate
+    /// and round trip, and the reporter. The last byte identifies the sample's network under a
+    /// covering prefix. Under a network itself it has the number of segments that its loss took of
+    /// a flight of up to 32, 1 to 5; any other value there: not known.
     pub samples: Vec<u8>,
 }
 
@@ -80,13 +81,14 @@ impl SiteRecord {
         (self.heard, self.sequence)
     }
 
-    /// When its oldest sample was taken.
+    /// Time of its oldest sample.
     pub(super) fn oldest(&self) -> Tick {
         let ages = self.kept().map(|sample| sample.age_at(Tick(self.heard)));
         Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
     }
 
-    /// What is kept of it: the newest samples that there is a place for, without those that were taken until it was forgotten.
+    /// The entry for it: the newest samples that fit into its slots, without samples that were
+    /// taken until it was forgotten.
     pub(super) fn entry<const N: usize>(&self, key: EntryKey, forgotten: Option<Tick>) -> Entry<N> {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);

@@ -1,40 +1,40 @@
-//! What the hosts of a site report of networks.
+//! Reports of the hosts of a site about networks.
 
 use crate::bound::ReportBound;
 use ipnet::IpNet;
 use units::{Duration, Rate};
 
-/// Which host of a site says something.
+/// Number of a reporting host of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reporter(pub u32);
 
-/// What one connection, or a part of its life, says of a network.
+/// Report of one connection, or a part of its life, about a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteReport {
-    /// The network of the connection's remote end: a prefix, never an address. [`super::SiteMemory`]
-    /// shortens it to the lengths that it keeps.
+    /// The network of the connection's remote end: a prefix, never an address.
+    /// [`super::SiteMemory`] shortens it to the lengths that it keeps.
     pub network: IpNet,
     /// The host that reports.
     pub reporter: Reporter,
-    /// Bytes. Under [`ReportBound::Loss`] the window at which the loss came. Otherwise the most that was in
-    /// flight and arrived.
+    /// Bytes. With [`ReportBound::Loss`] the window at which the loss happened, otherwise the
+    /// largest delivered flight.
     pub window: u64,
-    /// How fast data arrived, if it was measured.
+    /// Delivery rate, if it was measured.
     pub rate: Option<Rate>,
     /// Lowest round trip, if it was measured.
     pub min_rtt: Option<Duration>,
-    /// Segments sent in what is reported, or in the window that met the loss.
+    /// Segments sent in the reported time, or in the window that met the loss.
     pub sent: u32,
     /// Segments of `sent` that were lost; at most `sent` counts.
     pub lost: u32,
-    /// What kept the window from being larger.
+    /// The bound that kept the window from being larger.
     pub bound: ReportBound,
 }
 
 impl SiteReport {
-    /// The window that the network carried, bytes: without loss the reported one, with loss the share
-    /// of it that arrived, and at least three quarters. Where a timeout sent again what had arrived,
-    /// more seems lost than was.
+    /// The window that the network carried, bytes: without loss the reported one, with loss the
+    /// delivered share of it, and at least three quarters. If a timeout retransmitted delivered
+    /// segments, more seems lost than was.
     pub(super) fn carried(&self) -> u64 {
         if self.bound != ReportBound::Loss || self.sent == 0 {
             return self.window;

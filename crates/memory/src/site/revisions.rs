@@ -1,5 +1,6 @@
-//! Whether anything was heard of a network since an answer was given: counters that reports of its prefix move on. Prefixes
-//! share counters, so a counter may move for another's report, and never stands still for the own one.
+//! Counters that reports of a prefix increase: they show whether a network has a new report since
+//! an answer. Prefixes share counters, so a counter may move for another's report, and never stands
+//! still for the own one.
 
 use super::prefix::Prefix;
 use std::net::IpAddr;
@@ -11,20 +12,22 @@ const COUNTERS: (usize, usize) = (1 << 10, 1 << 18);
 #[derive(Debug)]
 pub(super) struct Revisions {
     counters: Box<[u32]>,
-    /// Visitors choose their addresses: nobody may know which of them share a counter.
+    /// Key of the hash. Visitors choose their addresses, and must not know which of them share a
+    /// counter.
     seed: u64,
-    /// Of everything at once.
+    /// Counter of changes for all networks at once.
     all: u32,
 }
 
 impl Revisions {
-    /// Counters for so many networks.
+    /// Counters for this number of networks.
     pub(super) fn new(networks: usize, seed: u64) -> Self {
         let count = networks.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
         Self { counters: vec![0; count].into(), seed, all: 0 }
     }
 
-    /// Something was heard of the network with this [spread](Prefix::spread) by the seed of [`Self::new`].
+    /// Counts a report of the network with this [spread](Prefix::spread) by the seed of
+    /// [`Self::new`].
     pub(super) fn note(&mut self, spread: u64) {
         let place = self.place(spread);
         self.counters[place] = self.counters[place].wrapping_add(1);
@@ -35,8 +38,9 @@ impl Revisions {
         self.all = self.all.wrapping_add(1);
     }
 
-    /// Another number than before if anything was noted of a network in which `address` lies. It is the sum of counters that only
-    /// grow, so they would have to grow by 2^32 together to look the same.
+    /// A number that changes if there was a report of a network in which `address` lies. It is the
+    /// sum of counters that only grow, so they would have to grow by 2^32 together to look the
+    /// same.
     pub(super) fn of(&self, address: IpAddr) -> u32 {
         let counters = Prefix::of_address(address)
             .map(|prefix| self.counters[self.place(prefix.spread(self.seed))]);
@@ -78,7 +82,8 @@ mod tests {
         }
     }
 
-    /// Of 1,024 counters the four of an address are met by one of 64 other networks with 64 * 4 / 1,024, a quarter on the average.
+    /// An address has four of 1,024 counters. They collide with one of 64 other networks' with 64 *
+    /// 4 / 1,024, a quarter on average.
     #[test]
     fn others_seldom_count() {
         let mut revisions = Revisions::new(1, 7);
@@ -88,8 +93,8 @@ mod tests {
         assert!(revisions.of(address).wrapping_sub(before) <= 4);
     }
 
-    /// 256 prefixes of 16 bits, in 1,024 places by chance: 1,024 * (1 - (1 - 1/1,024)^256) = 227 different ones, with a deviation of
-    /// five. Another seed moves all but a few of them.
+    /// 256 prefixes of 16 bits in 1,024 counters by chance: 1,024 * (1 - (1 - 1/1,024)^256) = 227
+    /// different ones, with a deviation of five. Another seed moves all but a few of them.
     #[test]
     fn prefixes_are_spread_by_the_seed() {
         let places = |seed| {

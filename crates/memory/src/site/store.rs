@@ -1,9 +1,9 @@
-//! A bounded table of prefixes with so many samples each: eighty bytes a prefix where few are kept,
-//! and five for finding it.
+//! A bounded table of prefixes with `N` samples each: eighty bytes a prefix if few are kept, and
+//! five for finding it.
 //!
 //! Entries lie in pages, which never move, and an index finds them. When the table is full, a hand
-//! goes round (as in the CLOCK of page replacement): of the next few entries the one that was not
-//! heard of for longest goes.
+//! goes round (as in the CLOCK of page replacement). It removes the one of the next few entries
+//! that has been without a report for longest.
 
 use super::attempts::KeptBefore;
 use super::kept::{KeptSample, Samples, Tick};
@@ -14,14 +14,14 @@ use hashbrown::HashTable;
 
 /// Entries of a page.
 const PAGE: usize = 4096;
-/// Of so many entries the oldest goes.
+/// Number of entries of which the oldest is removed.
 const LOOKED_AT: usize = 16;
 
-/// Whose samples an entry holds: a prefix as one gateway has heard of it.
+/// Key of an entry: a prefix and the gateway that received the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryKey {
     pub(super) prefix: Prefix,
-    /// Place of the gateway in the list of those known.
+    /// Slot of the gateway in the list of gateways.
     pub(super) origin: u8,
 }
 
@@ -33,12 +33,12 @@ pub(super) struct HashedKey {
 }
 
 impl HashedKey {
-    /// What tables with this seed are searched for.
+    /// A key for tables with this seed.
     pub(super) fn new(seed: u64, key: EntryKey) -> Self {
         Self { key, hash: hash(seed, key) }
     }
 
-    /// The same of what was heard here of a prefix with this [spread](Prefix::spread).
+    /// The key of this gateway's own samples of a prefix with this [spread](Prefix::spread).
     pub(super) const fn of_own(prefix: Prefix, spread: u64) -> Self {
         Self { key: EntryKey { prefix, origin: Origins::OWN }, hash: spread }
     }
@@ -48,7 +48,7 @@ impl HashedKey {
     }
 }
 
-/// What is kept of a prefix.
+/// Samples of a prefix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<const N: usize> {
     bits: u64,
@@ -76,7 +76,8 @@ impl<const N: usize> Entry<N> {
         EntryKey { prefix: Prefix { bits: self.bits, tag: self.tag }, origin: self.origin }
     }
 
-    /// Takes in, at `now`, a sample of so many steps before; answers the age of the one that had to go.
+    /// Inserts, at `now`, a sample of `age` steps before; returns the age of the sample that it
+    /// replaces.
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let is_network = self.key().prefix.is_network();
         let are_few = is_network && N <= FEW;
@@ -94,13 +95,14 @@ impl<const N: usize> Entry<N> {
             .annotate(sample, measured)
     }
 
-    /// All that was ever reported is kept. Most networks that are heard of often have long had more reports than places.
+    /// Whether all reports are still kept. Most frequently reported networks have long had more
+    /// reports than slots.
     fn keeps_all(&self) -> bool {
         let reported = self.sequence as usize;
         reported <= N && reported == self.places.iter().filter(|place| !place.is_free()).count()
     }
 
-    /// The same with places for more samples, or for the newest of them.
+    /// The entry with slots for more samples, or for the newest of them.
     pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
         let mut resized = Entry::new(self.key());
         (resized.sequence, resized.heard) = (self.sequence, self.heard);
@@ -125,7 +127,8 @@ impl<const N: usize> Entry<N> {
         self.places.iter().all(|place| place.is_free())
     }
 
-    /// Keeps the newest of `samples`, which are as old as `heard` says. Of more than [`MANY`] it sees the first ones.
+    /// Keeps the newest of `samples`, whose ages relate to `heard`. If there are more than
+    /// [`MANY`], it uses the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
         let (mut all, mut count) = ([KeptSample::default(); MANY], 0);
         let taken = samples.iter().filter(|place| !place.is_free());
@@ -148,9 +151,9 @@ pub(super) struct Store<const N: usize> {
     pages: Vec<Vec<Entry<N>>>,
     len: usize,
     limit: usize,
-    /// Where the search for an entry to give up goes on.
+    /// Position at which the search for an entry to remove continues.
     hand: usize,
-    /// What keys are hashed with, so that nobody can choose prefixes that collide.
+    /// Key of the hash, so that visitors cannot choose prefixes that collide.
     seed: u64,
 }
 
@@ -165,7 +168,7 @@ impl<const N: usize> Store<N> {
         self.len
     }
 
-    /// Makes room for so many more, so that what finds them is not made anew again and again.
+    /// Makes room for `more` entries, so that the index is not rebuilt several times.
     pub(super) fn reserve(&mut self, more: usize) {
         let (pages, seed) = (&self.pages, self.seed);
         let more = more.min(self.limit.saturating_sub(self.len));
@@ -212,7 +215,8 @@ impl<const N: usize> Store<N> {
         Some(taken)
     }
 
-    /// Forgets what was heard until then of all prefixes within `whole`, but for the site. Answers of how many entries of networks.
+    /// Forgets the samples until then of all prefixes within `whole`, except the site's. Returns
+    /// the number of networks' entries.
     pub(super) fn forget(&mut self, whole: Prefix, until: Tick) -> usize {
         let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
         let keys: Vec<_> = self.iter().map(Entry::key).filter(within).collect();
@@ -230,7 +234,7 @@ impl<const N: usize> Store<N> {
         has_forgotten
     }
 
-    /// Takes out all that was heard by the gateway at this place.
+    /// Removes all samples of the gateway in this slot.
     pub(super) fn take_origin(&mut self, origin: u8) {
         let of_origin = |key: &EntryKey| key.origin == origin;
         let keys: Vec<_> = self.iter().map(Entry::key).filter(of_origin).collect();
@@ -242,7 +246,7 @@ impl<const N: usize> Store<N> {
         self.pages.iter().flatten()
     }
 
-    /// Moves the last entry to a place that became free.
+    /// Moves the last entry to a slot that became free.
     fn fill_gap(&mut self, place: usize) {
         let last = self.len - 1;
         let Some(moved) = self.pages[last / PAGE].pop() else { return };
@@ -260,7 +264,7 @@ impl<const N: usize> Store<N> {
         }
     }
 
-    /// Of the next few entries the one that was not heard of for longest.
+    /// Among the next few entries, the one that has been without a report for longest.
     fn oldest_near(&mut self) -> EntryKey {
         let places = (0..LOOKED_AT.min(self.len)).map(|step| (self.hand + step) % self.len);
         let oldest = places.min_by_key(|place| self.at(*place).heard).unwrap_or(0);
@@ -294,7 +298,8 @@ fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u6
     hash(seed, key_at(pages, place))
 }
 
-/// The spread of the prefix, which is secret, and a number that is another for each gateway: 0 for the own one.
+/// The spread of the prefix, which is secret, and a number that differs for each gateway: 0 for the
+/// own one.
 fn hash(seed: u64, key: EntryKey) -> u64 {
     key.prefix.spread(seed) ^ u64::from(key.origin).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -1,14 +1,15 @@
 //! The windows that a network carries, from samples of which most are lower bounds.
 //!
-//! A window that came through without loss says that the network carries at least that much; only a
-//! loss says where it ends. The share of connections that a window serves without loss is therefore a
-//! survival function, and its estimate is that of censored data (Kaplan & Meier 1958): the product,
-//! over steps of the window, of one less the losses in a step over the samples that reached it. Where
-//! few samples reached a step, what is known of the covering prefix or of the site counts as so many
-//! samples more (the beta process of Hjort 1990), so an answer never hangs on one sample.
+//! A window that was delivered without loss shows that the network carries at least that much; only
+//! a loss shows its limit. Therefore the share of connections that a window serves without loss is
+//! a survival function, with the estimate for censored data (Kaplan & Meier 1958). That is the
+//! product, over steps of the window, of one less the ratio of losses in a step to samples at risk
+//! there. If few samples are at risk in a step, the covering prefix or the site counts as some
+//! samples more (the beta process of Hjort 1990). So an answer never depends on one sample.
 //!
-//! Not all losses cost the same. A loss of one segment takes well under a round trip, one of half a flight takes several. So an answer weighs
-//! losses by the segments that they took ([`Weighted::severity`]).
+//! Not all losses cost the same. A loss of one segment takes well under a round trip, one of half a
+//! flight takes several. So an answer weighs losses by the segments that they took
+//! ([`Weighted::severity`]).
 
 use super::ageing::{Ageing, seconds};
 use super::codes::{rate_of, rtt_of, window_code, window_of};
@@ -31,9 +32,9 @@ pub(super) struct Weighted {
     pub(super) loss: bool,
     /// Segments that the loss took, 1 to 5; 0: not known.
     pub(super) lost: u8,
-    /// Whose it is, in seven bits.
+    /// Number of its reporter, in seven bits.
     pub(super) reporter: u8,
-    /// Under a covering prefix, which network it is of, in eight bits.
+    /// Under a covering prefix, the label of its network, in eight bits.
     pub(super) label: u8,
     /// 0 to 1.
     pub(super) weight: f64,
@@ -41,16 +42,17 @@ pub(super) struct Weighted {
     pub(super) age: f64,
 }
 
-/// A rate below this part of window over round trip was the network's, not the sender's: the rest of the window was
-/// queued.
+/// A rate below this part of window over round trip was the network's, not the sender's: the rest
+/// of the window was queued.
 const QUEUED: f64 = 0.8;
 
-/// A loss of so many segments counts as one. In the papers' cases a lost segment costs 0.4 to 0.8 of a round trip, and the next larger first
-/// window saves about one. With a `share` of 0.35 a connection may lose 0.65 * 2.5 = 1.6 segments on average, which cost as much.
+/// Number of lost segments that count as one loss. In the papers' cases a lost segment costs 0.4 to
+/// 0.8 of a round trip, and the next larger first window saves about one. With a `share` of 0.35 a
+/// connection may lose 0.65 * 2.5 = 1.6 segments on average, which cost as much.
 const SEGMENTS: f64 = 2.5;
 
 impl Weighted {
-    /// As how many losses its loss counts, 0.4 to 2.
+    /// Number of losses as which its loss counts, 0.4 to 2.
     pub(super) fn severity(&self) -> f64 {
         if self.lost == 0 { 1.0 } else { f64::from(self.lost) / SEGMENTS }
     }
@@ -62,13 +64,13 @@ impl Weighted {
     }
 }
 
-/// A sample, as a number by which samples are put in order: the newest first, and what else it says behind its age. Sorting
-/// numbers takes a fifth of what sorting samples takes.
+/// A sample as a number by which samples are sorted: the newest first, and its other fields behind
+/// its age. Sorting numbers takes a fifth of the time of sorting samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SampleOrder(u64);
 
 impl SampleOrder {
-    /// Of a sample that is so old, in steps of time.
+    /// The number of a sample of this age, in steps of time.
     pub(super) fn of(place: &KeptSample, age: u32) -> Self {
         let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
         let KeptSample { window, rate, rtt, label, .. } = *place;
@@ -76,12 +78,12 @@ impl SampleOrder {
         Self(u64::from_le_bytes([label, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// What is noted on a network's own sample.
+    /// The note on a network's own sample.
     pub(super) const fn note(self) -> Note {
         Note::read(self.0.to_le_bytes()[0])
     }
 
-    /// What it weighs under a prefix that covers its network; `None` if it is too old.
+    /// The sample with its weight under a prefix that covers its network; `None` if it is too old.
     pub(super) fn of_covered(self, ageing: &Ageing) -> Option<Weighted> {
         let [label, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
         let age = u32::from(u16::from_le_bytes([low, high]));
@@ -89,7 +91,8 @@ impl SampleOrder {
         Some(Weighted { window, rate, rtt, loss, lost: 0, reporter, label, weight, age })
     }
 
-    /// What it weighs as a network's own; `None` if it is too old. A loss that a try in vain has confirmed ages half as fast.
+    /// The sample with its weight as a network's own; `None` if it is too old. A loss that a try in
+    /// vain has confirmed ages half as fast.
     pub(super) fn of_own(self, ageing: &Ageing) -> Option<Weighted> {
         let (sample, note) = (self.of_covered(ageing)?, self.note());
         let mut weight = sample.weight;
@@ -101,16 +104,16 @@ impl SampleOrder {
     }
 }
 
-/// What losses a window meets, by steps.
+/// Hazards of loss, by steps of the window.
 #[derive(Clone, Debug)]
 pub(super) struct Hazards {
-    /// Which share of the samples that reached a step met a loss there.
+    /// Share of the samples at risk in a step that met a loss there.
     losses: [f64; STEPS],
-    /// As how many each of them counts ([`Weighted::severity`]).
+    /// Mean number of losses as which each of them counts ([`Weighted::severity`]).
     severity: [f64; STEPS],
 }
 
-/// How many samples reached each step, and how many losses came there.
+/// Number of samples at risk in each step, and of losses there.
 pub(super) struct Counted {
     reached: [f64; STEPS],
     lost: [f64; STEPS],
@@ -135,14 +138,14 @@ impl Counted {
         Self { reached, lost, severe }
     }
 
-    /// The largest window that samples of so much weight have reached, bytes.
+    /// The largest window, bytes, that samples of this weight have used.
     pub(super) fn reached_by(&self, weight: f64) -> u64 {
         let step = self.reached.iter().rposition(|reached| *reached >= weight && *reached > 0.0);
         step.map_or(0, |step| between(step, 1.0))
     }
 
-    /// How far two sets of samples are from saying the same, in standard deviations; positive if
-    /// `self` meets losses at smaller windows (the log-rank test of Mantel 1966).
+    /// Difference between two sets of samples, in standard deviations; positive if `self` meets
+    /// losses at smaller windows (the log-rank test of Mantel 1966).
     pub(super) fn differs(&self, other: &Self) -> f64 {
         let (mut excess, mut variance) = (0.0, 0.0);
         for step in 0..STEPS {
@@ -159,8 +162,8 @@ impl Counted {
 }
 
 impl Hazards {
-    /// What is assumed of a network of which nothing is known: `hazard` in each step above `window`
-    /// bytes, nothing below.
+    /// The assumption for an unknown network: `hazard` in each step above `window` bytes, nothing
+    /// below.
     pub(super) fn assumed(window: u64, hazard: f64) -> Self {
         let first = step_of(window_code(window)) + 1;
         let mut losses = [0.0; STEPS];
@@ -168,7 +171,7 @@ impl Hazards {
         Self { losses, severity: [1.0; STEPS] }
     }
 
-    /// The hazards after samples, where what was believed before counts as `strength` samples.
+    /// The hazards after these samples; the hazards before count as `strength` samples.
     pub(super) fn after(&self, counted: &Counted, strength: f64) -> Self {
         let mut after = self.clone();
         for step in 0..STEPS {
@@ -183,7 +186,8 @@ impl Hazards {
         after
     }
 
-    /// The largest window, bytes, that at least a `share` of connections gets through without loss, where a loss counts by its severity.
+    /// The largest window, bytes, that at least a `share` of connections delivers without loss, if
+    /// a loss counts by its severity.
     pub(super) fn window(&self, share: f64) -> u64 {
         let mut before = 1.0;
         for (step, left) in self.left().enumerate() {
@@ -195,8 +199,10 @@ impl Hazards {
         window_of(u8::MAX)
     }
 
-    /// The largest window to try, bytes, after one of `reached`, which is the end of a step. Twice as much, as slow start grows in a round trip, if the losses
-    /// up to there are at most half of those that `share` allows: twice the window meets at least twice as many. Otherwise half as much again.
+    /// The largest window to try, bytes, after one of `reached`, which is the end of a step. It is
+    /// twice as much, as slow start grows in a round trip, if losses up to there are at most half
+    /// of those that `share` allows. Twice the window meets at least twice as many losses.
+    /// Otherwise it is half as much again.
     pub(super) fn growth(&self, reached: u64, share: f64) -> u64 {
         let within = |(step, _): &(usize, f64)| window_at(*step) < reached;
         let left = self.left().enumerate().take_while(within).last().map_or(1.0, |(_, left)| left);
@@ -248,8 +254,8 @@ mod tests {
 
     #[test]
     fn kaplan_and_meier_by_hand() {
-        // Windows of 8 (lost), 16, 32 (lost), 64 kB. At 8 four are there: 3/4 get beyond. At 32 two
-        // are: half of those do, 3/8 of all.
+        // Windows of 8 (lost), 16, 32 (lost), 64 kB. At 8 four are at risk: 3/4 pass. At 32 two
+        // are: half of them pass, 3/8 of all.
         let samples = [sample(8, true), sample(16, false), sample(32, true), sample(64, false)];
         let hazards = nothing().after(&Counted::of(&samples), 1e-9);
         let is_in_step =
@@ -261,8 +267,9 @@ mod tests {
         assert_eq!(hazards.window(0.37), window_of(255));
     }
 
-    /// Of three samples one met a loss at 8 kB, one at 32 kB, and one reached 64 kB. Losses of one segment count 0.4 each, so two of them leave
-    /// 1 - 2/3 * 0.4 = 0.73. Losses of five count twice: the first one leaves 1 - 1/3 * 2 = 1/3.
+    /// One of three samples met a loss at 8 kB, one at 32 kB, and one used 64 kB. Losses of one
+    /// segment count 0.4 each, so two of them leave 1 - 2/3 * 0.4 = 0.73. Losses of five count
+    /// twice: the first one leaves 1 - 1/3 * 2 = 1/3.
     #[test]
     fn a_loss_counts_by_what_it_took() {
         let window = |lost: u8, share: f64| {
@@ -275,11 +282,12 @@ mod tests {
         assert_eq!(window(1, 0.73), window_of(255));
         assert!(is_in_step(window(1, 0.74), 32), "{}", window(1, 0.74));
         assert!(is_in_step(window(5, 0.34), 8) && is_in_step(window(5, 0.33), 32));
-        // Where it is not known, as many as a loss counts: 2/3 and 1/3 are left.
+        // If the number is not known, a loss counts as one: 2/3 and 1/3 are left.
         assert!(is_in_step(window(0, 0.67), 8) && is_in_step(window(0, 0.34), 32));
     }
 
-    /// Ten samples reached 16 kB. Three lose 8 kB, and each counts as one: 0.3 of the losses, where half of 0.65 is 0.325. Four are more than that half.
+    /// Ten samples used 16 kB. Three lose 8 kB, and each counts as one: 0.3 of the losses, while
+    /// half of 0.65 is 0.325. Four are more than that half.
     #[test]
     fn a_window_doubles_while_half_of_the_losses_allowed_is_left() {
         let growth = |lost: usize, reached: u64| {
@@ -293,7 +301,8 @@ mod tests {
         assert_eq!(growth(4, (8 << 10) + 1), (12 << 10) + 1);
     }
 
-    /// Four steps at a half-life of two leave a quarter. One try in vain, a note of 8, makes two steps of them, and half is left.
+    /// Four steps at a half-life of two leave a quarter. One try in vain, a note of 8, makes two
+    /// steps of four, and half is left.
     #[test]
     fn a_loss_that_was_tried_in_vain_ages_half_as_fast() {
         let half_life = units::Duration::from_nanos(2 << 30);
@@ -318,8 +327,8 @@ mod tests {
 
     #[test]
     fn what_is_assumed_holds_where_nobody_was() {
-        // Nothing below 8 kB; then 0.1 a step: 0.9^6 = 0.53 and 0.9^7 = 0.48, in the seventh step of
-        // 9.05 %: 8 kB * 2^(7/8) = 15.0 kB.
+        // Nothing below 8 kB; then 0.1 a step: 0.9^6 = 0.53 and 0.9^7 = 0.48, in the seventh step
+        // of 9.05 %: 8 kB * 2^(7/8) = 15.0 kB.
         let window = Hazards::assumed(8 << 10, 0.1).window(0.5) as f64 / 1024.0;
         assert!((13.5..16.5).contains(&window), "{window}");
     }
@@ -341,15 +350,14 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever wants fewer losses gets no larger window.
+        /// A larger share without losses never gets a larger window.
         #[test]
         fn caution_never_widens(samples in samples(), a in 0.05..0.95_f64, b in 0.05..0.95_f64) {
             let hazards = Hazards::assumed(15_000, 0.05).after(&Counted::of(&samples), 2.0);
             prop_assert!(hazards.window(a.max(b)) <= hazards.window(a.min(b)));
         }
 
-        /// A lower bound more never lowers the answer: what it adds to each step is a sample that
-        /// got through.
+        /// One more lower bound never lowers the answer: it adds a delivered sample to each step.
         #[test]
         fn a_lower_bound_never_lowers(samples in samples(), kb in 1..60_000_u64) {
             let mut more = samples.clone();

@@ -1,4 +1,4 @@
-//! What a site's memory answers, by hand.
+//! Answers of a site's memory, computed by hand.
 
 mod hosts;
 
@@ -22,7 +22,7 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// A window of so many kB that one host saw come through, or end with a loss.
+/// A window of this number of kB that one host delivered, or that ended with a loss.
 fn report(network: &str, reporter: u32, kilobytes: u64, bound: Bound) -> SiteReport {
     SiteReport {
         network: net(network),
@@ -48,7 +48,8 @@ fn a_window_that_came_through_is_a_lower_bound() {
         site.report(at(second), &report("192.0.2.0/24", second as u32, 30, Bound::OwnStart));
     }
     let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
-    // At least what was proven, and no more than twice of it: the step of 30 kB ends at 32 KiB.
+    // The answer is at least the proven window, and at most twice that: the step of 30 kB ends at
+    // 32 KiB.
     assert!((28_000..=65_536).contains(&answer.window), "{answer:?}");
     assert_eq!((answer.source, answer.network), (EstimateSource::Network, net("192.0.2.0/24")));
     assert_eq!((answer.samples, answer.reporters), (20, 20));
@@ -62,8 +63,9 @@ fn losses_say_where_a_window_ends() {
         let kilobytes = if bound == Bound::Loss { 30 } else { 15 };
         site.report(at(second), &report("192.0.2.0/24", second as u32, kilobytes, bound));
     }
-    // Every other one tried 30 kB, and lost; 15 kB came through. The edge lies anywhere between, by ratio: 0.35 of connections get
-    // 15 kB * 2^0.65 = 23.5 kB through. Codes are exact to 4.4 %, a step of windows is 9 % wide.
+    // Every other host tried 30 kB, and lost; 15 kB were delivered. The queue limit lies anywhere
+    // between, by ratio: 0.35 of connections deliver 15 kB * 2^0.65 = 23.5 kB. Codes are exact to
+    // 4.4 %, a step of windows is 9 % wide.
     let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
     assert!((21_400..24_600).contains(&answer.window), "{answer:?}");
 }
@@ -75,7 +77,7 @@ fn what_was_lost_of_a_window_was_not_carried() {
         let lossy = SiteReport { sent: 30, lost: 10, ..report("192.0.2.0/24", 1, 30, Bound::Loss) };
         site.report(at(second), &lossy);
     }
-    // Of 30 segments no more than 7 are believed lost: 23 kB, in a step that ends at 24.7.
+    // No more than 7 of 30 segments count as lost: 23 kB, in a step that ends at 24.7.
     let answer = site.estimate(at(20), ip("192.0.2.9"), None).unwrap();
     assert!((22_000..24_800).contains(&answer.window), "{answer:?}");
 }
@@ -118,7 +120,8 @@ fn halves_that_disagree_answer_each_for_itself() {
 fn rate_times_round_trip_bounds_the_window() {
     let mut site = memory();
     for second in 0..20 {
-        // 8 Mbit/s over 100 ms are 100 kB; 150 kB came through, with 50 kB of queue. Once 300 kB did.
+        // 8 Mbit/s over 100 ms are 100 kB; 150 kB were delivered, with 50 kB of queue. Once 300 kB
+        // were.
         let kilobytes = if second == 10 { 300 } else { 150 };
         let report = SiteReport {
             rate: Some(Rate::from_mbps(8)),
@@ -162,12 +165,13 @@ fn a_clock_that_went_back_makes_nothing_young() {
     // A minute ahead is as good as now; more is no age at all.
     assert!(site.estimate(at(950), ip("192.0.2.9"), None).is_some());
     assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None), None);
-    // What is told by the new clock counts, and nothing else.
+    // Only reports by the new clock count.
     site.report(at(900), &told);
     assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None).unwrap().samples, 1);
 }
 
-/// A host whose link was down for an hour tells what it measured before. By then others have told of the network.
+/// A host whose link was down for an hour reports earlier measurements. By then others have
+/// reported the network.
 #[test]
 fn what_arrives_late_is_as_old_as_it_is_and_erases_nothing() {
     let mut site = memory();
@@ -180,7 +184,8 @@ fn what_arrives_late_is_as_old_as_it_is_and_erases_nothing() {
     assert_eq!((answer.samples, answer.age), (8, Duration::ZERO));
     // Twelve half-lives leave 1/4096 of the late one: 7.0002 / 11.0002.
     assert!((answer.confidence - 7.0 / 11.0).abs() < 0.001, "{answer:?}");
-    // All eight places are taken. An older one finds none, and a younger one takes that of the late one.
+    // All eight slots are taken. An older sample gets none, and a younger one replaces the late
+    // one.
     site.report_aged(at(5000), Duration::from_secs(4000), &late);
     assert_eq!(site.estimate(at(5000), ip("192.0.2.9"), None).unwrap().samples, 8);
     site.report_aged(at(5000), Duration::from_secs(60), &late);
@@ -189,9 +194,11 @@ fn what_arrives_late_is_as_old_as_it_is_and_erases_nothing() {
     assert!((confidence - 7.871 / 11.871).abs() < 0.002, "{confidence}");
 }
 
-/// Eight hosts lose 8 kB at once, and two later transfers come through. After 100 s a weight of 0.79 is left of each loss: of those that reached the
-/// step 8 * 0.79 / (8 * 0.79 + 2 + 1) = 0.68 met a loss there, and 0.32 are fewer than 0.35. Beside a third one they have a twentieth:
-/// 0.32 / (0.32 + 3 + 1) = 0.07, so the answer is twice what was reached, the end of its step: 2 * 8,192 B.
+/// Eight hosts lose 8 kB at once, and two later transfers deliver them. After 100 s a weight of
+/// 0.79 is left of each loss. The share of samples at risk in the step that met a loss is 8 * 0.79
+/// / (8 * 0.79 + 2 + 1) = 0.68, and 0.32 is less than 0.35. Beside a third transfer they have a
+/// twentieth: 0.32 / (0.32 + 3 + 1) = 0.07. So the answer is twice the delivered window, the end of
+/// its step: 2 * 8,192 B.
 #[test]
 fn what_transfers_met_that_began_without_an_answer_counts_little_beside_three_others() {
     let site = |later: u32| {
@@ -222,7 +229,8 @@ fn gateway(origin: u32) -> SiteMemory {
     SiteMemory::new(SiteConfig { origin, ..SiteConfig::default() })
 }
 
-/// What a gateway that has not heard of it yet tells after that: four samples of before, one of after.
+/// A later record of a gateway that does not know of the request: four samples of before, one of
+/// after.
 #[test]
 fn what_is_forgotten_does_not_come_back_with_what_others_tell_later() {
     let (mut busy, network) = (gateway(1), "192.0.2.0/24");
@@ -253,7 +261,7 @@ fn what_was_measured_before_its_network_was_forgotten_does_not_count_when_it_arr
     }
 }
 
-/// Sixty-three other gateways have places. The samples of an hour count, which are 3352 steps of time.
+/// Sixty-three other gateways have slots. Samples count for an hour, which is 3352 steps of time.
 #[test]
 fn a_gateway_that_was_silent_for_long_gives_its_place_to_another() {
     let max_age = Duration::from_secs(3600);
@@ -275,7 +283,7 @@ fn a_gateway_that_was_silent_for_long_gives_its_place_to_another() {
     let networks: Vec<_> = site.networks().map(|one| one.network).collect();
     assert_eq!(networks.len(), 63);
     assert!(networks.contains(&net("10.64.0.0/24")) && !networks.contains(&net("10.1.0.0/24")));
-    // Who has a place keeps it.
+    // A gateway that has a slot keeps it.
     assert!(site.merge(&told(2, 3716)));
 }
 
@@ -334,13 +342,14 @@ proptest! {
             forth.estimate(at(200), asked, None).map(|e| e.window),
             back.estimate(at(200), asked, None).map(|e| e.window)
         );
-        // What one gateway knows, and no other adds to, another one answers just so.
+        // If only one gateway knows a network, another one with its records gives the same answer.
         let mut copy = gateway(9);
         sorted(&first).iter().for_each(|record| _ = copy.merge(record));
         prop_assert_eq!(copy.estimate(at(200), asked, None), first.estimate(at(200), asked, None));
     }
 
-    /// What another gateway tells may come before or after its network is forgotten: the same is left.
+    /// The records of another gateway may come before or after its network is forgotten: the result
+    /// is the same.
     #[test]
     fn forgetting_commutes_with_merging(
         reports in prop::collection::vec(any_report(), 1..60),
@@ -367,7 +376,7 @@ proptest! {
         }
     }
 
-    /// Whatever is reported, answers have windows and confidences in range, and nothing panics.
+    /// All reports lead to answers with windows and confidences in range, and nothing panics.
     #[test]
     fn answers_are_in_range(
         reports in prop::collection::vec((any_report(), 0..100_000_u64, 0..100_000_u64), 0..200),

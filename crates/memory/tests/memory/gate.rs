@@ -1,5 +1,5 @@
-//! No memory, whatever it says and whenever it is asked, gives a first window above the cap or below
-//! the cold one.
+//! No memory, whatever its answers are and whenever it is asked, gives a first window above the cap
+//! or below the cold one.
 
 use memory::{
     CacheConfig, Cold, Gateway, GatewayConfig, GatewayReport, HalfLife, HostCache, PathMemory,
@@ -68,7 +68,7 @@ fn sample() -> impl Strategy<Value = Sample> {
     prop_oneof![report, ended]
 }
 
-/// At an instant a destination is asked for, and told of first if there is a sample.
+/// At an instant a destination is asked for; if there is a sample, it is recorded before.
 #[derive(Clone, Debug)]
 struct Step {
     nanos: u64,
@@ -84,7 +84,7 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// Asks and tells at instants that jump about, and sees what a sender would begin with.
+/// Asks and records at instants that jump about, and checks the start of a sender.
 fn keeps_the_bounds(
     memory: &mut dyn PathMemory,
     steps: &[Step],

@@ -1,4 +1,4 @@
-//! What the two memories answer, worked out by hand, and that they stay bounded.
+//! Answers of the two memories, worked out by hand, and that both stay bounded.
 
 use memory::{
     CacheConfig, Gateway, GatewayConfig, GatewayReport, HalfLife, HostCache, PathMemory, PathState,
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// RFC 9959 §3.2: one connection alone uses a set; what is learnt next is another set.
+/// RFC 9959 §3.2: only one connection uses a set of parameters; the next sample makes another set.
 #[test]
 fn what_a_host_remembers_one_connection_may_use_alone() {
     let (mut cache, to) = (HostCache::new(CacheConfig::default()), remote(2, 1));

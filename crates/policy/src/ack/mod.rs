@@ -1,4 +1,4 @@
-//! From an arriving ACK to what the policies are told.
+//! Facts from received ACKs, for the policies.
 
 pub mod rate;
 pub mod round_trip;

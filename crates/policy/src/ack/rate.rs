@@ -1,23 +1,23 @@
-//! Delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation): how fast the path delivered
-//! between the sending of a segment and its acknowledgement.
+//! Delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation): the rate at which the path
+//! delivered between the sending of a segment and its acknowledgement.
 //!
-//! The path counts deliveries ([`DeliveryMeter`]); every segment takes along what the count was when
-//! it left ([`DeliveryMarks`], kept by the connection that sent it); the ACK of the one sent last
-//! makes a [`RateSample`]. Segments are counted, not bytes, as Linux does. Only paths with a policy
-//! that asks for it do any of this.
+//! The path counts deliveries ([`DeliveryMeter`]). Every segment gets the count at its departure
+//! ([`DeliveryMarks`], kept by the connection that sent it). The ACK of the one sent last makes a
+//! [`RateSample`]. The unit is segments, not bytes, as in Linux. Only paths with a policy that asks
+//! for it do any of this.
 
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// What repairing is under way.
+/// The kind of repair under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Episode {
-    /// None.
+    /// No repair.
     #[default]
     None,
     /// Fast recovery.
     FastRecovery,
-    /// What a timeout presumed lost goes again.
+    /// Retransmission of segments that a timeout presumed lost.
     Timeout,
 }
 
@@ -28,7 +28,8 @@ pub struct RateSample {
     pub prior_delivered: u64,
     /// Segments delivered since.
     pub delivered: u64,
-    /// Over so many microseconds: the longer of sending and acknowledging them. Never zero.
+    /// Interval of the deliveries, microseconds: the longer of sending and acknowledging them.
+    /// Never zero.
     pub interval_us: u64,
     /// There was not enough to send, so the path may be faster.
     pub app_limited: bool,
@@ -37,29 +38,30 @@ pub struct RateSample {
 /// One ACK's deliveries, for policies that model the path. Segments throughout.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// Delivered on the path, the SYN included.
+    /// Segments delivered on the path, the SYN included.
     pub total: u64,
-    /// When something was last delivered.
+    /// Time of the last delivery.
     pub at: Instant,
-    /// Delivered by this ACK.
+    /// Segments delivered by this ACK.
     pub fresh: u64,
-    /// Found lost with this ACK.
+    /// Segments found lost with this ACK.
     pub lost: u64,
-    /// Ever found lost on the path; one lost twice counts twice.
+    /// Segments ever found lost on the path; one lost twice counts twice.
     pub total_lost: u64,
-    /// The rate, if this ACK tells.
+    /// The rate, if this ACK makes a sample.
     pub rate: Option<RateSample>,
-    /// What is being repaired, after this ACK.
+    /// The kind of repair under way after this ACK.
     pub episode: Episode,
     /// The ACK is likely to have been delayed: it is for a single short segment.
     pub delayed: bool,
-    /// Since the last ACK sending went on with nothing in flight and too little to send: then.
+    /// Time at which sending resumed with nothing in flight and too little to send, if that was
+    /// since the last ACK.
     pub resumed: Option<Instant>,
-    /// When the pacer lets the next segment go; may be in the past.
+    /// Time at which the pacer releases the next segment; may be in the past.
     pub next_release: Instant,
 }
 
-/// What a segment takes along (§3.2, `P.*`).
+/// The state of the count at a segment's departure (§3.2, `P.*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryMark {
     first_sent: Instant,
@@ -68,14 +70,14 @@ pub struct DeliveryMark {
     app_limited: bool,
 }
 
-/// What an ACK says to the meter.
+/// The facts of an ACK for the meter.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivered {
-    /// When the ACK came.
+    /// Time at which the ACK was received.
     pub now: Instant,
     /// Segments newly delivered.
     pub fresh: u64,
-    /// Of those the one sent last: when, and what it took along.
+    /// Send time and mark of the one that was sent last among these.
     pub newest: Option<(Instant, DeliveryMark)>,
     /// Lowest round trip seen.
     pub min_rtt: Duration,
@@ -87,7 +89,8 @@ pub struct DeliveryMeter {
     total: u64,
     delivered_at: Instant,
     first_sent: Instant,
-    /// Until so many are delivered, what is sent counts as limited by the application; zero: not.
+    /// Number of deliveries until which sent segments count as limited by the application; zero:
+    /// they do not.
     limited_until: u64,
     total_lost: u64,
     resumed: Option<Instant>,
@@ -111,7 +114,7 @@ impl Default for DeliveryMeter {
 }
 
 impl DeliveryMeter {
-    /// A segment leaves (§3.2); `idle`: nothing is outstanding.
+    /// Returns the mark of a segment that leaves (§3.2); `idle`: nothing is outstanding.
     pub fn on_sent(&mut self, now: Instant, idle: bool) -> DeliveryMark {
         if idle {
             self.first_sent = now;
@@ -125,13 +128,13 @@ impl DeliveryMeter {
         }
     }
 
-    /// There is too little to send: what leaves before all in flight is delivered does not tell how
-    /// fast the path is (§3.4).
+    /// Notes that there is too little to send: segments that leave before all in flight are
+    /// delivered do not show the rate of the path (§3.4).
     pub fn limit(&mut self, in_flight: u64) {
         self.limited_until = self.total + in_flight;
     }
 
-    /// Sending goes on with nothing in flight. True if that is the application's doing.
+    /// Notes that sending resumes with nothing in flight. True if the application caused that.
     pub fn on_resumed(&mut self, now: Instant) -> bool {
         let idle = self.limited_until > 0;
         if idle {
@@ -140,17 +143,17 @@ impl DeliveryMeter {
         idle
     }
 
-    /// Segments were found lost.
+    /// Notes that segments were found lost.
     pub fn on_lost(&mut self, segments: u64) {
         self.total_lost += segments;
     }
 
-    /// A reduction began; `timeout`: by the retransmission timer.
+    /// Notes that a reduction began; `timeout`: by the retransmission timer.
     pub fn on_reduced(&mut self, timeout: bool) {
         self.timed_out = timeout;
     }
 
-    /// What is being repaired.
+    /// Returns the kind of repair under way.
     pub fn episode(&mut self, recovering: bool) -> Episode {
         self.timed_out &= recovering;
         match (recovering, self.timed_out) {
@@ -160,7 +163,7 @@ impl DeliveryMeter {
         }
     }
 
-    /// An ACK (§3.3): the sample, if it makes one.
+    /// Processes an ACK (§3.3) and returns the sample, if it makes one.
     pub fn on_ack(&mut self, told: &Delivered) -> Option<RateSample> {
         self.total += told.fresh;
         let sending = told.newest.map(|(sent_at, mark)| {
@@ -177,7 +180,8 @@ impl DeliveryMeter {
         // Sending and acknowledging are a pipeline's two phases: the slower one is the path's.
         let interval_us = micros(mark.delivered_at, told.now).max(sending?);
         if interval_us == 0 || interval_us < told.min_rtt.as_micros() {
-            // Shorter than any round trip: what arrived was presumed lost, and sent again for nothing.
+            // Shorter than any round trip: the segment was presumed lost and retransmitted although
+            // it was delivered.
             return None;
         }
         Some(RateSample {
@@ -188,7 +192,7 @@ impl DeliveryMeter {
         })
     }
 
-    /// What this ACK delivered, as policies are told.
+    /// Returns the deliveries of this ACK, for policies.
     pub fn delivery(&mut self, fresh: u64, rate: Option<RateSample>) -> Delivery {
         Delivery {
             total: self.total,
@@ -210,38 +214,38 @@ pub fn micros(from: Instant, to: Instant) -> u64 {
     (to.as_nanos() / 1000).saturating_sub(from.as_nanos() / 1000)
 }
 
-/// What each of a connection's segments took along. All that left between two ACKs took the same,
-/// so one entry serves them.
+/// The mark of each of a connection's segments. All that left between two ACKs have the same, so
+/// one entry serves them.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryMarks {
-    /// Place in the path's order of sending from which on it holds, ascending.
+    /// Position in the path's order of sending from which each mark holds, ascending.
     marks: VecDeque<(u64, DeliveryMark)>,
-    /// Losses on the connection's scoreboard that the path was told of.
+    /// Losses on the connection's scoreboard that were reported to the path.
     pub lost_told: u64,
 }
 
 impl DeliveryMarks {
-    /// A segment leaves in place `order`.
+    /// Records the mark of the segment that leaves at position `order`.
     pub fn push(&mut self, order: u64, mark: DeliveryMark) {
         if self.marks.back().is_none_or(|last| last.1 != mark) {
             self.marks.push_back((order, mark));
         }
     }
 
-    /// What the segment that left in place `order` took along.
+    /// Returns the mark of the segment that left at position `order`.
     pub fn of(&self, order: u64) -> Option<DeliveryMark> {
         let after = self.marks.partition_point(|entry| entry.0 <= order);
         Some(self.marks.get(after.checked_sub(1)?)?.1)
     }
 
-    /// Nothing is outstanding that left before place `order`.
+    /// Forgets marks of segments that left before position `order`, of which none is outstanding.
     pub fn forget_before(&mut self, order: u64) {
         while self.marks.get(1).is_some_and(|next| next.0 <= order) {
             self.marks.pop_front();
         }
     }
 
-    /// The connection goes on on another path.
+    /// Forgets all marks, because the connection continues on another path.
     pub fn clear(&mut self) {
         self.marks.clear();
     }
@@ -287,8 +291,8 @@ mod tests {
         let second = meter.on_sent(at(100), false);
         let third = meter.on_sent(at(300), false);
         meter.on_ack(&ack(390, 1, (100, second)));
-        // The last ACK came after 290 ms, but sending took from 0 (the first) ... the later phase is
-        // the longer one: acknowledging 100 to 390; sending 0 to 300.
+        // The last ACK came after 290 ms, but sending took from 0 (the first) to 300. The longer
+        // phase counts: acknowledging 100 to 390; sending 0 to 300.
         let sample = meter.on_ack(&ack(390, 1, (300, third))).unwrap();
         assert_eq!((sample.delivered, sample.interval_us), (2, 300_000));
     }
@@ -302,7 +306,7 @@ mod tests {
         meter.limit(1);
         let limited = meter.on_sent(at(10), false);
         assert!(limited.app_limited);
-        // The one in flight arrives: the bubble (after it) has not passed yet.
+        // The segment in flight is delivered: the bubble (after it) has not passed yet.
         meter.on_ack(&ack(80, 1, (0, busy)));
         assert!(meter.on_sent(at(80), false).app_limited);
         let sample = meter.on_ack(&ack(90, 1, (10, limited))).unwrap();

@@ -17,9 +17,9 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Bytes that the sender keeps queued in the path: what it has under way beyond what the rate
-    /// that it got fills the empty path with (Brakmo & Peterson 1995 §3.3: `Diff`, times the base
-    /// round trip). Rounded down.
+    /// Returns the bytes that the sender keeps queued in the path. They are its bytes in flight
+    /// less those with which the measured rate fills the empty path (Brakmo & Peterson 1995 §3.3:
+    /// `Diff`, times the base round trip). Rounded down.
     pub fn queued(&self) -> i64 {
         let rtt = i128::from(self.rtt.as_nanos().max(1));
         let base = i128::from(self.base.as_nanos());

@@ -1,7 +1,7 @@
-//! Round trips of a path, one after another: how long each took and how much was sent in it.
+//! Round trips of a path, one after another: the duration of each and the bytes sent in it.
 //!
 //! A round ends when a byte is acknowledged that was not yet sent when it began; the next begins
-//! there. Policies that judge a path by its rate (Vegas) ask for this; others do without.
+//! there. Only policies that judge a path by its rate (Vegas) ask for this.
 
 use super::{AckSample, RoundTrip};
 use units::{Duration, Instant};
@@ -24,7 +24,8 @@ impl Default for RoundMeter {
 }
 
 impl RoundMeter {
-    /// Takes an ACK on a path with segments of `mss` bytes; answers the round that ended with it.
+    /// Processes an ACK on a path with segments of `mss` bytes; returns the round that ended with
+    /// it.
     pub fn on_ack(&mut self, sample: &AckSample, mss: u64) -> Option<RoundTrip> {
         if sample.acked == 0 {
             return None;
@@ -39,7 +40,7 @@ impl RoundMeter {
         round
     }
 
-    /// The ending ACK's own sample belongs to the next round.
+    /// Ends the round. The ending ACK's own sample is one of the next round.
     fn end_round(&mut self, sample: &AckSample, mss: u64) -> Option<RoundTrip> {
         let next = sample.acked_total + sample.in_flight;
         let sent = next - self.end.min(next);
@@ -90,8 +91,8 @@ mod tests {
         let ms = Duration::from_millis;
         assert_eq!(first, RoundTrip { rtt: ms(100), base: ms(100), sent: 1000, window: 1000 });
         assert_eq!(first.queued(), 0);
-        // Segments 1 to 4 leave; their ACKs come at 200, 210, 220, 230 ms. The first of them ends the
-        // second round; 5 to 8 leave one by one and end the third at 310 ms.
+        // Segments 1 to 4 leave; their ACKs come at 200, 210, 220, 230 ms. The first of them ends
+        // the second round; 5 to 8 leave one by one and end the third at 310 ms.
         let second = meter.on_ack(&ack(200, 2000, 3000, 100), MSS).unwrap();
         assert_eq!((second.rtt, second.sent, second.window), (ms(100), 4000, 4000));
         for (n, at) in [(3, 210), (4, 220), (5, 230)] {
@@ -108,7 +109,8 @@ mod tests {
         let mut meter = RoundMeter::default();
         meter.on_ack(&ack(100, 1000, 0, 100), MSS);
         meter.on_ack(&ack(200, 2000, 0, 100), MSS);
-        // From here the round trip is 150 ms: the mean of the round still is that of the old sample.
+        // From now on the round trip is 150 ms: the mean of the round is still that of the old
+        // sample.
         meter.on_ack(&ack(350, 3000, 0, 150), MSS);
         let round = meter.on_ack(&ack(500, 4000, 0, 150), MSS).unwrap();
         assert_eq!(round.base, Duration::from_millis(150));

@@ -8,7 +8,7 @@ use arith::rtt::{Estimator, LinuxEstimator};
 use segment::receiver::SenderTiming;
 use units::{Duration, Instant};
 
-/// Doublings beyond this change nothing: the upper bound has been reached.
+/// Number of doublings after which the timeout is at its upper bound in any case.
 const MAX_BACKOFF: u32 = 16;
 
 /// Smoothed round trip time, its variance, and the timeout that follows from them.
@@ -22,7 +22,7 @@ pub struct RttEstimator {
     bounded_rto: Duration,
     srtt: Duration,
     min_rtt: Duration,
-    /// What is smoothed began with a memory.
+    /// The smoothed value began with a memory.
     seeded: bool,
 }
 
@@ -33,7 +33,7 @@ enum Smoothing {
 }
 
 impl RttEstimator {
-    /// No sample yet.
+    /// Creates an estimator without a sample.
     pub const fn new(config: RtoConfig) -> Self {
         Self {
             config,
@@ -56,16 +56,17 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample: a segment sent (once) at `sent` was acknowledged at `now`. Clock ticks are
-    /// counted between the two, at least one, as a coarse clock sees them. `acked_total` and
-    /// `sent_total` of the path tell round trips apart.
+    /// Takes a sample: a segment sent (once) at `sent` was acknowledged at `now`. The unit is clock
+    /// ticks between the two, at least one, as a coarse clock shows them. `acked_total` and
+    /// `sent_total` of the path separate round trips.
     #[inline]
     pub fn on_sample(&mut self, sent: Instant, now: Instant, acked_total: u64, sent_total: u64) {
         self.min_rtt = self.min_rtt.min(now.saturating_since(sent));
         self.on_coarse_sample(sent, now, acked_total, sent_total);
     }
 
-    /// As [`RttEstimator::on_sample`], from a clock too coarse to say what the lowest round trip is.
+    /// Takes a sample as [`RttEstimator::on_sample`] does, from a clock too coarse for the lowest
+    /// round trip.
     #[inline(always)]
     pub fn on_coarse_sample(
         &mut self,
@@ -88,14 +89,14 @@ impl RttEstimator {
         self.take_over(rto, srtt8);
     }
 
-    /// Begins with what is remembered of the path, as if it had been measured here: the next sample
-    /// is smoothed with it. Nothing if `srtt` is zero.
+    /// Begins with the remembered round trip of the path, as if it had been measured here: the next
+    /// sample is smoothed with it. Does nothing if `srtt` is zero.
     pub fn seed(&mut self, srtt: Duration, rttvar: Duration) {
         self.restore(srtt, rttvar);
         self.seeded |= !srtt.is_zero();
     }
 
-    /// Goes on with what was measured here before. Nothing if `srtt` is zero.
+    /// Continues with a round trip measured here before. Does nothing if `srtt` is zero.
     pub fn restore(&mut self, srtt: Duration, rttvar: Duration) {
         if srtt.is_zero() {
             return;
@@ -170,8 +171,9 @@ impl RttEstimator {
         self.min_rtt
     }
 
-    /// The round trip as far as it was measured here, which after a handshake is the handshake's: smoothed or, if that began
-    /// with a memory, the lowest sample that was timed, not told by an echo. `None` before the first.
+    /// Returns the round trip as measured here, which after a handshake is the handshake's. It is
+    /// the smoothed one. If that began with a memory, it is the lowest sample that was timed, not
+    /// echoed. `None` before the first.
     pub fn measured(&self) -> Option<Duration> {
         match self.seeded {
             true => Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX),
@@ -193,7 +195,7 @@ impl RttEstimator {
         srtt8 != 0
     }
 
-    /// What the receiving half may ask, the timeout having been doubled `backoff` times.
+    /// Returns the values for the receiving half, with the timeout doubled `backoff` times.
     pub fn round_trip(&self, backoff: u32) -> SenderTiming {
         SenderTiming { srtt: self.srtt, rto: self.rto(backoff) }
     }
@@ -214,9 +216,9 @@ impl RttEstimator {
         self.set_base_rto(self.config.initial.max(Duration::from_secs(3)));
     }
 
-    /// Distrusts the estimate after several timeouts in a row: the next sample starts it anew
-    /// (RFC 6298 §5.7, a MAY). The timeout stays until then. Linux, whose bound is to the variance, goes on with what it has
-    /// measured; what a memory has told is not measured.
+    /// Distrusts the estimate after several timeouts in a row: the next sample restarts it (RFC
+    /// 6298 §5.7, a MAY). The timeout stays until then. Linux, whose lower bound is that of the
+    /// variance, keeps its measured estimate; a remembered value is not measured.
     pub fn distrust(&mut self) {
         if self.is_of_linux() && self.measured().is_some() {
             return;
@@ -295,7 +297,7 @@ mod tests {
             (rtt.srtt(), rtt.rto(0)),
             (Duration::from_millis(110), Duration::from_millis(220))
         );
-        // No memory has part in what was measured here.
+        // The measured round trip is independent of any memory.
         assert_eq!(rtt.measured(), Some(Duration::from_millis(180)));
         let mut linux = RttEstimator::new(RtoConfig { floor: RtoFloor::Variance, ..config(0) });
         linux.seed(Duration::from_millis(100), Duration::from_millis(75));

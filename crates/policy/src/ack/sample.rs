@@ -1,4 +1,4 @@
-//! What one ACK tells the policies, in plain structs.
+//! The facts of one ACK for the policies, in plain structs.
 
 use super::rate::Delivery;
 use super::round_trip::RoundTrip;
@@ -8,7 +8,7 @@ use units::{Duration, Instant};
 /// One ACK as loss recovery sees it, after the scoreboard was updated.
 #[derive(Clone, Copy, Debug)]
 pub struct AckInfo {
-    /// When it arrived.
+    /// Time at which the ACK was received.
     pub now: Instant,
     /// Cumulative acknowledgement before this ACK.
     pub una_before: u64,
@@ -19,10 +19,10 @@ pub struct AckInfo {
     /// A duplicate ACK by RFC 5681 §2, or, with SACK, one that brings new SACK information
     /// (RFC 6675 §2).
     pub duplicate: bool,
-    /// It says again what the one before it said: same number, same window, no data (RFC 5681 §2, Linux without
-    /// `FLAG_NOT_DUP`). It may bring SACK information.
+    /// It repeats the ACK before it: same number, same window, no data (RFC 5681 §2, Linux without
+    /// `FLAG_NOT_DUP`). It may have SACK information.
     pub repeats: bool,
-    /// What changed on the scoreboard.
+    /// Changes on the scoreboard.
     pub progress: AckProgress,
     /// A D-SACK block `[left, right)` reported with this ACK (RFC 2883).
     pub dsack: Option<(u64, u64)>,
@@ -44,11 +44,11 @@ impl AckInfo {
 /// brought them.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
-    /// When it arrived.
+    /// Time at which the ACK was received.
     pub now: Instant,
     /// Bytes newly acknowledged cumulatively.
     pub acked: u64,
-    /// Bytes newly delivered: newly acknowledged ones that SACK had not told of before, and newly
+    /// Bytes newly delivered: newly acknowledged ones that no SACK had reported before, and newly
     /// SACKed ones.
     pub delivered: u64,
     /// Round trip measured on the latest segment newly delivered, if it was sent only once.
@@ -69,12 +69,13 @@ pub struct AckSample {
     pub acked_total: u64,
     /// The round trip that ended with this ACK, if a policy of the path asks for it.
     pub round: Option<RoundTrip>,
-    /// What this ACK delivered, if a policy of the path models it.
+    /// Deliveries of this ACK, if a policy of the path models them.
     pub delivery: Option<Delivery>,
 }
 
 impl AckSample {
-    /// An ACK of `acked` bytes at `now`, which nothing held up and after which nothing is in flight.
+    /// Returns the sample of an ACK of `acked` bytes at `now`, which was not delayed and after
+    /// which nothing is in flight.
     pub const fn of(now: Instant, acked: u64) -> Self {
         Self {
             now,

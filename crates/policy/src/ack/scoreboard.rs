@@ -1,8 +1,8 @@
-//! What this connection has outstanding, in order: sent, selectively acknowledged, lost, sent
-//! again.
+//! A connection's outstanding segments, in order, with their state: sent, selectively acknowledged,
+//! lost, retransmitted.
 //!
 //! Offsets are 64-bit positions in the send sequence space (0 is the SYN), so nothing here wraps.
-//! Four running sums answer how much is in flight (`pipe` of RFC 6675 §3) without a walk; a list of
+//! Four running sums give the bytes in flight (`pipe` of RFC 6675 §3) without a walk. A list of
 //! merged SACK ranges makes a repeated SACK block cost nothing.
 
 mod progress;
@@ -25,16 +25,16 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     again: u64,
-    /// What of the SACKed bytes was lost, less what of that was sent again, before they were
-    /// SACKed.
+    /// Bytes of the SACKed ones that were lost, less those that were retransmitted, before they
+    /// were SACKed.
     lost_beneath_sacks: u64,
-    /// No segment before this offset is lost and waiting to be sent again.
+    /// No segment before this offset is lost and waits to be retransmitted.
     lost_hint: u64,
     losses: u64,
 }
 
 impl Scoreboard {
-    /// Nothing is outstanding; there is room for so many segments before memory is asked for.
+    /// Creates an empty scoreboard with room for `segments` segments before it allocates memory.
     pub fn with_room(segments: usize) -> Self {
         Self { segments: VecDeque::with_capacity(segments), ..Self::default() }
     }
@@ -43,11 +43,11 @@ impl Scoreboard {
     pub fn outstanding(&self) -> u64 {
         self.outstanding
     }
-    /// Of these, bytes selectively acknowledged.
+    /// Bytes of the outstanding ones that are selectively acknowledged.
     pub fn sacked(&self) -> u64 {
         self.sacked
     }
-    /// Of these, bytes presumed lost.
+    /// Bytes of the outstanding ones that are presumed lost.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -71,11 +71,11 @@ impl Scoreboard {
     pub fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.again
     }
-    /// As [`Scoreboard::pipe`] if no SACK had come.
+    /// Returns the value of [`Scoreboard::pipe`] without any SACK.
     pub fn pipe_ignoring_sacks(&self) -> u64 {
         self.pipe() + self.sacked - self.lost_beneath_sacks
     }
-    /// Lost bytes that wait to be sent again.
+    /// Lost bytes that wait to be retransmitted.
     pub fn waiting(&self) -> u64 {
         self.lost - self.again
     }
@@ -123,8 +123,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first segment that ends after `offset`, with its index. Mostly all have one size, and then it is known without a
-    /// search. `None`: it has to be searched for.
+    /// Returns the first segment that ends after `offset`, with its index. If all segments have one
+    /// size, as is usual, no search is needed. `None`: the caller must search.
     #[inline(always)]
     fn guess(&self, offset: u64) -> Option<(usize, &SentSegment)> {
         let first = self.segments.front()?;
@@ -134,8 +134,8 @@ impl Scoreboard {
         (segment.start <= offset && offset < segment.end()).then_some((at, segment))
     }
 
-    /// Notes a first transmission: when, and its place among all that was sent on the path. `start`
-    /// continues where the last one ended.
+    /// Records a first transmission: its time, and its position in the path's order of sending.
+    /// `start` continues where the last one ended.
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, sent_at: Instant, order: u64) {
         debug_assert!(self.segments.back().is_none_or(|s| s.end() == start));
@@ -174,7 +174,7 @@ impl Scoreboard {
         self.segments.insert(i + 1, rest);
     }
 
-    /// Notes that the segment at `index` goes out again: when, and its new place.
+    /// Records that the segment at `index` is retransmitted: the time, and its new position.
     pub fn retransmit(&mut self, index: usize, now: Instant, order: u64) {
         let s = &mut self.segments[index];
         if s.is_lost() && !s.is_retransmission_in_flight() {
@@ -207,7 +207,8 @@ impl Scoreboard {
         len
     }
 
-    /// As [`Scoreboard::mark_lost`], because something sent later was delivered (RFC 8985 §6.2).
+    /// Presumes a segment lost as [`Scoreboard::mark_lost`] does, because a later one was delivered
+    /// (RFC 8985 §6.2).
     pub fn mark_overdue(&mut self, index: usize) -> u64 {
         let lost = self.mark_lost(index);
         if lost > 0 {
@@ -216,13 +217,14 @@ impl Scoreboard {
         lost
     }
 
-    /// Presumes all that is not SACKed lost (RFC 6298 §5.4 with go-back-N; RFC 8985 §6.3).
+    /// Presumes all segments lost that are not SACKed (RFC 6298 §5.4 with go-back-N; RFC 8985
+    /// §6.3).
     pub fn mark_all_lost(&mut self) -> u64 {
         (0..self.segments.len()).map(|i| self.mark_lost(i)).sum()
     }
 
-    /// Forgets every loss: the timeout or fast retransmit was spurious. What was sent again
-    /// counts once more as in flight.
+    /// Forgets every loss: the timeout or fast retransmit was spurious. Retransmitted segments
+    /// count once more as in flight.
     pub fn forgive_losses(&mut self) {
         for s in &mut self.segments {
             s.marks &= !(LOST | IN_FLIGHT_AGAIN);
@@ -232,8 +234,8 @@ impl Scoreboard {
         self.again = 0;
     }
 
-    /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8). What was
-    /// lost before it was SACKed is lost again.
+    /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8). Segments
+    /// that were lost before they were SACKed are lost again.
     pub fn forget_sacks(&mut self) {
         if self.sacked_ranges.is_empty() {
             return;
@@ -254,7 +256,7 @@ impl Scoreboard {
         self.sacked_ranges.clear();
     }
 
-    /// Index of the lowest segment that is lost and was not sent again since.
+    /// Returns the index of the lowest segment that is lost and was not retransmitted since.
     pub fn next_lost(&mut self) -> Option<usize> {
         if self.waiting() == 0 {
             return None;
@@ -268,8 +270,9 @@ impl Scoreboard {
         found
     }
 
-    /// Takes off all that lies below `una`; a segment acknowledged in part keeps its rest. True if those are whole segments that were
-    /// sent once and of which nothing was heard, and the ACK had told of none before.
+    /// Removes all segments below `una`; a segment acknowledged in part keeps its rest. Returns
+    /// true on the fast path. There these are whole segments that were sent once, without a SACK or
+    /// loss, and the ACK had no delivery before them.
     #[inline(always)]
     pub fn acknowledge(&mut self, una: u64, progress: &mut AckProgress) -> bool {
         let is_first = progress.newest.is_none();
@@ -283,8 +286,8 @@ impl Scoreboard {
         is_plain
     }
 
-    /// As [`Scoreboard::acknowledge`], of what is not plain, or acknowledged in part.
-    // Out of line: most ACKs end where a plain segment does, so that nothing below them is left.
+    /// Acknowledges segments that are not plain, or only in part.
+    // Out of line: most ACKs end where a plain segment does, so that this has nothing to do.
     #[inline(never)]
     fn acknowledge_rest(&mut self, una: u64, progress: &mut AckProgress) {
         let mut again = self.acknowledge_sacked(una, progress);
@@ -306,8 +309,8 @@ impl Scoreboard {
         progress.again |= again;
     }
 
-    /// Takes off the first segments below `una`, as long as they are SACKed: what a hole kept back. Their delivery was told of before.
-    /// True if one of them had been sent again.
+    /// Removes the first segments below `una`, as long as they are SACKed, after a hole was filled.
+    /// Their delivery was reported before. Returns true if one of them had been retransmitted.
     #[inline]
     fn acknowledge_sacked(&mut self, una: u64, progress: &mut AckProgress) -> bool {
         let sacked = |first: &mut SentSegment| first.end() <= una && first.is_sacked();
@@ -325,16 +328,17 @@ impl Scoreboard {
         again
     }
 
-    /// The first segments below `una`, as long as they were sent once and nothing was heard of them: nearly all. They
-    /// are the first that the ACK tells of, and what it changes is written once for all of them. Answers where the last
-    /// of them ends; zero if there is none.
+    /// Removes the first segments below `una`, as long as they are plain: nearly all. They are the
+    /// first deliveries of the ACK, and their changes are recorded once for all of them. Returns
+    /// the end of the last of them; zero if there is none.
     #[inline]
     fn acknowledge_plain(&mut self, una: u64, progress: &mut AckProgress) -> u64 {
         let plain = |first: &mut SentSegment| first.end() <= una && first.is_plain();
         let Some(first) = self.segments.pop_front_if(plain) else { return 0 };
         let (mut newest, mut earliest, mut latest) = (first, first.sent_at, first.sent_at);
         let (mut segments, mut bytes, mut reached) = (1, u64::from(first.len), first.end());
-        // Where the ACK ends is compared first: mostly it is here, and the next segment need not be looked at.
+        // The end of the ACK is compared first: mostly it is here, and the next segment need not be
+        // read.
         while reached < una
             && let Some(next) = self.segments.pop_front_if(plain)
         {
@@ -343,7 +347,7 @@ impl Scoreboard {
             bytes += u64::from(next.len);
             earliest = earliest.min(next.sent_at);
             latest = latest.max(next.sent_at);
-            // It ends behind those before it.
+            // It ends after those before it.
             newest = if next.sent_at >= newest.sent_at { next } else { newest };
         }
         self.outstanding -= bytes;
@@ -359,7 +363,7 @@ impl Scoreboard {
         reached
     }
 
-    /// Books `part` bytes of a cumulatively acknowledged segment.
+    /// Records `part` bytes of a cumulatively acknowledged segment.
     #[inline]
     fn settle(&mut self, s: &SentSegment, part: u64, progress: &mut AckProgress) {
         self.outstanding -= part;

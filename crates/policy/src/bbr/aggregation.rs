@@ -1,9 +1,9 @@
-//! How far ACKs run ahead of the bandwidth in bunches, so that the window can bridge the silences
-//! between them (Linux `tcp_bbr.c`, ACK aggregation; Wi-Fi and cable links do this).
+//! The excess of bunched ACKs over the bandwidth, by which the window can bridge the pauses between
+//! bunches (Linux `tcp_bbr.c`, ACK aggregation; Wi-Fi and cable links make bunches).
 //!
-//! Within an epoch what was acknowledged is compared with what the bandwidth explains; the excess is
-//! what had gathered. An epoch ends when ACKs fall behind. The largest excess of the last five to
-//! ten rounds counts.
+//! Within an epoch, the acknowledged segments are compared with those that the bandwidth explains;
+//! the excess had gathered on the path. An epoch ends when ACKs are slower than the bandwidth. The
+//! largest excess of the last five to ten rounds counts.
 
 use crate::ack::{Delivery, micros};
 use arith::bbr::BW_SCALE;
@@ -13,7 +13,7 @@ use units::Instant;
 const WINDOW_ROUNDS: u32 = 5;
 /// The excess counts up to what the path delivers in 100 ms.
 const MOST_US: u64 = 100_000;
-/// An epoch of so many segments is too old to go on.
+/// Size of an epoch, segments, from which it is too old to continue.
 const MOST_ACKED: u64 = 1 << 20;
 
 /// Maxima of the excess, in segments.
@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn the_excess_is_what_comes_beyond_the_bandwidth() {
-        // One segment per millisecond; every 10 ms ten are acknowledged at once. The first ACK of an
-        // epoch is all excess.
+        // One segment per millisecond; every 10 ms ten are acknowledged at once. The first ACK of
+        // an epoch is all excess.
         let bw = bandwidth(1, 1000);
         let mut aggregation = Aggregation::default();
         aggregation.on_ack(&delivery(10_000, 10), Carried { bw, cwnd: 100 }, false);

@@ -1,4 +1,4 @@
-//! When the path is full: the bandwidth has not grown by a quarter for three rounds in a row
+//! Detection of a full path: the bandwidth has not grown by a quarter for three rounds in a row
 //! (draft §4.3.2.2, `BBRCheckFullPipe`).
 
 use super::Model;
@@ -18,8 +18,8 @@ pub(crate) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks at the model after an ACK; true if the path is full. Rounds in which there was too little
-    /// to send do not count.
+    /// Checks the model after an ACK; true if the path is full. Rounds in which there was too
+    /// little to send do not count.
     pub(crate) fn is_reached(&mut self, model: &Model, delivery: &Delivery) -> bool {
         let limited = delivery.rate.is_none_or(|rate| rate.app_limited);
         if !model.has_round_begun() || limited {
@@ -40,7 +40,7 @@ impl FullPipe {
         self.level = 0;
     }
 
-    /// The repair was for nothing: the search begins anew.
+    /// Restarts the search, because the repair was needless.
     pub(crate) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -1,12 +1,12 @@
-//! BBR's model of a path (draft-cardwell-iccrg-bbr-congestion-control-00 §4.1), and what follows
-//! from it in every state: pacing rate and window (§4.2). The version is the first, as Linux 6.x
+//! BBR's model of a path (draft-cardwell-iccrg-bbr-congestion-control-00 §4.1), and the pacing rate
+//! and window that follow from it in every state (§4.2). The version is the first, as Linux 6.x
 //! ships it.
 //!
-//! The model has one owner at a time. The start-up of this name makes it, fills the
-//! path and hands it over, when it finds the path full, to the congestion controller
-//! of this name, which drains, cruises and probes. What both do is here: `round_trip`
-//! finds the lowest round trip and probes for it, `aggregation` how ACKs bunch, `window` the window,
-//! also while losses are repaired, `full_pipe` when the path is full.
+//! The model has one owner at a time. BBR's start-up makes it, fills the path and, when the path is
+//! full, hands the model over to BBR's congestion controller, which drains, cruises and probes.
+//! Their common parts are here. `round_trip` finds the lowest round trip and probes for it, and
+//! `aggregation` measures bunches of ACKs. `window` sets the window, also while losses are
+//! repaired, and `full_pipe` finds out when the path is full.
 //!
 //! Everything counts in segments and microseconds, in the fixed point of [`arith::bbr`].
 
@@ -36,10 +36,10 @@ pub(crate) struct MeteredAck<'a> {
 
 /// Segments of an initial window, where nothing else is known (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
-/// Round trip that the first rate is reckoned with if none was measured.
+/// Round trip from which the first rate is computed if none was measured.
 const NOMINAL_RTT_US: u64 = 1000;
 
-/// How fast, and how much, in the present state.
+/// Gains of rate and window in the present state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gains {
     pub(crate) pacing: u64,
@@ -47,22 +47,22 @@ pub(crate) struct Gains {
 }
 
 impl Gains {
-    /// While the round trip is probed.
+    /// Gains while the round trip is probed.
     const PROBE_RTT: Self = Self { pacing: UNIT, window: UNIT };
 }
 
-/// What has become of probing the round trip.
+/// State of the round-trip probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probing {
-    /// It is not done.
+    /// There is no probe.
     No,
-    /// It goes on.
+    /// The probe is under way.
     Yes,
-    /// It has ended now: the state before begins anew.
+    /// It has ended now: the state before starts again.
     Over,
 }
 
-/// What a controller that models the path has measured of it.
+/// The measurement of a path by a controller that models it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelledPath {
     /// Bandwidth in segments a microsecond, in the fixed point of [`arith::bbr`].
@@ -71,22 +71,22 @@ pub struct ModelledPath {
     pub min_rtt_us: u64,
 }
 
-/// What is known of a path, by whoever owns the window.
+/// Model of a path, kept by the owner of the window.
 #[derive(Clone, Debug)]
 pub struct Model {
     max_bw: MaxFilter,
     policer: Policer,
     rounds: u64,
-    /// The round ends when a segment is acknowledged that left after so many were delivered.
+    /// The round ends when a segment is acknowledged that left after this number of deliveries.
     round_ends: u64,
     /// A round began with the last ACK.
     round_begun: bool,
     trips: RoundTrips,
     aggregation: Aggregation,
     repair: Repair,
-    /// Sending went on after idling, and no ACK of it came yet.
+    /// Sending resumed after idling, and no ACK of it came yet.
     resumed: bool,
-    /// The first pacing rate was reckoned with a measured round trip.
+    /// The first pacing rate was computed from a measured round trip.
     rtt_known: bool,
     /// The path was found full once.
     full: bool,
@@ -95,14 +95,14 @@ pub struct Model {
 }
 
 impl Default for Model {
-    /// Nothing is known.
+    /// The model of an unknown path.
     fn default() -> Self {
         Self::unknown()
     }
 }
 
 impl Model {
-    /// Begins at `now` with what the handshake has told; the path is paced from now on.
+    /// Creates the model at `now` with the handshake's measurements; the path is paced from now on.
     pub(crate) fn new(window: &mut Window, rtt: &RttEstimator, now: Instant) -> Self {
         let mut model = Self::unknown();
         model.trips = RoundTrips::new(rtt.min_rtt(), now);
@@ -112,7 +112,8 @@ impl Model {
         model
     }
 
-    /// Begins in the midst of a transfer that another policy began, with the path taken for full.
+    /// Creates the model within a transfer that another policy started, with the path assumed to be
+    /// full.
     pub(crate) fn amid(sample: &AckSample) -> Self {
         let mut model = Self::unknown();
         model.trips = RoundTrips::new(sample.min_rtt, sample.now);
@@ -179,9 +180,9 @@ impl Model {
         self.probing_up = up;
     }
 
-    /// Takes an ACK into rounds, bandwidth and aggregation (§4.1.1); `cruising`: as far as the owner
-    /// is concerned bandwidth is probed. True if a policer's rate was used up, so that probing
-    /// begins anew.
+    /// Processes an ACK for rounds, bandwidth and aggregation (§4.1.1); `cruising`: the owner
+    /// allows that bandwidth is probed. True if a policer's rate was used up, so that probing
+    /// starts again.
     pub(crate) fn on_ack(&mut self, window: &Window, delivery: &Delivery, cruising: bool) -> bool {
         if let Some(at) = delivery.resumed {
             self.resumed = true;
@@ -258,7 +259,7 @@ impl Model {
         delivery: &Delivery,
     ) -> Probing {
         let Some(probe) = &mut self.trips.probe else { return Probing::No };
-        // So little in flight says nothing of the bandwidth.
+        // With this few in flight the samples do not show the bandwidth.
         window.ignore_rates();
         let in_flight = sample.in_flight.div_ceil(window.mss());
         if probe.on_ack(sample.now, in_flight, self.round_begun) {
@@ -328,8 +329,8 @@ impl Model {
         bbr::quantized(segments, batch) + if self.probing_up { 2 } else { 0 }
     }
 
-    /// Segments that will be in the network when the pacer lets the next batch go, which counts if it
-    /// is to raise what is in flight; `in_flight` are now.
+    /// Returns the segments that will be in the network when the pacer releases the next batch,
+    /// which counts if it is to raise the number in flight. `in_flight` are now.
     pub(crate) fn in_network(
         &self,
         window: &Window,
@@ -345,13 +346,13 @@ impl Model {
         (in_flight + batch).saturating_sub(delivered)
     }
 
-    /// Congestion was met: the window is worth going back to, unless it is already lowered.
+    /// Keeps the window at congestion, to return to it later, unless it is already reduced.
     pub(crate) fn on_congestion(&mut self, window: &Window) {
         let probing = self.is_probing_rtt();
         self.repair.keep(window, probing);
     }
 
-    /// The repair was for nothing.
+    /// Forgets the policer, because the repair was needless.
     pub(crate) fn on_undo(&mut self) {
         self.policer = Policer::default();
     }

@@ -34,9 +34,9 @@ impl RoundTrips {
         (self.lowest < Duration::MAX).then(|| self.lowest.as_micros())
     }
 
-    /// Takes an ACK's round trip; true if the one known was too old. One that `delayed` may have
-    /// lengthened does not replace an old one. An equal one does not make it younger (Linux since 5.10; draft §4.1.2.3 has
-    /// otherwise).
+    /// Processes an ACK's round trip; true if the known lowest one was too old. A round trip that
+    /// `delayed` may have lengthened does not replace an old one. An equal one does not renew it
+    /// (Linux since 5.10; draft §4.1.2.3 says otherwise).
     pub(super) fn on_ack(&mut self, sample: &AckSample, delayed: bool) -> bool {
         let expired = sample.now > self.seen_at + FILTER;
         if let Some(rtt) = sample.rtt
@@ -62,7 +62,7 @@ impl RoundTrips {
 /// A probe of the round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
-    /// When it may end; `None` until little enough is in flight.
+    /// Time at which it may end; `None` until few enough segments are in flight.
     ends: Option<Instant>,
     round_done: bool,
 }

@@ -1,6 +1,6 @@
-//! The window that follows from the model (draft §4.2.3), and what becomes of it while losses are
-//! repaired: a round of packet conservation, then growth as in slow start up to the model's target,
-//! and what was before once all is repaired (§4.2.3.3).
+//! The window that follows from the model (draft §4.2.3), and its changes while losses are
+//! repaired. A round of packet conservation comes first, then growth as in slow start up to the
+//! model's target. The window before is restored once all is repaired (§4.2.3.3).
 
 use super::{INITIAL_WINDOW, MeteredAck, Model};
 use crate::ack::{Delivery, Episode};
@@ -30,7 +30,7 @@ impl Repair {
         set(window, segments(window).max(self.kept));
     }
 
-    /// Answers that a timeout has begun an episode, as soon as an ACK shows it.
+    /// Returns that a timeout has started an episode, as soon as an ACK shows it.
     pub(super) fn on_episode(&mut self, episode: Episode) -> Option<Episode> {
         let begun = episode == Episode::Timeout && self.episode != Episode::Timeout;
         begun.then(|| {
@@ -62,14 +62,15 @@ impl Model {
         set(window, cwnd);
     }
 
-    /// What repairing makes of a window of `cwnd` segments (`BBRModulateCwndForRecovery`).
+    /// Returns the window during a repair, from one of `cwnd` segments
+    /// (`BBRModulateCwndForRecovery`).
     fn repaired(&mut self, cwnd: u64, in_flight: u64, delivery: &Delivery) -> u64 {
         let before = std::mem::replace(&mut self.repair.episode, delivery.episode);
         let mut cwnd = cwnd.saturating_sub(delivery.lost).max(1);
         if delivery.episode == Episode::FastRecovery && before != Episode::FastRecovery {
             self.repair.conserving = true;
             self.begin_round(delivery.total);
-            // What was not used of the window is not to be used for repairing.
+            // The unused part of the window must not be used for the repair.
             cwnd = in_flight + delivery.fresh;
         } else if delivery.episode == Episode::None && before != Episode::None {
             cwnd = cwnd.max(self.repair.kept);

@@ -1,9 +1,9 @@
-//! BBR once the path is full (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.3 to §4.3.5):
-//! drain what start-up queued, then cruise at the bandwidth, probing for more one round trip in
-//! eight, and every 10 s for the lowest round trip.
+//! BBR once the path is full (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.3 to §4.3.5). It
+//! drains the queue of the start-up, then cruises at the bandwidth. It probes for more bandwidth
+//! one round trip in eight, and every 10 s for the lowest round trip.
 //!
 //! The model ([`crate::bbr`]) comes from BBR's start-up. After another start-up it begins with the
-//! first ACK it is asked for, and takes the path for full.
+//! controller's first ACK, and assumes that the path is full.
 
 use super::{
     CongestionControl, CongestionEvent, ControllerCapabilities, ControllerDescriptor,
@@ -25,12 +25,12 @@ pub static BBR: ControllerDescriptor = ControllerDescriptor::new(
 )
 .implying(Implied::PACING);
 
-/// What the controller does.
+/// The controller's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Slower than the bandwidth, until no more is in flight than fills the path.
     Drain,
-    /// Through the phases of a cycle.
+    /// Cruising, through the phases of a cycle.
     ProbeBw(Phase),
 }
 
@@ -59,7 +59,7 @@ pub struct Bbr {
     /// The model was just handed over, with this ACK in it.
     fresh: bool,
     state: State,
-    /// For the phase that a cycle begins with.
+    /// Random state for the first phase of a cycle.
     random: u64,
 }
 
@@ -93,8 +93,8 @@ impl CongestionControl for Bbr {
         self.model = Some(model);
     }
 
-    /// The threshold, which nothing here goes by, stays; while another start-up owns the window it
-    /// halves what is outstanding, as RFC 5681 §3.1 does.
+    /// Keeps the model's threshold, which this controller does not use. While another start-up owns
+    /// the window, the threshold is half of the data outstanding, as in RFC 5681 §3.1.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         LoweredWindow::to(match &mut self.model {
             Some(model) => {
@@ -195,8 +195,9 @@ impl Bbr {
     }
 }
 
-/// The phase has lasted a round trip; one that probes has also raised what is in flight, or lost
-/// segments trying; one that drains ends as soon as it has drained (§4.3.4.2, `BBRIsNextCyclePhase`).
+/// True if the phase has lasted a round trip and has met its goal. A phase that probes has raised
+/// the segments in flight, or lost some trying; one that drains ends as soon as it has drained
+/// (§4.3.4.2, `BBRIsNextCyclePhase`).
 fn is_over(phase: Phase, model: &Model, window: &Window, ack: MeteredAck<'_>) -> bool {
     let MeteredAck { sample, delivery } = ack;
     let lasted = model.min_rtt_us().is_none_or(|us| micros(phase.since, delivery.at) > us);

@@ -1,9 +1,9 @@
 //! CUBIC (RFC 9438) as Linux runs it.
 //!
-//! The window is bytes outside and whole segments inside: an ACK counts every segment it touches,
-//! the curve ([`arith::cubic`]) answers how many acknowledged segments make one more of window, and
-//! growth, threshold and undo are whole segments. Bytes of `cwnd` beyond whole segments stay as
-//! they are.
+//! The window is bytes outside and whole segments inside. An ACK counts every segment it touches.
+//! The curve ([`arith::cubic`]) gives the number of acknowledged segments that make one more of
+//! window. Growth, threshold and undo are whole segments. Bytes of `cwnd` above whole segments do
+//! not change.
 
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
@@ -141,8 +141,8 @@ mod tests {
         // 10.5 segments count as 10; 10 * 717 / 1024 = 7.
         let mut w = Window::new(MSS, 10_500, u64::MAX, false);
         assert_eq!(cubic.on_congestion(&w, &event(false)).ssthresh, 7_000);
-        // Pace at the maximum is 100 * 10; Reno's share after 40 ACKs makes it 10 / 2 = 5: 39
-        // waiting ACKs of credit are seven segments (39 / 5), the half one stays.
+        // The pace at the maximum is 100 * 10. Reno's share after 40 ACKs makes it 10 / 2 = 5. 39
+        // waiting ACKs of credit are seven segments (39 / 5), and the half one stays.
         cubic.on_ack(&mut w, &sample(0, MSS));
         cubic.on_ack(&mut w, &sample(40, 39 * MSS));
         assert_eq!(w.cwnd(), 10_500 + 8 * MSS);
@@ -175,9 +175,9 @@ mod tests {
             }
             after.push(w.cwnd() / MSS);
         }
-        // RFC 9438 figure 1: 30 - 0.4 * 2.2^3 = 26 of the 30 segments are back after 2 s, the
-        // plateau holds around K, and 1.8 s later the window has passed the maximum by
-        // 0.4 * 1.8^3 = 2.3 segments.
+        // RFC 9438 figure 1: 30 - 0.4 * 2.2^3 = 26 of the 30 segments are back after 2 s, and the
+        // plateau holds around K. 1.8 s later the window has passed the maximum by 0.4 * 1.8^3 =
+        // 2.3 segments.
         assert!((94..=97).contains(&after[20]), "{after:?}");
         assert!((99..=101).contains(&after[42]), "{after:?}");
         assert!((101..=104).contains(&after[59]), "{after:?}");

@@ -1,5 +1,5 @@
-//! Reno as Linux runs it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): whole segments, an ACK counts every
-//! segment it touches, and the window itself is halved, not what is outstanding.
+//! Reno as Linux runs it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): whole segments, an ACK
+//! counts every segment it touches, and the window itself is halved, not the data outstanding.
 
 use super::{CongestionControl, CongestionEvent, ControllerDescriptor, LoweredWindow};
 use crate::ack::AckSample;
@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn acks_of_two_segments_grow_the_window_by_one_in_a_round_trip() {
         let (mut reno, mut window) = (LinuxReno::default(), Window::new(MSS, 10 * MSS, MSS, false));
-        // Ten segments by five ACKs of two: the fifth completes a window. RFC 5681's formula (3), counted
-        // by ACKs, would have added half as much.
+        // Ten segments by five ACKs of two: the fifth completes a window. RFC 5681's formula (3),
+        // applied per ACK, would have added half as much.
         for _ in 0..4 {
             reno.on_ack(&mut window, &acked(2));
         }

@@ -3,7 +3,8 @@
 //! A controller never sees which segment was lost, nor how it is repaired: `recovery`
 //! does, and applies the threshold that the controller answers.
 
-/// Declares the modules of controllers and lists their descriptors, so that a new one takes one line.
+/// Declares the modules of controllers and lists their descriptors, so that a new one takes one
+/// line.
 macro_rules! controllers {
     ($($module:ident: $descriptor:ident;)+) => {
         $(pub mod $module;)+
@@ -46,7 +47,7 @@ pub struct CongestionEvent {
     pub usable_window: u64,
     /// Detected by timeout.
     pub timeout: bool,
-    /// The lost segment had been sent again before.
+    /// The lost segment had been retransmitted before.
     pub repeated: bool,
 }
 
@@ -85,7 +86,7 @@ pub struct ControllerCapabilities {
     pub reduces_by_client: bool,
 }
 
-/// What a policy of this kind says of itself.
+/// Description of a congestion control policy.
 pub type ControllerDescriptor = Descriptor<dyn CongestionControl>;
 
 /// A congestion controller. It has to grow the window and to say where it falls; all else has a
@@ -113,7 +114,7 @@ pub trait CongestionControl {
         let _ = (window, now, idle);
     }
 
-    /// Seeds what the policy draws at random, before anything else.
+    /// Seeds the policy's random choices, before anything else.
     fn set_seed(&mut self, seed: u64) {
         let _ = seed;
     }

@@ -1,9 +1,9 @@
 //! Additive increase and multiplicative decrease for several clients behind one host: as many TCPs
 //! as there are clients would do it together (Balakrishnan et al. 1998 §5.5).
 //!
-//! The window grows by a segment per round trip for each of n clients, and a loss, which would have
-//! halved the window of one, takes away half of an n-th. So does the loss of another client in the
-//! same window of data: each would have halved its own. One client is Reno.
+//! The window grows by a segment per round trip for each of n clients. A loss, which would have
+//! halved the window of one client, removes half of an n-th. So does the loss of another client in
+//! the same window of data, because each would have halved its own. One client is Reno.
 
 use super::reno::{HALVE, ROUND};
 use super::{
@@ -31,13 +31,13 @@ static CLIENTS: Parameter<Option<u32>> = Parameter::or(
     "clients",
     ("number", some_segments),
     None,
-    "proxy: clients behind the host (default: told)",
+    "proxy: clients behind the host (default: as the application says)",
 );
 
 /// Congestion control of a path to a proxy.
 #[derive(Clone, Copy, Debug)]
 pub struct Proxy {
-    /// What a loss takes its part of.
+    /// The bytes of which a loss removes a part.
     pub halve: Halve,
     /// Round the threshold down to whole segments, as senders that count segments do.
     pub whole_segments: bool,
@@ -46,7 +46,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The number of clients; `None`: those that the window serves.
+    /// The number of clients; `None`: the number that the window serves.
     pub fn new(halve: Halve, whole_segments: bool, clients: Option<u32>) -> Self {
         Self { halve, whole_segments, fixed: clients.map(|number| number.max(1)) }
     }

@@ -16,7 +16,7 @@ pub static RENO: ControllerDescriptor = ControllerDescriptor::new(
 )
 .with(&[&HALVE, &ROUND]);
 
-/// What is halved.
+/// The bytes that are halved.
 pub static HALVE: Parameter<Halve> = Parameter::choice(
     "halve",
     &[("flight", Halve::FlightSize), ("window", Halve::Window)],
@@ -31,7 +31,7 @@ pub static ROUND: Parameter<bool> = Parameter::choice(
     "reno, proxy: threshold exact, or whole segments",
 );
 
-/// What is halved on congestion.
+/// The bytes that are halved on congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Halve {
     /// The bytes outstanding (RFC 5681 §3.1 formula (4)).
@@ -43,7 +43,7 @@ pub enum Halve {
 /// Reno's additive increase and multiplicative decrease.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno {
-    /// What is halved.
+    /// The bytes that are halved.
     pub halve: Halve,
     /// Round the threshold down to whole segments, as senders that count segments do.
     pub whole_segments: bool,

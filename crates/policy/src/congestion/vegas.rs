@@ -25,10 +25,10 @@ static ALPHA: Parameter<u32> =
     Parameter::text("alpha", ("segments", whole), "1", "vegas: with fewer queued the window grows");
 static BETA: Parameter<u32> =
     Parameter::text("beta", ("segments", whole), "3", "vegas: with more queued the window shrinks");
-/// Where slow start ends.
+/// Queue at which slow start ends.
 pub static GAMMA: Parameter<u32> =
     Parameter::text("gamma", ("segments", whole), "1", "vegas: with more queued slow start ends");
-/// How what is queued is counted.
+/// Unit of the queue.
 pub static QUEUED: Parameter<bool> = Parameter::choice(
     "queued",
     &[("bytes", false), ("segments", true)],
@@ -48,16 +48,16 @@ const LEAST: u64 = 2;
 /// The window grows while at most this many segments of it are unused.
 const UNUSED: u64 = 2;
 
-/// What Vegas aims at.
+/// Targets of Vegas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasOptions {
-    /// With fewer segments queued the window grows.
+    /// The window grows if fewer segments are queued.
     pub alpha: u32,
-    /// With more it shrinks.
+    /// The window shrinks if more segments are queued.
     pub beta: u32,
-    /// With more in slow start, slow start is over.
+    /// Slow start ends if more segments are queued.
     pub gamma: u32,
-    /// What is queued is rounded to whole segments before it is compared, as in ns-2.
+    /// The queue is rounded to whole segments before it is compared, as in ns-2.
     pub whole_segments: bool,
     /// Window that the ACK after the first sets, segments: ns-2's Vegas begins with one segment and
     /// has its initial window only then.
@@ -153,8 +153,9 @@ impl CongestionControl for Vegas {
         }
     }
 
-    /// A quarter less, or half when the lost segment had been sent again before, and after a timeout;
-    /// in whole segments, at least two (the authors' implementation; the paper names no factor).
+    /// Reduces the window by a quarter, or by half when the lost segment had been retransmitted
+    /// before, and after a timeout. The result is in whole segments, at least two (the authors'
+    /// implementation; the paper has no factor).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         self.growing_from = None;
         let mss = window.mss();
@@ -213,7 +214,8 @@ mod tests {
         {
             assert_eq!(window_after(exact, rtt), cwnd, "{rtt} ms");
         }
-        // Rounded to whole segments the limits are half a segment off: 0.48 and 0.57, 3.46 and 3.51.
+        // Rounded to whole segments the limits are half a segment off: 0.48 and 0.57, 3.46 and
+        // 3.51.
         let rounded = VegasOptions { whole_segments: true, ..exact };
         for (rtt, cwnd) in [(105, 10_100), (106, 10_000), (153, 10_000), (154, 9000)] {
             assert_eq!(window_after(rounded, rtt), cwnd, "{rtt} ms, rounded");

@@ -1,10 +1,11 @@
-//! What all recoveries by duplicate ACKs share: the counter, the `recover` mark, limited transmit.
+//! Common parts of all recoveries by duplicate ACKs: the counter, the `recover` mark, limited
+//! transmit.
 
 use super::{RecoveryContext, Reduction, Report};
 use crate::ack::AckInfo;
 use crate::registry::Parameter;
 
-/// What the first duplicate ACKs send, of every recovery that counts them.
+/// Segments sent by the first duplicate ACKs, in every recovery that counts them.
 pub static LIMITED_TRANSMIT: Parameter<LimitedTransmit> = Parameter::choice(
     "limited_transmit",
     &[
@@ -20,14 +21,14 @@ pub static LIMITED_TRANSMIT: Parameter<LimitedTransmit> = Parameter::choice(
 /// Duplicate ACKs that mean loss (RFC 5681 §3.2).
 pub const DUP_THRESH: u32 = 3;
 
-/// What the first two duplicate ACKs may each send beyond the window.
+/// Segments that each of the first two duplicate ACKs may send above the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitedTransmit {
     /// Nothing.
     Off,
     /// New data (RFC 3042).
     NewData,
-    /// Whatever comes next, after a timeout also what was sent before, as ns-2 does.
+    /// The next segment in order, after a timeout also a retransmission, as in ns-2.
     NextInOrder,
     /// One new segment for each, however little the window has room for: enhanced or "right-edge"
     /// recovery (Balakrishnan et al. 1998 §4.1). RFC 3042, which came of it, counts the two against
@@ -41,10 +42,10 @@ pub enum LimitedTransmit {
 pub struct DupAcks {
     /// Duplicates since the cumulative acknowledgement last moved.
     pub count: u32,
-    /// `snd_nxt` when congestion was last met: losses below it belong to that episode
-    /// (RFC 6582 §3.2 `recover`, "careful").
+    /// `snd_nxt` when congestion was last met: losses below it are part of that episode (RFC 6582
+    /// §3.2 `recover`, "careful").
     pub recover: u64,
-    /// What the first two duplicates may each send.
+    /// Segments that each of the first two duplicates may send.
     pub limited_transmit: LimitedTransmit,
     /// `snd_nxt` at the last duplicate: as long as it stays there, nothing new was sent since.
     right_edge: u64,
@@ -70,13 +71,13 @@ impl DupAcks {
         ack.una > self.recover
     }
 
-    /// Starts an episode: all that is outstanding belongs to it.
+    /// Starts an episode: all that is outstanding is part of it.
     pub fn begin_episode(&mut self, snd_nxt: u64) {
         self.recover = snd_nxt;
     }
 
-    /// A timeout ends what went before: an episode begins, all that is outstanding counts as lost, and
-    /// what the receiver said it has may be discarded by it (RFC 2018 §8).
+    /// Processes a timeout. It starts an episode, all outstanding segments count as lost, and the
+    /// receiver may discard data that it has reported (RFC 2018 §8).
     pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
         self.begin_episode(cx.snd_nxt);
         if !is_retreat {
@@ -86,7 +87,7 @@ impl DupAcks {
         Report { congestion: Some(Reduction::ToOneSegment), ..Report::default() }
     }
 
-    /// `cwnd` less what is in flight as far as cumulative ACKs tell, plus limited transmit's
+    /// Returns `cwnd` less the bytes in flight by cumulative ACKs alone, plus limited transmit's
     /// segments.
     pub fn open_allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let allowed = match self.limited_transmit {
@@ -102,13 +103,13 @@ impl DupAcks {
         room.max(self.beyond_right_edge(cx))
     }
 
-    /// What duplicates say has left the network, outside fast recovery; of the first two only where
-    /// they may let new data go.
+    /// Returns the bytes that have left the network by duplicates, outside fast recovery; the first
+    /// two count only where they may release new data.
     pub fn left_network(&self) -> u64 {
         self.left_network_but(0)
     }
 
-    /// As [`DupAcks::left_network`], without the last `others` of them.
+    /// Returns the bytes of [`DupAcks::left_network`], without the last `others` duplicates.
     pub fn left_network_but(&self, others: u32) -> u64 {
         match self.count {
             1..DUP_THRESH if self.limited_transmit == LimitedTransmit::Off => 0,
@@ -116,8 +117,9 @@ impl DupAcks {
         }
     }
 
-    /// The one segment that right-edge recovery sends for a first or second duplicate. What was lost
-    /// and waits goes first, by the window's leave: this is for new data.
+    /// Returns the allowance for the one segment that right-edge recovery sends for a first or
+    /// second duplicate. Lost segments that wait are sent first, if the window allows it: this is
+    /// for new data.
     pub fn beyond_right_edge(&self, cx: &RecoveryContext<'_>) -> u64 {
         let due = self.limited_transmit == LimitedTransmit::RightEdge
             && matches!(self.count, 1..DUP_THRESH)

@@ -1,11 +1,11 @@
-//! Integrated loss recovery (Balakrishnan et al. 1998 §5.3; Padmanabhan & Katz 1998 §6.1): what is
-//! lost is found by the path, from the ACKs of all its members; here it is sent again.
+//! Integrated loss recovery (Balakrishnan et al. 1998 §5.3; Padmanabhan & Katz 1998 §6.1). The path
+//! finds lost segments by the ACKs of all its members; this recovery retransmits them.
 //!
-//! path's send log says when a member's lowest unacknowledged segment is lost. It
-//! goes again whatever the window says, and until it is acknowledged the member hears of no other
-//! loss (unless the scheme wants to hear that the retransmission is lost too): its cumulative ACK
-//! tells of one per round trip. Duplicate ACKs count only as the later ACKs that they are. What is
-//! not found so is left to the timeout.
+//! The path's send log decides when a member's lowest unacknowledged segment is lost. It is
+//! retransmitted whatever the window is. Until it is acknowledged the member gets no other loss
+//! (unless the scheme wants lost retransmissions too), so that its cumulative ACKs show one loss
+//! per round trip. Duplicate ACKs count only as later ACKs. Losses that are not found so are left
+//! to the timeout.
 
 use super::reno::ENTERED;
 use super::{
@@ -31,7 +31,7 @@ pub struct Integrated {
     again: bool,
     /// End of the segment that was lost, until it is acknowledged.
     repairing: Option<u64>,
-    /// It is still to be sent again, whatever the window says.
+    /// It waits to be retransmitted, whatever the window is.
     forced: bool,
     /// Without SACK: bytes that duplicates say have left the network.
     left_network: u64,

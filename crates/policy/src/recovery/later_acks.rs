@@ -1,29 +1,32 @@
-//! What ACKs of one connection say of the segments of others on the same path (Balakrishnan et al.
-//! 1998 §5.3; Padmanabhan & Katz 1998 §7.3; Eggert, Heidemann & Touch 2000 §3.3).
+//! Evidence in ACKs of one connection about the segments of others on the same path (Balakrishnan
+//! et al. 1998 §5.3; Padmanabhan & Katz 1998 §7.3; Eggert, Heidemann & Touch 2000 §3.3).
 //!
-//! The rule is a scheme's; the path applies it and brings a member's recovery the [`News`].
+//! The rule is a scheme's; the path applies it and passes the [`News`] to a member's recovery.
 
-/// What becomes of segments that were overtaken.
+/// Effect of being overtaken on segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overtaken {
     /// A member's lowest unacknowledged segment is lost once overtaken more than `threshold` times.
     Lost {
-        /// Later ACKs that mean nothing yet (3).
+        /// Number of later ACKs without effect (3).
         threshold: u32,
-        /// Receivers may hold ACKs back. Then the next segment of the connection must have been
-        /// overtaken `threshold` times too, or the ACK at hand be for a segment sent 400 ms later
-        /// (Balakrishnan et al. 1998 §5.3, rules 4 and 5). The papers' segments are all full; the short
-        /// end of a transfer makes no receiver acknowledge, so it does not count as the next.
+        /// Receivers may delay ACKs. If true, one of two more conditions must hold (Balakrishnan et
+        /// al. 1998 §5.3, rules 4 and 5). Either the connection's next segment was overtaken
+        /// `threshold` times, or the ACK is for a segment sent 400 ms later. The papers' segments
+        /// are all full. A short last segment makes no receiver acknowledge, so it does not count
+        /// as the next.
         delayed_acks: bool,
-        /// One segment goes again for each ACK, the oldest (TCP-INT); else all that are lost.
+        /// One segment is retransmitted for each ACK, the oldest (TCP-INT); otherwise all lost
+        /// ones.
         one_per_ack: bool,
         /// A retransmission may be found lost as well. TCP-INT leaves that to the timeout (rule 3).
         again: bool,
-        /// The window grows on an ACK that overtakes another member's outstanding segment, as on any that
-        /// says of delivery (§6.1). ns-2's `dontIncrCwnd_` does not let it.
+        /// The window grows on an ACK that overtakes another member's outstanding segment, as on
+        /// any ACK for delivered data (§6.1). ns-2's `dontIncrCwnd_` prevents that.
         grow: bool,
     },
-    /// Each segment overtaken counts as a duplicate ACK of its connection (Eggert et al. 2000 §3.3).
+    /// Each segment overtaken counts as a duplicate ACK of its connection (Eggert et al. 2000
+    /// §3.3).
     Each,
 }
 
@@ -36,8 +39,8 @@ impl Overtaken {
         again: false,
         grow: true,
     };
-    /// TCP Session's: all that are lost go again, retransmissions like any other segment (Padmanabhan &
-    /// Katz 1998 §7.3).
+    /// TCP Session's rule: all lost segments are retransmitted, lost retransmissions too
+    /// (Padmanabhan & Katz 1998 §7.3).
     pub const ALL_LOST: Self = Self::Lost {
         threshold: 3,
         delayed_acks: true,
@@ -57,11 +60,11 @@ impl Overtaken {
     }
 }
 
-/// What a member is to be told.
+/// Evidence for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Its lowest unacknowledged segment is lost.
     Lost,
-    /// So many of its segments were overtaken by one more ACK.
+    /// Number of its segments that were overtaken by one more ACK.
     Overtaken(u32),
 }

@@ -1,11 +1,12 @@
-//! Loss recovery: which bytes are lost, what goes again, and how much may go now.
+//! Loss recovery: decides which bytes are lost, which are retransmitted, and how much may be sent
+//! now.
 //!
-//! A policy marks losses on the connection's [`Scoreboard`] and says, in a [`Report`], what
-//! happened; the path then asks congestion control for the new threshold. The window itself is
-//! never inflated: a policy that lets duplicate ACKs clock out segments does so in its
-//! [`LossRecovery::allowance`].
+//! A policy marks losses on the connection's [`Scoreboard`] and returns a [`Report`]; the path then
+//! asks congestion control for the new threshold. The window itself is never inflated: a policy
+//! that lets duplicate ACKs clock out segments does so in its [`LossRecovery::allowance`].
 
-/// Declares the modules of recoveries and lists their descriptors, so that a new one takes one line.
+/// Declares the modules of recoveries and lists their descriptors, so that a new one takes one
+/// line.
 macro_rules! recoveries {
     ($($module:ident: $descriptor:ident;)+) => {
         $(pub mod $module;)+
@@ -35,7 +36,7 @@ use crate::registry::Descriptor;
 pub use later_acks::{News, Overtaken};
 use units::{Duration, Instant};
 
-/// What a recovery policy may see and mark.
+/// State that a recovery policy may read and mark.
 pub struct RecoveryContext<'a> {
     /// The connection's outstanding segments.
     pub board: &'a mut Scoreboard,
@@ -60,7 +61,7 @@ pub struct RecoveryContext<'a> {
     pub shared: bool,
 }
 
-/// How the window falls when recovery begins.
+/// Reduction of the window when recovery begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// `cwnd` := `ssthresh` at once (RFC 5681 §3.2).
@@ -73,12 +74,12 @@ pub enum Reduction {
     Gradual,
 }
 
-/// What a recovery policy found.
+/// Findings of a recovery policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// A new episode of congestion began.
     pub congestion: Option<Reduction>,
-    /// The segment lost in it had been sent again before.
+    /// The segment lost in it had been retransmitted before.
     pub repeated: bool,
     /// The last reduction was spurious: restore the window.
     pub undo: bool,
@@ -92,11 +93,11 @@ pub struct Report {
     /// Bytes that the ACK reports as delivered again, which count in this growth (Linux
     /// `tcp_dsack_seen`).
     pub duplicate_bytes: u64,
-    /// What this does to the retransmission timer.
+    /// Effect on the retransmission timer.
     pub timer: TimerAction,
     /// Send a tail-loss probe: one segment regardless of the window.
     pub probe: bool,
-    /// How much the policy has to be asked from here on.
+    /// The calls that the policy needs from here on.
     pub stance: Stance,
 }
 
@@ -115,38 +116,40 @@ impl Report {
         stance: Stance::Idle,
     };
 
-    /// The window that it imposes, if that is all it says of the window: the answer to most ACKs of a fast recovery.
+    /// Returns the window that the policy imposes, if the report has no other effect on it: the
+    /// answer to most ACKs of a fast recovery.
     pub const fn imposes(&self) -> Option<u64> {
         if self.congestion.is_none() && !self.undo && !self.ended { self.cwnd } else { None }
     }
 
-    /// True if it changes neither the window nor what is known of it.
+    /// True if it changes neither the window nor the knowledge of it.
     pub const fn is_quiet(&self) -> bool {
         self.congestion.is_none() && self.cwnd.is_none() && !self.undo && !self.ended
     }
 }
 
-/// What a policy promises until it is next told of an ACK, a timeout or a retransmission, so that a
-/// connection that loses nothing need not ask it at each segment. Each is a promise only while no
-/// segment is lost and waits to be sent again.
+/// The calls that a policy can do without until the next ACK, timeout or retransmission, so that a
+/// connection without losses need not ask it at each segment. Each is valid only while no segment
+/// is lost and waits to be retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stance {
-    /// Nothing: it has to be asked.
+    /// None: the policy must be asked.
     #[default]
     Ask,
     /// [`LossRecovery::allowance`] is the window less what is in flight, and there is no
     /// [`LossRecovery::next_retransmission`].
     Open,
-    /// The same, and while nothing is SACKed, the policy needs only [`LossRecovery::on_plain_ack`] for
-    /// an ACK that advances over segments that were sent once, and reports nothing else. Its answer
-    /// would be [`Report::PROGRESS`], and the stance stays.
+    /// The policy can do without the calls of `Open`. While nothing is SACKed, it needs only
+    /// [`LossRecovery::on_plain_ack`] for an ACK that advances over segments that were sent once,
+    /// and reports nothing else. Its answer would be [`Report::PROGRESS`], and the state stays.
     AtRest,
-    /// Beyond that, while nothing is SACKed: an ACK that advances, of which [`AckInfo`] tells nothing
-    /// else, changes nothing and would be answered with [`Report::PROGRESS`].
+    /// The policy can do without the calls of `AtRest`. While nothing is SACKed, an ACK that
+    /// advances, with nothing else in its [`AckInfo`], changes nothing and would be answered with
+    /// [`Report::PROGRESS`].
     Idle,
 }
 
-/// What happens to the retransmission timer on an ACK.
+/// Effect of an ACK on the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimerAction {
     /// Restart if the cumulative acknowledgement moved (RFC 6298 §5.3).
@@ -189,14 +192,14 @@ impl RecoveryCapabilities {
 /// An event, other than an ACK, that a recovery digests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryEvent {
-    /// The SYN is acknowledged. That it was retransmitted says nothing of what follows.
+    /// The SYN is acknowledged. Its retransmission, if any, is no evidence about later data.
     Opened,
     /// The retransmission timer ran out: losses are marked, and fast recovery ends.
     RetransmissionTimeout {
         /// Instant at which it did.
         now: Instant,
-        /// A start-up takes back what is outstanding. Congestion is not the reason, nor is there one
-        /// to think that the receiver has discarded anything.
+        /// A start-up takes back the outstanding data. There is no congestion, and no reason to
+        /// assume that the receiver has discarded anything.
         is_retreat: bool,
     },
     /// The recovery's own timer ran out.
@@ -269,10 +272,10 @@ impl RecoveryState {
     }
 }
 
-/// What was just sent.
+/// Facts about a segment just sent.
 #[derive(Clone, Copy, Debug)]
 pub struct SentInfo {
-    /// When.
+    /// Send time.
     pub now: Instant,
     /// Segments of new data that left one after the other, this one the last: 1 but at
     /// [`Stance::AtRest`], with others outstanding. [`LossRecovery::on_plain_ack`] needs to know of
@@ -290,15 +293,15 @@ pub struct SentInfo {
     pub rto: Duration,
 }
 
-/// An ACK that advances over segments that were sent once, and says nothing else, while nothing outstanding is SACKed or lost:
-/// what a recovery with nothing to repair goes by.
+/// An ACK that advances over segments that were sent once, and reports nothing else, while nothing
+/// outstanding is SACKed or lost. It is all that a recovery with nothing to repair needs.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainAck {
-    /// When it arrived.
+    /// Time at which the ACK was received.
     pub now: Instant,
-    /// When the newest of the segments was sent, and the offset one past its end.
+    /// Send time of the newest of the segments, and the offset one past its end.
     pub newest: (Instant, u64),
-    /// When the first segment that is still outstanding was sent.
+    /// Send time of the first segment that is still outstanding.
     pub head_sent_at: Option<Instant>,
     /// Segments that are still outstanding.
     pub segments_out: usize,
@@ -308,26 +311,26 @@ pub struct PlainAck {
     pub rto: Duration,
 }
 
-/// What a recovery that was told of a plain ACK answers.
+/// Answer of a recovery to a plain ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtRest {
     /// Deadline of its own timer ([`RecoveryState::timeout`]). Nothing else of its state has
     /// changed.
     pub timeout: Option<Instant>,
-    /// Before then its timer does not run out, whatever new data leaves until then.
+    /// Time before which its timer does not expire, whatever new data leaves until then.
     pub until: Instant,
 }
 
-/// What a recovery knows of reordering on the way.
+/// Reordering on the path that a recovery has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenReordering {
     /// Segments that one may be late and not lost (`tcpi_reordering`).
     pub degree: u64,
-    /// How often something came late (`tcpi_reord_seen`).
+    /// Number of times that a segment was late (`tcpi_reord_seen`).
     pub seen: u64,
 }
 
-/// What a policy of this kind says of itself.
+/// Description of a recovery policy.
 pub type RecoveryDescriptor = Descriptor<dyn LossRecovery>;
 
 /// A loss recovery policy; one value per connection.
@@ -357,9 +360,9 @@ pub trait LossRecovery {
         let _ = sent;
     }
 
-    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and
-    /// the pacer are applied elsewhere. While nothing is SACKed or lost, new data that is sent takes
-    /// its length off it and brings no retransmission.
+    /// Bytes that may be sent now, retransmissions and new data together. The peer's window and the
+    /// pacer are applied elsewhere. While nothing is SACKed or lost, sending new data reduces it by
+    /// the data's length and causes no retransmission.
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64;
 
     /// Index on the scoreboard of the segment to retransmit next, if any.

@@ -20,7 +20,7 @@ pub static NEWRENO: RecoveryDescriptor = RecoveryDescriptor::new(
 )
 .with(&[&LIMITED_TRANSMIT, &PARTIAL, &DEFLATE, &EXIT, &BURST, &DUP_SEND]);
 
-/// Which partial ACKs restart the retransmission timer (RFC 6582 §4).
+/// The partial ACKs that restart the retransmission timer (RFC 6582 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialTimer {
     /// Only the first: "Impatient", many losses end in a timeout.
@@ -29,19 +29,19 @@ pub enum PartialTimer {
     Every,
 }
 
-/// What a partial ACK takes from the segments that duplicate ACKs let go.
+/// Reduction by a partial ACK of the segments that duplicate ACKs released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deflation {
-    /// What it acknowledges, less one segment (RFC 6582 §3.2 step 3).
+    /// The bytes that it acknowledges, less one segment (RFC 6582 §3.2 step 3).
     Partial,
     /// All of them; the window itself stays. ns-2 before 2003 and, by option, since.
     Whole,
 }
 
-/// What duplicate ACKs send during fast recovery.
+/// Segments sent by duplicate ACKs during fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
-    /// What the window, with what they took out of the network, has room for.
+    /// The room in the window, with the segments that duplicates show to have left the network.
     Window,
     /// Every second one a new segment, whatever the window (Hoe 1996 §3; ns-2's
     /// `newreno_changes_`).
@@ -55,7 +55,7 @@ pub enum FullAckWindow {
     FlightSize,
     /// `ssthresh`.
     Ssthresh,
-    /// What partial ACKs deflated it to, and the ACK that ends recovery grows it.
+    /// The window to which partial ACKs deflated it, which the ACK that ends recovery grows.
     Deflated,
 }
 
@@ -66,9 +66,9 @@ pub struct NewRenoOptions {
     pub limited_transmit: LimitedTransmit,
     /// Timer on partial ACKs.
     pub timer: PartialTimer,
-    /// What partial ACKs take back.
+    /// Reduction by partial ACKs.
     pub deflation: Deflation,
-    /// What duplicate ACKs send.
+    /// Segments sent by duplicate ACKs.
     pub duplicates: Duplicates,
     /// Window at the end.
     pub full_ack: FullAckWindow,
@@ -102,7 +102,7 @@ pub static PARTIAL: Parameter<PartialTimer> = Parameter::choice(
     "first",
     "newreno: partial ACKs that restart the timer",
 );
-/// What partial ACKs take back.
+/// Reduction by partial ACKs.
 pub static DEFLATE: Parameter<Deflation> = Parameter::choice(
     "deflate",
     &[("partial", Deflation::Partial), ("whole", Deflation::Whole)],
@@ -127,7 +127,7 @@ pub static BURST: Parameter<Option<u32>> = Parameter::or(
     None,
     "newreno: most segments per ACK in recovery",
 );
-/// What duplicate ACKs send.
+/// Segments sent by duplicate ACKs.
 pub static DUP_SEND: Parameter<Duplicates> = Parameter::choice(
     "dup_send",
     &[("window", Duplicates::Window), ("second", Duplicates::EverySecond)],
@@ -165,9 +165,9 @@ impl NewReno {
         }
     }
 
-    /// Deflates by what was acknowledged, adds one segment back, retransmits the next hole
-    /// (RFC 6582 §3.2 step 3, "Partial acknowledgments"). What duplicates had added is taken
-    /// first, then the window itself.
+    /// Deflates by the acknowledged bytes, adds one segment back, and retransmits the next hole
+    /// (RFC 6582 §3.2 step 3, "Partial acknowledgments"). Segments that duplicates had added are
+    /// removed first, then the window itself is reduced.
     fn on_partial_ack(
         &mut self,
         cx: &mut RecoveryContext<'_>,

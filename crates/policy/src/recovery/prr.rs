@@ -80,7 +80,7 @@ mod tests {
         // 20 outstanding, 15 lost: 1 in flight after four SACKs; ssthresh 10.
         let mut prr = Prr::new(20 * MSS);
         prr.on_delivered(4 * MSS, MSS, false);
-        // What was delivered, not the whole room of 9.
+        // The window grows by the delivered bytes, not by the whole room of 9.
         assert_eq!(prr.window(10 * MSS, MSS), 5 * MSS);
         prr.on_sent(4);
         // The next ACK moves on without new loss: one delivered, one extra.

@@ -1,18 +1,18 @@
 //! RACK-TLP (RFC 8985) as a Linux 6.x sender with SACK runs it by default.
 //!
-//! This file is what the driver sees: ACKs, timers, what may be sent. The rest is one file each:
-//! `states` how recovery begins, ends and is undone, `detect` which segments are lost, `reordering`
-//! how long to wait before saying so, `tail_probe`, `frto` and `undo` whether a timeout or a
-//! reduction was spurious, `timers` when to look. [`super::prr`] shapes the window during fast recovery.
+//! This file has the interface: ACKs, timers, the allowance. The rest is one file each. `states`
+//! has the begin, end and undo of recovery; `detect` finds lost segments; `reordering` decides how
+//! long to wait before that. `tail_probe`, `frto` and `undo` decide if a timeout or a reduction was
+//! spurious, and `timers` when to check. [`super::prr`] shapes the window during fast recovery.
 //!
-//! What the driver is told: entering fast recovery is [`Reduction::Gradual`] (the threshold falls at
-//! once; the window follows in [`Report::cwnd`] from the next ACK on, and what may be sent is
-//! [`LossRecovery::allowance`] from this one on), a repaired tail loss is [`Reduction::ToSsthresh`],
-//! a timeout [`Reduction::ToOneSegment`] with the window in [`Report::cwnd`]: what is still in
-//! flight and one segment. A timeout that falls into an episode already answered reports no
-//! reduction but still that window; start-up begins in either case. When one report says both `undo`
-//! and `congestion`, the undo came first. Every transmission must be told by
-//! [`LossRecovery::on_sent`]: that nothing was sent again is proof enough for an undo.
+//! Reports to the path: entering fast recovery is [`Reduction::Gradual`]. The threshold is reduced
+//! at once; the window follows in [`Report::cwnd`] from the next ACK on, and
+//! [`LossRecovery::allowance`] from this one on. A repaired tail loss is [`Reduction::ToSsthresh`].
+//! A timeout is [`Reduction::ToOneSegment`] with the window in [`Report::cwnd`]: the bytes still in
+//! flight and one segment. A timeout within an episode already answered reports no reduction but
+//! still that window; start-up begins in either case. If one report has both `undo` and
+//! `congestion`, the undo came first. Every transmission must be reported by
+//! [`LossRecovery::on_sent`], because an undo may rely on the fact that nothing was retransmitted.
 //!
 //! The timer of [`RecoveryState::timeout`] is to be served before a retransmission timer that is
 //! due at the same instant: a probe goes out in place of the first timeout.
@@ -47,8 +47,9 @@ use tail_probe::TailProbe;
 use undo::Undo;
 use units::{Duration, Instant};
 
-/// How long a receiver may hold back the ACK of a single segment (RFC 8985 §7.2, WCDelAckT). Linux takes its least timeout
-/// (`tcp_rto_min`); that of RFC 6298 is of a second, or none at all.
+/// Returns the time for which a receiver may delay the ACK of a single segment (RFC 8985 §7.2,
+/// WCDelAckT). Linux uses its minimum timeout (`tcp_rto_min`); that of RFC 6298 is a second, or
+/// none at all.
 fn delayed_ack(rto: &RtoConfig) -> Duration {
     match rto.floor {
         RtoFloor::Variance => rto.min,
@@ -80,7 +81,7 @@ static RATE_REDUCTION: Parameter<bool> = Parameter::switch(
     "rack: the window falls by what is delivered (PRR); off: at once, as RFC 9002 §7.3.2 allows",
 );
 
-/// How long nothing is heard before a tail-loss probe is sent.
+/// Time without an ACK before a tail-loss probe is sent.
 pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
     "tlp_wait",
     &[("2rtt", ProbeWait::TwoRoundTrips), ("1.5rtt", ProbeWait::OneAndHalf)],
@@ -93,15 +94,15 @@ pub static PROBE_WAIT: Parameter<ProbeWait> = Parameter::choice(
 enum State {
     /// Nothing dubious.
     Open,
-    /// SACKed data or something sent again is outstanding; the window is as in `Open`.
+    /// SACKed data or a retransmission is outstanding; the window is as in `Open`.
     Disorder,
     /// Fast recovery.
     Recovery,
-    /// After a timeout.
+    /// Repair after a timeout.
     Loss,
 }
 
-/// What the policy's timer is for.
+/// Purpose of the policy's timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timer {
     #[default]
@@ -109,14 +110,14 @@ enum Timer {
     Probe,
 }
 
-/// Whether anything is sent again before the next ACK.
+/// Retransmissions that wait for the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Hold {
     #[default]
     None,
     /// It may prove unnecessary.
     Again,
-    /// New data goes first, and its ACK tells (F-RTO).
+    /// New data is sent first, and its ACK decides (F-RTO).
     ForNewData,
 }
 
@@ -145,7 +146,7 @@ pub struct RackTlp {
     timer: Option<(Instant, Timer)>,
     segments_out: usize,
     head_sent_at: Instant,
-    /// Of right-edge recovery.
+    /// State of right-edge recovery.
     duplicates: DupAcks,
     /// Segments that later ACKs of others on a shared path have overtaken.
     overtaken: u32,
@@ -179,8 +180,9 @@ impl RackTlp {
         }
     }
 
-    /// The same with right-edge recovery, or without: the first two duplicate ACKs send a new segment each, also where the
-    /// window has no room for what they say has left the network.
+    /// Returns the recovery with right-edge recovery, or without. With it the first two duplicate
+    /// ACKs send a new segment each, even where the window has no room for the segments that have
+    /// left the network.
     #[must_use]
     pub const fn with_right_edge(mut self, on: bool) -> Self {
         let habit = if on { LimitedTransmit::RightEdge } else { LimitedTransmit::Off };
@@ -215,7 +217,8 @@ impl RackTlp {
         report
     }
 
-    /// Linux `tcp_simple_retransmit`: the state after a timeout, with the window as it was, and nothing to undo.
+    /// Linux `tcp_simple_retransmit`: enters the state after a timeout, with the window unchanged,
+    /// and nothing to undo.
     fn on_smaller_segments(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         if cx.board.lost() == 0 || self.state == State::Loss {
             return Report::default();
@@ -244,7 +247,7 @@ impl RackTlp {
         matches!(self.state, State::Recovery | State::Loss)
     }
 
-    /// Linux `tcp_xmit_recovery`: if no new data went, F-RTO is over.
+    /// Linux `tcp_xmit_recovery`: ends F-RTO if no new data was sent.
     fn on_nothing_new(&mut self, cx: &RecoveryContext<'_>) -> Report {
         if self.hold == Hold::ForNewData && cx.snd_nxt <= self.high {
             self.hold = Hold::None;
@@ -256,7 +259,8 @@ impl RackTlp {
     fn on_timeout(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         match self.timer.take() {
             Some((_, Timer::Reordering)) => self.on_reordering_timer(cx, now),
-            // Not while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment may be it.
+            // No probe while anything is SACKed (RFC 8985 §7.2), as after an undo: the last segment
+            // may be SACKed.
             Some((_, Timer::Probe)) if cx.board.sacked() == 0 => {
                 match self.probe.request(cx.snd_nxt) {
                     true => {
@@ -321,8 +325,8 @@ impl LossRecovery for RackTlp {
         }
     }
 
-    /// What the window leaves free. SACKed and lost segments are not in flight, so every duplicate
-    /// ACK lets one segment go: limited transmit (RFC 3042) needs no rule of its own.
+    /// Returns the free room in the window. SACKed and lost segments are not in flight, so every
+    /// duplicate ACK releases one segment: limited transmit (RFC 3042) needs no rule of its own.
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let room = match &self.prr {
             Some(prr) if self.state == State::Recovery && !cx.shared => {

@@ -37,7 +37,7 @@ pub static RECOVER: Parameter<bool> = Parameter::choice(
 #[derive(Clone, Copy, Debug)]
 pub struct RenoRecovery {
     dup: DupAcks,
-    /// Of the duplicates, those that ACKs of other members stand for.
+    /// Number of the duplicates that were ACKs of other members.
     overtaken: u32,
     fast: Option<FastRecovery>,
     /// `snd_nxt` at the last timeout.
@@ -56,12 +56,12 @@ pub(super) struct FastRecovery {
 }
 
 impl FastRecovery {
-    /// Enters on the third duplicate: three segments have left, the first one goes again.
+    /// Enters on the third duplicate: three segments have left, and the first one is retransmitted.
     pub(super) fn enter(cx: &mut RecoveryContext<'_>) -> Self {
         Self::enter_after(cx, DUP_THRESH)
     }
 
-    /// Enters after so many duplicates.
+    /// Enters after this number of duplicates.
     fn enter_after(cx: &mut RecoveryContext<'_>, duplicates: u32) -> Self {
         cx.board.mark_lost(0);
         Self { left_network: u64::from(duplicates) * cx.mss, forced: true }
@@ -82,7 +82,7 @@ impl FastRecovery {
     }
 }
 
-/// What every entry into fast recovery reports.
+/// The report of every entry into fast recovery.
 pub(super) const ENTERED: Report = Report {
     congestion: Some(Reduction::ToSsthresh),
     repeated: false,
@@ -113,15 +113,16 @@ impl RenoRecovery {
         Report::default()
     }
 
-    /// A second loss of the same window is not to lower the window again (RFC 6582 §3.2 `recover`). A
-    /// path that is shared sees to that, so there it is repaired as RFC 5681 has it, and only
-    /// duplicates of what a timeout repeated mean nothing. RFC 2001 knows no `recover`: there any three
-    /// duplicates enter.
+    /// False for a second loss of the same window, which must not reduce the window again (RFC 6582
+    /// §3.2 `recover`). A shared path prevents that itself, so there a loss is repaired as in RFC
+    /// 5681, and only duplicates of segments that a timeout repeated are ignored. RFC 2001 has no
+    /// `recover`: any three duplicates enter.
     const fn may_enter(&self, cx: &RecoveryContext<'_>, una: u64) -> bool {
         !self.once || una > if cx.shared { self.timed_out } else { self.dup.recover }
     }
 
-    /// What others' segments overtook counts, but their bytes are not this member's.
+    /// Enters fast recovery. Segments overtaken by others' ACKs count, but those ACKs were not for
+    /// bytes of this member.
     fn enter(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         let own = self.dup.count - self.overtaken;
@@ -159,7 +160,7 @@ impl RenoRecovery {
     }
 
     fn left_network(&self) -> u64 {
-        // Segments that those of others overtook may not have left.
+        // Segments overtaken by those of others may not have left.
         let own = self.dup.left_network_but(self.overtaken);
         self.fast.as_ref().map_or(own, |fast| fast.left_network)
     }

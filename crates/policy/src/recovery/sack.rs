@@ -31,7 +31,7 @@ pub struct Sack {
     marked_to: u64,
     /// The rescue retransmission of this recovery was used (§4 rule 4).
     rescued: bool,
-    /// End of the segment that the rescue would send again.
+    /// End of the segment that the rescue would retransmit.
     rescue: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ impl Sack {
         if cx.board.segment(0).is_some_and(|s| !s.is_lost()) {
             cx.board.mark_lost(0);
         }
-        // Nothing may be waiting: the hole was sent again in the recovery before.
+        // Nothing may be waiting: the hole was retransmitted in the recovery before.
         self.forced = cx.board.waiting() > 0;
         ENTERED
     }
@@ -98,8 +98,8 @@ fn lost_below(ranges: &[(u64, u64)], mss: u64) -> Option<u64> {
 }
 
 impl Sack {
-    /// Later ACKs of others stand for `DupThresh` SACKed segments of its own: §5.1's condition holds for
-    /// them, too.
+    /// Later ACKs of others replace `DupThresh` SACKed segments of its own: §5.1's condition holds
+    /// for them, too.
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
         let una = cx.board.segment(0).map_or(0, |head| head.start);
         let fresh = una >= self.dup.recover;

@@ -1,10 +1,11 @@
 //! SACK recovery as first published (Fall & Floyd 1996, "sack1"): a counter `pipe` instead of the
 //! scoreboard's arithmetic.
 //!
-//! Entering recovery, `pipe` is what is outstanding less the three duplicates; every ACK lowers it
-//! by a segment, a partial ACK by two, every segment sent raises it. Lost segments stay in it until
-//! that many ACKs have come, so it is slower than RFC 6675 when many are lost. Each hole is sent
-//! again once. After a timeout the scoreboard is cleared (RFC 2018 §8) and all is sent again.
+//! On entering recovery, `pipe` is the data outstanding less the three duplicates. Every ACK lowers
+//! it by a segment, a partial ACK by two, and every segment sent raises it. Lost segments stay in
+//! it until that many ACKs have come, so it is slower than RFC 6675 when many are lost. Each hole
+//! is retransmitted once. After a timeout the scoreboard is cleared (RFC 2018 §8) and all is
+//! retransmitted.
 
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
@@ -39,7 +40,7 @@ pub struct SackPipe {
 struct Pipe {
     bytes: u64,
     forced: bool,
-    /// Holes below this were sent again.
+    /// Holes below this were retransmitted.
     next_hole: u64,
     mss: u64,
 }

@@ -1,9 +1,9 @@
 //! Vegas's retransmission (Brakmo & Peterson 1995 §3.2): a fine clock on every segment.
 //!
-//! A duplicate ACK makes the sender look at how long ago the missing segment was sent; longer than
-//! a fine-grained timeout, and it goes again without waiting for the third. The first two ACKs after
-//! a retransmission look again, at the segment that is next. The window falls only for a segment
-//! that was sent after it last fell. Otherwise as [`super::reno`].
+//! At a duplicate ACK the sender checks how long ago the missing segment was sent. If that exceeds
+//! a fine-grained timeout, it is retransmitted without waiting for the third duplicate. The first
+//! two ACKs after a retransmission check again, for the next segment. The window is reduced only
+//! for a segment sent after the last reduction. The rest is as in [`super::reno`].
 
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
@@ -32,10 +32,10 @@ const AFTER_TIMEOUT: u64 = 2;
 /// ACKs after a retransmission that look at the next segment.
 const LOOKS: u8 = 2;
 
-/// What ns-2's Vegas does otherwise than the paper.
+/// Differences of ns-2's Vegas from the paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VegasRecoveryOptions {
-    /// What duplicate ACKs added to the window stays if recovery ends with the third.
+    /// The bytes that duplicate ACKs added to the window stay if recovery ends with the third.
     pub keep_inflation: bool,
     /// Retransmitting on duplicate ACKs doubles the retransmission timeout.
     pub back_off: bool,
@@ -53,7 +53,7 @@ impl VegasRecoveryOptions {
     }
 }
 
-/// What becomes of what duplicate ACKs added to the window.
+/// Use of the bytes that duplicate ACKs added to the window.
 pub static INFLATION: Parameter<bool> = Parameter::choice(
     "inflation",
     &[("drop", false), ("keep", true)],
@@ -66,7 +66,7 @@ pub static BACK_OFF: Parameter<bool> = Parameter::switch(
     "off",
     "vegas: retransmitting on duplicate ACKs doubles the retransmission timeout",
 );
-/// What a timer costs that runs out while nothing is outstanding.
+/// Cost of a timer that expires while nothing is outstanding.
 pub static IDLE_TIMEOUT: Parameter<bool> = Parameter::switch(
     "idle_timeout",
     "off",
@@ -79,7 +79,7 @@ pub struct VegasRecovery {
     options: VegasRecoveryOptions,
     dup: DupAcks,
     clock: FineTimeout,
-    /// What duplicate ACKs let go beyond the window, bytes; `None` outside of recovery.
+    /// Bytes above the window released by duplicate ACKs; `None` outside of recovery.
     inflation: Option<u64>,
     /// The retransmission that may go whatever the window says is still to be sent.
     forced: bool,
@@ -109,7 +109,8 @@ impl FineTimeout {
         self.timeout = timeout + timeout / 16;
     }
 
-    /// A segment goes again: after the first time an eighth more, then twice as much.
+    /// Raises the timeout at a retransmission: by an eighth the first time, later to twice its
+    /// value.
     fn on_retransmission(&mut self, first: bool) {
         let more = if first { self.timeout / 8 } else { self.timeout };
         self.timeout = self.timeout.saturating_add(more);

@@ -1,8 +1,9 @@
-//! What a policy says of itself: name, meaning, source, parameters, what it implies, and how it is made.
+//! Description of a policy: name, meaning, source, parameters, implied settings, and constructor.
 //!
-//! Each start-up, congestion controller and recovery has a [`Descriptor`] beside its code, and a line in the list of its
-//! kind: [`crate::startup::STARTUPS`], [`crate::congestion::CONTROLLERS`], [`crate::recovery::RECOVERIES`]. Whatever
-//! lists policies, reads their names or makes them asks these lists, so that a new policy is known everywhere at once.
+//! Each start-up, congestion controller and recovery has a [`Descriptor`] beside its code, and a
+//! line in the list of its kind: [`crate::startup::STARTUPS`], [`crate::congestion::CONTROLLERS`],
+//! [`crate::recovery::RECOVERIES`]. All listings, parsers and constructors of policies use these
+//! lists, so that a new policy is known everywhere at once.
 
 mod page;
 mod parameter;
@@ -13,7 +14,7 @@ pub use page::{PageStep, PolicyPage};
 pub use parameter::{AnyParameter, Parameter, ParameterValues, Read};
 use std::fmt;
 
-/// What a policy is made from.
+/// Inputs for the construction of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicySetup<'a> {
     /// Its parameters, as far as they were given.
@@ -25,13 +26,13 @@ pub struct PolicySetup<'a> {
 }
 
 impl PolicySetup<'_> {
-    /// Value of a parameter: what was given, or its default.
+    /// Returns the value of a parameter: the given one, or its default.
     pub fn get<T: Copy>(&self, parameter: &Parameter<T>) -> T {
         self.settings.get(parameter)
     }
 }
 
-/// What `make` makes where nothing is given.
+/// Returns what `make` makes without any parameters.
 pub(crate) fn by_default<T>(make: impl FnOnce(&PolicySetup<'_>) -> T) -> T {
     let (settings, config) = (ParameterValues::default(), ConnectionConfig::default());
     make(&PolicySetup { settings: &settings, config: &config, judges_again: false })
@@ -53,18 +54,18 @@ impl<P: ?Sized> Clone for Make<P> {
 
 impl<P: ?Sized> Copy for Make<P> {}
 
-/// What choosing a policy sets besides itself.
+/// Settings implied by the choice of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Implied {
     /// Sending is paced.
     pub pacing: bool,
-    /// The policy decides itself what idling does to the window (`idle=startup`).
+    /// The policy itself decides on the effect of idling on the window (`idle=startup`).
     pub idle: bool,
-    /// Whose memory the policy is made for.
+    /// The memory for which the policy is made.
     pub memory: MemoryKind,
     /// Selective acknowledgements are offered.
     pub sack: bool,
-    /// Later ACKs on the path tell of losses.
+    /// Later ACKs on the path are evidence of losses.
     pub later_acks: bool,
 }
 
@@ -89,15 +90,15 @@ impl Implied {
 pub struct Descriptor<P: ?Sized> {
     /// Name, as the parameter of its kind takes it.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Description in a sentence.
     pub about: &'static str,
-    /// Where it is specified.
+    /// Its specification.
     pub source: &'static str,
-    /// Parameters that it has beyond those of every connection.
+    /// Parameters in addition to those of every connection.
     pub parameters: &'static [&'static dyn AnyParameter],
-    /// What it sets besides itself.
+    /// Settings that it implies.
     pub implies: Implied,
-    /// How it works; every start-up has it.
+    /// Its steps; every start-up has this page.
     pub page: Option<&'static PolicyPage>,
     /// Its constructor.
     pub make: Make<P>,
@@ -114,25 +115,25 @@ impl<P: ?Sized> Descriptor<P> {
         Self { name, about, source, parameters: &[], implies: Implied::NOTHING, page: None, make }
     }
 
-    /// The same with parameters.
+    /// Returns the descriptor with parameters.
     #[must_use]
     pub const fn with(self, parameters: &'static [&'static dyn AnyParameter]) -> Self {
         Self { parameters, ..self }
     }
 
-    /// The same with how it works.
+    /// Returns the descriptor with a page.
     #[must_use]
     pub const fn explained(self, page: &'static PolicyPage) -> Self {
         Self { page: Some(page), ..self }
     }
 
-    /// The same with what it implies.
+    /// Returns the descriptor with implied settings.
     #[must_use]
     pub const fn implying(self, implies: Implied) -> Self {
         Self { implies, ..self }
     }
 
-    /// It leaves to another of its kind what it does not do itself.
+    /// True if it leaves a part to another policy of its kind.
     pub const fn is_wrapper(&self) -> bool {
         matches!(self.make, Make::Around(_))
     }

@@ -1,29 +1,31 @@
-//! What a reader has to know of a policy before running it: `headstart schemes NAME` prints it.
+//! The description of a policy for a reader who is about to run it: `headstart schemes NAME` prints
+//! it.
 //!
-//! The text lies beside the policies ([`crate::startup`] has `pages`), and a [`super::Descriptor`] points to it.
+//! The text is beside the policies ([`crate::startup`] has `pages`), and a [`super::Descriptor`]
+//! points to it.
 
-/// How a policy works, by its source, and where it differs from that.
+/// The steps of a policy, by its source, and its differences from that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyPage {
-    /// What it is, in one to three sentences.
+    /// Description, in one to three sentences.
     pub summary: &'static str,
-    /// How it starts, in the order of time.
+    /// Steps of its start, in the order of time.
     pub steps: &'static [PageStep],
-    /// Where it differs from its source, and why, a sentence or two each; empty: nowhere that is known.
+    /// Differences from its source, and the reasons, a sentence or two each; empty: none known.
     pub deviations: &'static [&'static str],
 }
 
-/// One flight or phase of a start. `{iw}` in a text stands for the initial window in segments, and the
-/// name of one of the policy's parameters in such brackets for its value.
+/// One flight or phase of a start. `{iw}` in a text stands for the initial window in segments, and
+/// the name of one of the policy's parameters in brackets of that kind for its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageStep {
     /// The flight or phase.
     pub phase: &'static str,
-    /// What is sent in it.
+    /// Data that is sent in it.
     pub sent: &'static str,
-    /// At which pace; empty: as the scheme's parameter `pacing` says.
+    /// Pace of sending; empty: as the scheme's parameter `pacing` says.
     pub pace: &'static str,
-    /// What ends it.
+    /// End of the flight or phase.
     pub until: &'static str,
 }
 

@@ -3,7 +3,7 @@
 use super::values::{choose, on_off, positive};
 use std::fmt;
 
-/// A parameter: a name, what its values look like, and what they mean to the policy.
+/// A parameter: a name, the form of its values, and their meaning for the policy.
 pub struct Parameter<T: 'static> {
     name: &'static str,
     about: &'static str,
@@ -19,9 +19,9 @@ enum Form<T: 'static> {
     Text { values: &'static str, read: Read<T> },
 }
 
-/// What holds where nothing was given.
+/// Value of a parameter that was not given.
 enum Unset<T> {
-    /// As if this text had been.
+    /// The value of this text.
     Text(&'static str),
     Value(T),
 }
@@ -89,11 +89,11 @@ impl Parameter<u32> {
 pub trait AnyParameter: Sync {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// What it changes.
+    /// Description of its effect.
     fn about(&self) -> &'static str;
-    /// What its values look like: `a|b|c`, or the form of a text.
+    /// Form of its values: `a|b|c`, or the form of a text.
     fn values(&self) -> String;
-    /// What holds where nothing is given, if a text stands for it.
+    /// Value without the parameter, if a text stands for it.
     fn default(&self) -> Option<&'static str>;
     /// Fails, and says why, unless `text` is one of its values.
     ///

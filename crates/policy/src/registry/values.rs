@@ -1,4 +1,4 @@
-//! Reads the values of parameters; every error says what the value must be.
+//! Reads the values of parameters; every error has the valid values in its message.
 
 use units::Duration;
 
@@ -22,7 +22,7 @@ pub fn whole(value: &str) -> Result<u32, String> {
     value.parse().map_err(|_| "is not a whole number".to_owned())
 }
 
-/// A decimal fraction of at least so many thousandths, at most 1, in thousandths.
+/// A decimal fraction of at least `least` thousandths, at most 1, in thousandths.
 ///
 /// # Errors
 /// Unless it is one within these bounds.
@@ -71,7 +71,7 @@ pub fn on_off(value: &str) -> Result<bool, String> {
     choose(value, &[("on", true), ("off", false)])
 }
 
-/// What one of the names stands for.
+/// Returns the value of one of the names.
 ///
 /// # Errors
 /// Unless it is one of them.
@@ -83,7 +83,7 @@ pub fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> 
 /// A number of segments, or none that is given.
 ///
 /// # Errors
-/// As [`positive`].
+/// Unless the value is valid for [`positive`].
 pub fn some_segments(value: &str) -> Result<Option<u32>, String> {
     positive(value).map(Some)
 }

@@ -1,34 +1,33 @@
-//! How connections that share a path do so: who sends next, what a timer belongs to, who holds how
-//! many tickets.
+//! Options for connections that share a path: the order of senders, the scope of a timer, and the
+//! number of tickets.
 //!
-//! These are the options alone; the members and their turns are the business of whoever keeps the
-//! path.
+//! These are only the options; the path's owner has the members and their turns.
 
 mod tickets;
 
 pub use tickets::{Content, Tickets, TurnClaim};
 
-/// How connections of a scheme to the same host share a path.
+/// Rules by which connections of a scheme to the same host share a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharing {
-    /// Who sends next.
+    /// The order in which members send.
     pub scheduling: Scheduling,
-    /// Segments of a turn. The papers take turns segment by segment; but where receivers acknowledge
-    /// every second segment, or wait, two that leave together spare the first its wait, which would
-    /// make the round trip longer than that of a TCP on its own.
+    /// Segments of a turn. The papers take turns segment by segment. Where receivers acknowledge
+    /// every second segment, or wait, two that leave together save the first its wait. That wait
+    /// would make the round trip longer than that of a TCP on its own.
     pub turn: u32,
     /// Segments that a receiver acknowledges together. A turn that begins with some of them
-    /// outstanding completes them and is so much shorter: else, once a repair has left a receiver with
-    /// one unacknowledged segment, each of its turns would leave it with one again.
+    /// outstanding completes them and is shorter by these. Otherwise, once a repair has left a
+    /// receiver with one unacknowledged segment, each of its turns would leave it with one again.
     pub acked_together: u32,
-    /// What a retransmission timer belongs to.
+    /// Scope of a retransmission timer.
     pub timer: TimerScope,
-    /// Whether a member that finds the path without an ACK clock spreads its first window over a round trip
-    /// (Eggert, Heidemann & Touch 2000 §3.1).
+    /// Pacing of the first window of a member that finds the path without an ACK clock (Eggert,
+    /// Heidemann & Touch 2000 §3.1).
     pub joins: JoinPacing,
 }
 
-/// Over which round trip a member spreads its first window on a path without an ACK clock.
+/// Round trip over which a member spreads its first window on a path without an ACK clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JoinPacing {
     /// Over none: it leaves at once.
@@ -48,24 +47,24 @@ impl Default for Sharing {
     }
 }
 
-/// Who of several members with data sends next, segment by segment.
+/// Order in which members with data send, segment by segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// One after another (Balakrishnan et al. 1998 §5.3).
     RoundRobin,
-    /// In turns as long as their weights (Padmanabhan & Katz 1998 §6.2).
+    /// In turns that are as long as the members' weights (Padmanabhan & Katz 1998 §6.2).
     WeightedRoundRobin,
-    /// By stride, in proportion to tickets times weights (Waldspurger & Weihl 1995; Eggert, Heidemann
-    /// & Touch 2000 §3.4).
+    /// By stride, in proportion to tickets times weights (Waldspurger & Weihl 1995; Eggert,
+    /// Heidemann & Touch 2000 §3.4).
     Stride(Tickets),
 }
 
-/// What a retransmission timer belongs to.
+/// Scope of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerScope {
-    /// To each connection: it runs out for what this one has outstanding.
+    /// Each connection: the timer expires for its own outstanding data.
     Connection,
-    /// To the path: an ACK of new data of any member restarts it, and when it runs out all that the
-    /// members have outstanding counts as lost (Padmanabhan & Katz 1998 §7.3).
+    /// The path: an ACK of new data of any member restarts the timer. When it expires, all
+    /// outstanding data of the members counts as lost (Padmanabhan & Katz 1998 §7.3).
     Path,
 }

@@ -1,6 +1,7 @@
-//! How many tickets a member holds: Ensemble-TCP's four policies (Eggert, Heidemann & Touch 2000 §4).
+//! The number of tickets of a member: Ensemble-TCP's four policies (Eggert, Heidemann & Touch 2000
+//! §4).
 
-/// What a connection carries.
+/// Content of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// HTML: the text of a page, and what names the rest.
@@ -9,12 +10,12 @@ pub enum Content {
     Code,
     /// Images, sound, fonts.
     Image,
-    /// Anything else, as a file that is downloaded; what is not said.
+    /// Anything else, as a downloaded file; the default.
     #[default]
     Other,
 }
 
-/// Who holds how many tickets.
+/// The rule for the number of tickets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tickets {
     /// One each.
@@ -30,9 +31,9 @@ pub enum Tickets {
 /// A member's claim on the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnClaim {
-    /// Before all that do not pre-empt, in proportion to this among those that do.
+    /// Before all members that do not pre-empt, in proportion to this among those that do.
     Preempting(u32),
-    /// In proportion to this.
+    /// A share in proportion to this.
     Proportional(u32),
 }
 
@@ -58,7 +59,7 @@ impl Tickets {
         TurnClaim::Proportional(weight.saturating_mul(tickets))
     }
 
-    /// A member's claim changes with what it sends.
+    /// A member's claim changes with the data that it sends.
     pub fn decay(self) -> bool {
         self == Self::Decay
     }

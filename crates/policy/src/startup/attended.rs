@@ -1,9 +1,11 @@
-//! What a start-up of the agent's kind is told beyond what all start-ups are: the events at which the Linux kernel calls a
-//! congestion control that wraps another, and what a host's connections have in common.
+//! Interfaces for start-ups of the agent's kind, in addition to those of all start-ups. They have
+//! the events at which the Linux kernel calls a congestion control that wraps another, and the
+//! common state of a host's connections.
 //!
-//! A start-up that has more to do than [`super::StartUp`] asks implements [`KernelEvents`]. The path calls it at the kernel's
-//! points: the handshake is done, data is sent with nothing outstanding, idling takes the window back, something has arrived,
-//! something is lost, all is over. [`SharedSending`] is for one that keeps the pace of the host's other connections.
+//! A start-up that needs more than [`super::StartUp`] implements [`KernelEvents`]. The path calls
+//! it where the kernel does: after the handshake, when data is sent with nothing outstanding, and
+//! when idling takes the window back. It also calls it at deliveries, at losses, and at the end.
+//! [`SharedSending`] is for a start-up that keeps the pace of the host's other connections.
 
 use crate::ack::{AckSample, RttEstimator};
 use crate::bbr::ModelledPath;
@@ -17,45 +19,46 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use units::{Duration, Instant};
 
-/// What all connections of a host have in common under start-ups of this kind.
+/// Common state of all connections of a host under start-ups of this kind.
 #[derive(Default)]
 pub struct Attendant {
     /// The memory of paths.
     pub lender: Lender,
-    /// Of hosts to which connections under a session are open.
+    /// Sessions, by the hosts to which their connections are open.
     sessions: FxHashMap<IpAddr, SharedSession>,
 }
 
-/// A session and how many connections are in it.
+/// A session and the number of its connections.
 #[derive(Default)]
 struct SharedSession {
     session: Session,
     members: u32,
 }
 
-/// An [`Attendant`] as connections hold it.
+/// A reference of connections to an [`Attendant`].
 pub type SharedAttendant = Rc<RefCell<Attendant>>;
 
-/// A connection's way to what it has in common with others.
+/// A connection's access to its common state with others.
 #[derive(Clone)]
 pub struct Attendance {
     attendant: SharedAttendant,
-    /// To whom the connection is, and what its last start was answered by.
+    /// The peer, and the memory that answered for it at the last start.
     peer: AnsweredPeer,
 }
 
 impl Attendance {
-    /// Of a connection to `remote`.
+    /// Creates the access of a connection to `remote`.
     pub const fn new(attendant: SharedAttendant, remote: IpAddr) -> Self {
         Self { attendant, peer: AnsweredPeer { address: remote, by: None } }
     }
 
-    /// Asks or tells the memory of paths.
+    /// Queries or updates the memory of paths.
     pub fn lender<T>(&self, act: impl FnOnce(&mut Lender, AnsweredPeer) -> T) -> T {
         act(&mut self.attendant.borrow_mut().lender, self.peer)
     }
 
-    /// The connection starts at `now`: from here on what answers for its peer now does.
+    /// Chooses the memory that answers for the peer from now on, because the connection starts at
+    /// `now`.
     pub fn answer(&mut self, now: Instant) {
         self.peer = self.lender(|lender, to| lender.answer(now, to.address));
     }
@@ -76,17 +79,17 @@ impl Attendance {
         }
     }
 
-    /// Asks or tells the session, of which the connection is a member.
+    /// Queries or updates the session of which the connection is a member.
     pub fn session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
         let mut attendant = self.attendant.borrow_mut();
         act(&mut attendant.sessions.entry(self.peer.address).or_default().session)
     }
 }
 
-/// How things are with a path when something happens.
+/// State of a path at an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// When it happens.
+    /// Time of the event.
     pub now: Instant,
     /// Round trips of the path so far.
     pub rtt: &'a RttEstimator,
@@ -100,7 +103,7 @@ pub struct Situation<'a> {
     pub acked_total: u64,
     /// Most bytes in flight in the round trip under way.
     pub max_in_flight: u64,
-    /// When the last segment left or, paced, the next one may.
+    /// Time at which the last segment left or, with pacing, the next one may.
     pub last_departure: Instant,
     /// The start-up owns the window.
     pub in_startup: bool,
@@ -112,8 +115,8 @@ impl Situation<'_> {
         self.sent_total.saturating_sub(self.acked_total)
     }
 
-    /// Smoothed round trip, microseconds; 0 before the first sample. Before data is acknowledged it is that of the handshake,
-    /// whatever is remembered, as the kernel's is.
+    /// Smoothed round trip, microseconds; 0 before the first sample. Before data is acknowledged it
+    /// is that of the handshake, without any remembered value, as in the kernel.
     pub fn srtt_us(&self) -> u32 {
         match self.acked_total {
             0 => self.rtt.measured().map_or(0, microseconds),
@@ -130,7 +133,7 @@ impl Situation<'_> {
     }
 }
 
-/// At most what 32 bits hold.
+/// Returns the time in microseconds, limited to 32 bits.
 pub(crate) fn microseconds(time: Duration) -> u32 {
     u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
 }
@@ -143,37 +146,44 @@ pub enum OpenedBy {
         /// None of its segments was retransmitted.
         lossless: bool,
     },
-    /// Data in the SYN, to which a cookie was valid (RFC 7413). The handshake has not ended, and says nothing of the path.
+    /// Data in the SYN with a valid cookie (RFC 7413). The handshake has not ended, and has not
+    /// shown anything about the path.
     EarlyData,
 }
 
 /// The events at which the Linux kernel calls a congestion control.
 pub trait KernelEvents {
-    /// Takes what the host's connections have in common, before anything else.
+    /// Takes the common state of the host's connections, before anything else.
     fn attend(&mut self, attendance: Attendance);
 
     /// The connection opens.
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);
 
-    /// Data is about to leave with nothing outstanding, for the first time or once more (`CA_EVENT_TX_START`).
+    /// Data is about to leave with nothing outstanding, for the first time or again
+    /// (`CA_EVENT_TX_START`).
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
 
-    /// The connection has been idle, and its window is about to be taken back (`CA_EVENT_CWND_RESTART`).
+    /// The connection has been idle, and its window is about to be taken back
+    /// (`CA_EVENT_CWND_RESTART`).
     fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
         let _ = (window, at);
     }
 
-    /// Segments have arrived outside of recovery, and the window has grown for them (`cong_avoid`).
+    /// Segments were delivered outside of recovery, and the window has grown for them
+    /// (`cong_avoid`).
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
 
-    /// Congestion is met; the window is still what it was (`ssthresh`, before the congestion control's own).
+    /// A loss or mark was found, before the window is reduced (`ssthresh`, before the congestion
+    /// control's own).
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>);
 
-    /// The connection has sent all it will and its FIN is acknowledged, or it is over (`release`). `modelled`: what a controller that models the path has
-    /// measured, once it has found it full.
+    /// The connection has sent everything and its FIN is acknowledged, or it is over (`release`).
+    /// `modelled` is the measurement of a controller that models the path, once it has found it
+    /// full.
     fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>);
 
-    /// The policy itself if it sends at the pace of the host's other connections; the answer is the same for its life.
+    /// Returns the policy itself if it sends at the pace of the host's other connections; the
+    /// answer is the same for its life.
     fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {
         None
     }
@@ -196,7 +206,8 @@ pub trait SharedSending {
     /// Something may be sent; `unacked`: bytes written and not acknowledged (`min_tso_segs`).
     fn before_sending(&mut self, window: &mut Window, at: &Situation<'_>, unacked: u64);
 
-    /// When the next segment, of `bytes`, may leave among those of other connections; the same until one has left.
+    /// Returns the time at which the next segment, of `bytes`, may leave among those of other
+    /// connections; it stays the same until one has left.
     fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant>;
 
     /// A segment has left, while [`SendingNeeds::shares_pace`].

@@ -15,7 +15,8 @@ use crate::registry::{Implied, Make};
 use crate::window::{Cause, Window};
 use arith::bbr::{HIGH_GAIN, UNIT};
 
-/// BBR's start-up. Its window holds far more than the path, so that it is for the pacer to keep queues short.
+/// BBR's start-up. Its window is far larger than the path's capacity, so that the pacer must keep
+/// queues short.
 pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
     "bbr",
     "doubles the rate every round trip until the bandwidth seen stops growing",
@@ -35,18 +36,18 @@ pub static BBR3_START: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied::PACING)
 .explained(&super::pages::BBR3);
 
-/// What is sent and held in flight, in terms of what fills the path.
+/// Rate and bytes in flight, as multiples of those that fill the path.
 const GAINS: Gains = Gains { pacing: HIGH_GAIN, window: HIGH_GAIN };
-/// Of BBRv3: 4 ln 2 and 2 (`BBRStartupPacingGain`, `BBRStartupCwndGain`).
+/// Gains of BBRv3: 4 ln 2 and 2 (`BBRStartupPacingGain`, `BBRStartupCwndGain`).
 const GAINS_3: Gains = Gains { pacing: UNIT * 2773 / 1000 + 1, window: 2 * UNIT };
 
 /// BBR's STARTUP.
 #[derive(Clone, Debug)]
 pub struct BbrStart {
     gains: Gains,
-    /// What ends it beside a plateau, if losses do.
+    /// Losses that end it, in addition to a plateau, if any do.
     losses: Option<LossyRound>,
-    /// Until it is handed over.
+    /// The model, until it is handed over.
     model: Option<Box<Model>>,
     full_pipe: FullPipe,
 }
@@ -54,7 +55,7 @@ pub struct BbrStart {
 /// A round trip in fast recovery that loses much (BBRv3, `BBRCheckStartupHighLoss`).
 #[derive(Clone, Copy, Debug, Default)]
 struct LossyRound {
-    /// Segments lost, of those delivered, and how many ACKs told of a loss.
+    /// Segments lost, segments delivered, and the number of ACKs that reported a loss.
     lost: u64,
     delivered: u64,
     tellings: u32,
@@ -63,8 +64,8 @@ struct LossyRound {
 }
 
 impl LossyRound {
-    /// More than 2 % (`BBRLossThresh`), in at least six ranges (`BBRStartupFullLossCnt`). Ranges are counted by ACKs that
-    /// tell of a loss, so a few may count as one.
+    /// Losses of more than 2 % (`BBRLossThresh`) in at least six ranges (`BBRStartupFullLossCnt`).
+    /// The number of ranges is that of ACKs that report a loss, so a few may count as one.
     const LOST_PERCENT: u64 = 2;
     const RANGES: u32 = 6;
 
@@ -91,7 +92,7 @@ impl Default for BbrStart {
 }
 
 impl BbrStart {
-    /// As BBRv3 begins.
+    /// Creates the start-up of BBRv3.
     pub fn third_version() -> Self {
         Self { gains: GAINS_3, losses: Some(LossyRound::default()), ..Self::default() }
     }
@@ -102,7 +103,7 @@ impl StartUp for BbrStart {
         StartUpCapabilities { observes: false, rules_recovery: true, ..Default::default() }
     }
 
-    /// Losses and idling begin nothing anew: they are the model's.
+    /// Losses and idling start nothing again: the model processes them.
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::NewPath {
             self.model = Some(Box::new(Model::new(window, start.rtt, start.now)));
@@ -161,8 +162,9 @@ mod tests {
     use super::*;
     use crate::ack::DeliveryMeter;
 
-    /// A whole round of fast recovery: so many ACKs of ten segments each, `tellings` of which tell of one loss; true if the ACK
-    /// that begins the next round finds that it lost too much.
+    /// Plays a whole round of fast recovery with ACKs of ten segments each, `tellings` of which
+    /// report one loss. Returns true if the ACK that begins the next round finds that too much was
+    /// lost.
     fn ends(acks: u64, tellings: u64, episode: Episode) -> bool {
         let mut losses = LossyRound::default();
         let ack = |lost| Delivery { lost, episode, ..DeliveryMeter::default().delivery(10, None) };

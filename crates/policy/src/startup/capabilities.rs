@@ -14,7 +14,7 @@ pub struct StartUpCapabilities {
     /// As long as it owns the window, the policy answers losses itself. The path shows it every ACK
     /// by [`StartUp::on_ack`](super::StartUp::on_ack), also during recovery. Samples have
     /// [`AckSample::delivery`](crate::ack::AckSample::delivery). Neither congestion control nor
-    /// recovery moves the window, but for a timeout.
+    /// recovery changes the window, except at a timeout.
     ///
     /// Before the path has its first data, a policy answers whether it ever rules. If it may, the
     /// path asks again at each use, and the answer may change.

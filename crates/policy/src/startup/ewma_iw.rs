@@ -1,8 +1,10 @@
-//! An initial window by moving average: a path begins with the mean window of the connections before it, all at once.
+//! An initial window by moving average: a path begins with the mean window of the connections
+//! before it, all at once.
 //!
-//! What operators do with route metrics or a socket hook: no pacing, no retreat, no measure of rates. A connection's
-//! sample is its largest window, or what it had acknowledged if that was less. The average moves by a quarter of the
-//! difference. Connections that begin together count as one. The other start-up grows the window.
+//! Operators do this with route metrics or a socket hook. It does not pace, fall back or measure
+//! rates. A connection's sample is its largest window, or the bytes that it had acknowledged if
+//! that was less. The average moves by a quarter of the difference. Connections that begin together
+//! count as one. The other start-up grows the window.
 
 use super::{LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
 use crate::ack::AckSample;
@@ -34,11 +36,11 @@ static HALVES_ON_LOSS: Parameter<bool> = Parameter::choice(
 /// The weight of a sample is one in this many.
 const WEIGHT: u64 = 4;
 
-/// Begins with what others had on average.
+/// Begins with the mean window of others.
 #[derive(Clone, Copy, Debug)]
 pub struct EwmaIw {
     halves_on_loss: bool,
-    /// What was remembered when the path began, bytes.
+    /// Remembered average when the path began, bytes.
     average: Option<u64>,
     initial_window: u64,
     largest: u64,
@@ -47,7 +49,7 @@ pub struct EwmaIw {
 }
 
 impl EwmaIw {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub const fn new(halves_on_loss: bool) -> Self {
         let (average, initial_window) = (None, 0);
         Self { halves_on_loss, average, initial_window, largest: 0, acked: 0, lost: false }
@@ -103,7 +105,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// What is left by a connection that finds `average` segments, has `acked` acknowledged and loses something or not.
+    /// Returns the average after a connection that starts with `average` segments and has `acked`
+    /// acknowledged, with a loss or without.
     fn left(halves: bool, average: Option<u64>, (acked, lost): (u64, bool)) -> u64 {
         let mut policy = EwmaIw::new(halves);
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);

@@ -1,10 +1,10 @@
-//! Fast start (Padmanabhan & Katz 1998 §3, §7.1): after an idle time the last window that went
-//! through whole is sent again at once, spread over a round trip.
+//! Fast start (Padmanabhan & Katz 1998 §3, §7.1): after an idle time, the last window that was
+//! delivered whole is used at once, spread over a round trip.
 //!
-//! What plain slow start would not have sent, the first window beyond the initial one, leaves with
-//! low priority, so that the attempt harms nobody. If it fails, a fine timer or the first sign of
-//! several losses takes it back: slow start as if there had been none. The same on a new path to a
-//! destination of which something is remembered. The idle rule must leave the window to the start-up
+//! The part of the first window that plain slow start would not have sent leaves with low priority,
+//! so that the attempt does no harm. If it fails, a fine timer or the first sign of several losses
+//! takes it back: slow start follows as if there had been no attempt. A new path to a remembered
+//! destination begins alike. The idle rule must leave the window to the start-up
 //! ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
@@ -36,13 +36,16 @@ pub static FAST_START: StartUpDescriptor = StartUpDescriptor::new(
 static BURST: Parameter<u32> =
     Parameter::segments("fs_burst", "4", "fs: most segments sent at once before ACKs clock");
 /// Quick detection of and recovery from failure.
-pub static QUICK: Parameter<bool> =
-    Parameter::switch("fs_quick", "on", "fs: reset timer, and retreat on it or on several losses");
+pub static QUICK: Parameter<bool> = Parameter::switch(
+    "fs_quick",
+    "on",
+    "fs: reset timer, and falling back on it or on several losses",
+);
 static RESET: Parameter<ResetTimer> = Parameter::choice(
     "fs_reset",
     &[("marked", ResetTimer::Marked), ("attempt", ResetTimer::Attempt)],
     "marked",
-    "fs: reset timer while a marked segment is the earliest outstanding, or until all have arrived",
+    "fs: reset timer while a marked segment is the earliest outstanding, or until all are delivered",
 );
 static ROUND_TRIP: Parameter<bool> = Parameter::choice(
     "fs_rtt",
@@ -56,7 +59,7 @@ static WEIGHT: Parameter<u32> = Parameter::text(
         positive(text).ok().filter(|n| *n <= 16).ok_or_else(|| "must be 1 to 16".to_owned())
     }),
     "1",
-    "fs: weight of a fresh sample of the round trip until the first window has arrived",
+    "fs: weight of a fresh sample of the round trip until the first window is delivered",
 );
 static MAX_AGE: Parameter<Duration> = Parameter::text(
     "fs_max_age",
@@ -73,14 +76,14 @@ static CAP: Parameter<u32> = Parameter::segments(
 /// A remembered round trip longer than any timeout (RFC 6298 §2.5) is no memory of a path.
 const LONGEST_RTT: Duration = Duration::from_secs(60);
 
-/// When the reset timer takes the place of the retransmission timer.
+/// Time in which the reset timer replaces the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetTimer {
-    /// While the earliest segment not acknowledged is one of low priority, whose loss it is to
-    /// detect (§3.4.4). What slow start would have sent too is guarded as slow start guards it.
+    /// The timer runs while the earliest unacknowledged segment has low priority, to detect its
+    /// loss (§3.4.4). Segments that slow start would have sent too have slow start's timer.
     Marked,
-    /// During the whole attempt (§7.1). Of another segment it detects the loss as early, at the price
-    /// of a timeout.
+    /// During the whole attempt (§7.1). It detects the loss of another segment as early, at the
+    /// cost of a timeout.
     Attempt,
 }
 
@@ -89,18 +92,18 @@ pub enum ResetTimer {
 pub struct FastStartOptions {
     /// `maxburst`, segments: no more leave in any interval of `maxburst * srtt / cwnd`.
     pub max_burst: u32,
-    /// Quick detection of and recovery from failure (§3.4.4): the reset timer, and retreats.
+    /// Quick detection of and recovery from failure (§3.4.4): the reset timer, and falling back.
     pub quick_recovery: bool,
-    /// When the reset timer runs.
+    /// Time in which the reset timer runs.
     pub reset: ResetTimer,
-    /// The round trip stays at its first sample: what ns-2's integer division makes of its gains.
+    /// The round trip stays at its first sample, an effect of ns-2's integer division of its gains.
     pub first_rtt: bool,
-    /// How many times its usual weight a sample of the round trip has during an attempt, up to that of
-    /// a whole round trip; at least 1. §3.4.2 leaves larger weights to be tried.
+    /// Factor of the usual weight of a round-trip sample during an attempt; at least 1. The weight
+    /// is at most that of a whole round trip. §3.4.2 leaves larger weights to be tried.
     pub weight: u32,
     /// Older windows are not used again.
     pub max_age: Duration,
-    /// Most segments that are believed of a remembered window.
+    /// Most segments that are used of a remembered window.
     pub cap: u32,
 }
 
@@ -118,16 +121,16 @@ impl FastStartOptions {
     }
 }
 
-/// Fast start; another start-up grows the window, and begins where there is nothing to begin from.
+/// Fast start; another start-up grows the window, and begins where nothing is remembered.
 pub struct FastStart {
     options: FastStartOptions,
-    /// Round trips, nanoseconds, whatever the clock of the retransmission timer. A round trip weighs
-    /// an eighth as ever, not each of its ACKs: by these it would follow the queue that the transfer
-    /// itself builds.
+    /// Round trips, nanoseconds, independent of the retransmission timer's clock. A round trip has
+    /// a weight of an eighth as usual, not each of its ACKs: with these it would follow the queue
+    /// that the transfer itself builds.
     exact: Estimator,
     round: Round,
     attempt: Option<Attempt>,
-    /// Bytes of new data sent and acknowledged on the path, as the last ACK told.
+    /// Bytes of new data sent and acknowledged on the path at the last ACK.
     sent: u64,
     acked: u64,
 }
@@ -137,28 +140,28 @@ pub struct FastStart {
 struct Attempt {
     /// The first window, bytes: whole segments.
     first_window: u64,
-    /// Of these, what plain slow start would have sent too.
+    /// Bytes of these that plain slow start would have sent too.
     unmarked: u64,
-    /// What was sent and acknowledged before it.
+    /// Bytes sent and acknowledged before it.
     sent_before: u64,
     acked_before: u64,
-    /// The threshold that a retreat brings back.
+    /// The threshold that is restored if the attempt fails.
     ssthresh: u64,
     /// The first window is still being clocked out.
     clocking: bool,
 }
 
-/// A round trip: from the sending of something to its acknowledgement.
+/// A round trip: from the sending of a segment to its acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// What was sent when it began.
+    /// Bytes sent when it began.
     end: u64,
     /// Most bytes in flight since.
     flight: u64,
 }
 
 impl Round {
-    /// Most bytes in flight during the round trip that this ACK belongs to.
+    /// Returns the most bytes in flight during the round trip of this ACK.
     fn flight(&mut self, sample: &AckSample) -> u64 {
         if sample.acked_total > self.end {
             *self = Self { end: sample.sent_total, flight: 0 };
@@ -169,7 +172,7 @@ impl Round {
 }
 
 impl FastStart {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub fn new(options: FastStartOptions) -> Self {
         let (exact, round) = (Estimator::new(), Round::default());
         Self { options, exact, round, attempt: None, sent: 0, acked: 0 }
@@ -179,7 +182,7 @@ impl FastStart {
         Duration::from_nanos(self.exact.srtt8() / 8)
     }
 
-    /// Takes over what is remembered, if it is of use. A handshake has measured the path since.
+    /// Takes over remembered values, if they are usable. A handshake has measured the path since.
     fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         let Some(seed) = start.seed.filter(|seed| self.trusts(seed)) else {
             return OverlayTurn::Left;
@@ -234,8 +237,8 @@ impl FastStart {
         self.clock(window, &attempt);
     }
 
-    /// Orders the first window, or what is left of it, to be spaced at `cwnd / srtt` and marked
-    /// (§3.4.3, §7.1).
+    /// Orders that the rest of the first window is spaced at `cwnd / srtt` and marked (§3.4.3,
+    /// §7.1).
     fn clock(&self, window: &mut Window, attempt: &Attempt) {
         let burst = self.options.max_burst;
         let bytes = u128::from(burst) * u128::from(window.mss());
@@ -248,7 +251,8 @@ impl FastStart {
         window.follow_plan(SendPlan { mark, ..SendPlan::spaced(burst, gap) });
     }
 
-    /// ACKs clock what follows the first window. The attempt is over when all of that has arrived.
+    /// Lets ACKs clock segments after the first window. The attempt is over when all of that is
+    /// delivered.
     fn follow(&mut self, window: &mut Window, mut attempt: Attempt) {
         if self.acked >= attempt.acked_before + attempt.first_window {
             return self.end(window);
@@ -278,7 +282,7 @@ impl FastStart {
         window.order_timeout(timeout.map(|timeout| TimeoutOrder { timeout, marked_only }));
     }
 
-    /// The loss of what had low priority says only that the attempt was too bold (§3.4.4).
+    /// A loss of segments with low priority shows only that the attempt was too bold (§3.4.4).
     fn answer(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
         let attempt = self.attempt?;
         let failed = match setback {
@@ -332,7 +336,7 @@ impl Overlay for FastStart {
         self.order_timeout(window);
     }
 
-    /// A mark counts however the attempt ends: what it took from the threshold stays taken (§4.3).
+    /// A mark counts however the attempt ends: its reduction of the threshold stays (§4.3).
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         if let LossEvent::Setback(setback) = event {
             let phase = self.answer(window, setback);
@@ -427,8 +431,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is remembered: not below the initial window, not above the cap, the initial window
-        /// not marked and all else of the first one marked, no longer than a round trip apart.
+        /// With any remembered values, the first window is not below the initial one and not above
+        /// the cap. The initial window is unmarked and all the rest of the first one marked, no
+        /// longer than a round trip apart.
         #[test]
         fn an_absurd_seed_does_no_harm(
             cwnd: u64, ssthresh: Option<u64>, srtt: u64, rttvar: u64, age in 0u64..1 << 42,

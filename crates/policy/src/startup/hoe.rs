@@ -1,8 +1,9 @@
-//! Slow start with a threshold from a packet pair (Hoe 1996 §4): `ssthresh` := bandwidth times round
-//! trip, measured on the first three ACKs.
+//! Slow start with a threshold from a packet pair (Hoe 1996 §4): `ssthresh` := bandwidth times
+//! round trip, measured on the first three ACKs.
 //!
-//! The first ACK gives the round trip (of the SYN, where there is one), the spacing of the second
-//! and third the bandwidth. Only a lower threshold is taken, and only once; the rest is slow start.
+//! The first ACK gives the round trip (of the SYN, where there is one), and the spacing of the
+//! second and third the bandwidth. Only a lower threshold is taken, and only once; the rest is slow
+//! start.
 
 use super::{Phase, SlowStart, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
@@ -13,14 +14,14 @@ use units::{Duration, Instant};
 /// Slow start with a threshold from a packet pair.
 pub static HOE: StartUpDescriptor = StartUpDescriptor::new(
     "hoe",
-    "slow start up to the bandwidth-delay product that the first three ACKs tell",
+    "slow start up to the bandwidth-delay product that the first three ACKs show",
     "Hoe 1996 §4",
     Make::Alone(|setup| Box::new(Hoe::new(setup.get(&PAIR)))),
 )
 .with(&[&PAIR])
 .explained(&super::pages::HOE);
 
-/// What the packet pair brought.
+/// Bytes of the packet pair.
 pub static PAIR: Parameter<Pair> = Parameter::choice(
     "pair",
     &[("acked", Pair::Acked), ("segment", Pair::Segment)],
@@ -28,10 +29,10 @@ pub static PAIR: Parameter<Pair> = Parameter::choice(
     "hoe: what the packet pair brought",
 );
 
-/// What passed the bottleneck between the second and the third ACK.
+/// Bytes that passed the bottleneck between the second and the third ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
-    /// What the third acknowledges.
+    /// The bytes that the third acknowledges.
     Acked,
     /// One segment, whatever it acknowledges: ns-2's count.
     Segment,
@@ -47,7 +48,7 @@ pub struct Hoe {
 }
 
 impl Hoe {
-    /// Counts what the pair brought as `pair` says.
+    /// Counts the pair's bytes by the rule of `pair`.
     pub const fn new(pair: Pair) -> Self {
         Self { pair, acks: 0, rtt: None, second_at: Instant::ZERO }
     }

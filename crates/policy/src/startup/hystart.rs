@@ -1,9 +1,9 @@
 //! Slow start as Linux does it, with HyStart (Ha & Rhee 2008) to leave it before the queue
 //! overflows.
 //!
-//! Every round trip (from one offset sent to its acknowledgement) is watched for two signs that the
-//! path is full: a train of closely spaced ACKs longer than half the smallest round trip, and a
-//! smallest round trip of the first samples above the smallest ever. Either sets
+//! Every round trip (from one offset sent to its acknowledgement) is checked for two signs that the
+//! path is full. One is a train of closely spaced ACKs longer than half the smallest round trip.
+//! The other is a smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
 use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
@@ -15,7 +15,7 @@ use units::{Duration, Instant};
 /// HyStart.
 pub static HYSTART: StartUpDescriptor = StartUpDescriptor::new(
     "hystart",
-    "slow start that ends where ACK trains or delays tell of a full path",
+    "slow start that ends where ACK trains or delays show a full path",
     "Ha & Rhee 2008; Linux 6.x tcp_cubic.c",
     Make::Alone(|_| Box::<HyStart>::default()),
 )
@@ -43,7 +43,7 @@ pub struct HyStart {
     /// Smallest round trip since the path began or a timeout.
     min_delay: Option<Duration>,
     round: Round,
-    /// What the last ACK told, from which a round begins after a timeout.
+    /// Time and sent bytes of the last ACK, from which a round begins after a timeout.
     last_now: Instant,
     last_sent: u64,
     /// Trains of ACKs are no sign: another policy judges them.
@@ -62,7 +62,7 @@ struct Round {
 }
 
 impl StartUp for HyStart {
-    /// A timeout begins afresh; after idling what was found still holds.
+    /// A timeout restarts the search; after idling its result stays valid.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.found = false;
@@ -125,7 +125,7 @@ fn batching(window: &Window, srtt: Duration) -> Duration {
     let bytes_per_srtt = (window.cwnd().saturating_mul(percent) / 100).max(1);
     let batches = u128::from(BATCHED_BYTES) * u128::from(srtt.as_nanos());
     if batches >= u128::from(MAX_BATCHING.as_nanos()) * u128::from(bytes_per_srtt) {
-        // The bound of nearly all: a division of so many bits is dear.
+        // Nearly all paths have this bound, and a 128-bit division is expensive.
         return MAX_BATCHING;
     }
     Duration::from_nanos((batches / u128::from(bytes_per_srtt)) as u64)
@@ -140,7 +140,7 @@ impl Round {
         Self { begin: now, end, last_in_train: now, min_delay: None, samples: 0 }
     }
 
-    /// Length of the train of ACKs since the round began, if this ACK still belongs to it.
+    /// Returns the length of the train of ACKs since the round began, if this ACK is still in it.
     fn train_length(&mut self, now: Instant) -> Option<Duration> {
         if now.saturating_since(self.last_in_train) > TRAIN_GAP {
             return None;
@@ -169,7 +169,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A sender of whole segments: what was sent and acknowledged, and its slow start.
+    /// A sender of whole segments: the segments sent and acknowledged, and its slow start.
     struct Sender {
         window: Window,
         hystart: HyStart,

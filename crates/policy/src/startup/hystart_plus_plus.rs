@@ -1,8 +1,10 @@
-//! HyStart++ (RFC 9406): slow start that slows down, rather than ends, at the first rise of the delay.
+//! HyStart++ (RFC 9406): slow start that slows down, rather than ends, at the first rise of the
+//! delay.
 //!
-//! Every round trip the smallest of its round-trip samples is compared with that of the round before. A rise begins
-//! *Conservative Slow Start*, which grows a quarter as fast. If the delay falls again, the rise meant nothing, and slow
-//! start goes on. Otherwise five rounds later `ssthresh` := `cwnd`. Trains of ACKs say nothing here, unlike in HyStart.
+//! In every round trip, the smallest round-trip sample is compared with that of the round before. A
+//! rise begins *Conservative Slow Start*, which grows a quarter as fast. If the delay decreases
+//! again, the rise was no sign, and slow start continues. Otherwise five rounds later `ssthresh` :=
+//! `cwnd`. Trains of ACKs are no sign here, unlike in HyStart.
 
 use super::{Beginning, LossEvent, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
@@ -32,7 +34,8 @@ static CSS_ROUNDS: Parameter<u32> = Parameter::text(
     "hystartpp: rounds of conservative slow start before slow start ends",
 );
 
-/// The constants of §4.3: `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`, `N_RTT_SAMPLE`, `CSS_GROWTH_DIVISOR`, `L`.
+/// The constants of §4.3: `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`, `N_RTT_SAMPLE`,
+/// `CSS_GROWTH_DIVISOR`, `L`.
 const LEAST_RISE: Duration = Duration::from_millis(4);
 const MOST_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
@@ -50,7 +53,7 @@ pub struct HyStartPlusPlus {
     round: Round,
     /// `lastRoundMinRTT`.
     last_min: Option<Duration>,
-    /// What the growth of conservative slow start left of whole bytes.
+    /// Rest of whole bytes in the growth of conservative slow start.
     rest: u64,
 }
 
@@ -75,7 +78,8 @@ struct Round {
 }
 
 impl HyStartPlusPlus {
-    /// Ends after so many rounds of conservative slow start; an ACK adds at most so many segments.
+    /// Creates a start-up that ends after this number of rounds of conservative slow start; an ACK
+    /// adds at most `burst` segments.
     pub fn new(css_rounds: u32, burst: Option<u64>) -> Self {
         let (stage, round) = (Stage::SlowStart, Round::default());
         Self { css_rounds, burst, stage, round, last_min: None, rest: 0 }
@@ -133,7 +137,8 @@ fn rise(last: Duration) -> Duration {
 }
 
 impl StartUp for HyStartPlusPlus {
-    /// It is for the first slow start only (§4.3); after a timeout it is slow start up to the threshold.
+    /// HyStart++ is for the first slow start only (§4.3); after a timeout it is slow start up to
+    /// the threshold.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
         if start.occasion == Occasion::Loss {
             self.stage = Stage::Found;
@@ -213,12 +218,14 @@ mod tests {
 
     #[test]
     fn a_rise_slows_growth_to_a_quarter_for_five_rounds() {
-        // At 80 ms the threshold is a rise of 80 / 8 = 10 ms. The first ACK of a round already ends the one before.
+        // At 80 ms the threshold is a rise of 80 / 8 = 10 ms. The first ACK of a round already ends
+        // the one before.
         let mut s = Sender::new(16);
         assert_eq!(s.round(80), (32, Phase::Continue));
         assert_eq!(s.round(89), (64, Phase::Continue), "a rise of 9 ms is none");
-        // 99 ms are 10 above 89, less than 89 / 8 = 11.125; 101 are more. Seven samples tell nothing: seven segments of
-        // slow start. The eighth begins conservative slow start, its own growth included: 57 / 4 = 14.25.
+        // 99 ms are 10 above 89, less than 89 / 8 = 11.125; 101 are more. Seven samples are not
+        // enough: seven segments of slow start. The eighth begins conservative slow start, its own
+        // growth included: 57 / 4 = 14.25.
         assert_eq!(s.round(101).0, 64 + 7 + 14);
         // 85 ACKs of a quarter each, 21.25; with the rest of before 21.5.
         assert_eq!(s.round(101).0, 106);
@@ -245,8 +252,8 @@ mod tests {
         s.round(100);
         // 32 ACKs, seven of slow start and 25 of a quarter each: 32 + 7 + 6.25.
         assert_eq!(s.window.cwnd(), 45_250);
-        // 45 ACKs. The first seven add a quarter each; with the eighth sample the lowest, 90, is below the baseline of
-        // 100, and the other 38 add one each.
+        // 45 ACKs. The first seven add a quarter each; with the eighth sample the lowest, 90, is
+        // below the baseline of 100, and the other 38 add one each.
         s.round(90);
         assert_eq!(s.window.cwnd(), 45_250 + 1_750 + 38_000);
     }

@@ -1,10 +1,10 @@
-//! Jump Start (Liu, Allman, Jin & Wang 2007): no start-up at all. What waits to be sent, as far as
-//! the peer's window admits it, is spread over the first round trip, which the handshake measured;
+//! Jump Start (Liu, Allman, Jin & Wang 2007): no start-up at all. Waiting data, as far as the
+//! peer's window admits it, is spread over the first round trip, which the handshake measured;
 //! congestion avoidance follows.
 //!
-//! Where no round trip was measured (data in the first segment) and for what fits into the initial
-//! window, and after idling and loss, another start-up acts. A TLS handshake, which fits, is not what
-//! the connection is for: the jump waits for what follows.
+//! Another start-up acts where no round trip was measured (data in the first segment), for data
+//! that fits into the initial window, and after idling and loss. A TLS handshake, which fits, is
+//! not the transfer: the jump waits for the data after it.
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
@@ -35,14 +35,14 @@ pub struct JumpStart {
 enum Stage {
     /// Left to the other start-up.
     Inner,
-    /// Paced, until this offset of what the path sends.
+    /// Paced, until this offset of all bytes sent on the path.
     Jump { until: u64 },
     /// All that was to be paced has left.
     Done,
 }
 
 impl JumpStart {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub const fn new() -> Self {
         Self { stage: Stage::Inner, sent: 0 }
     }

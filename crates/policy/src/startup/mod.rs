@@ -1,9 +1,9 @@
 //! Start-up policies: the first window and rate of a path, their growth until hand-over to
-//! congestion control, and a safe retreat.
+//! congestion control, and a way to fall back.
 //!
 //! A start-up begins with a path's first data, after an idle time, and after a timeout. It ends by
-//! saying [`Phase::Done`]; until then it, not congestion control, moves the window on ACKs. One that
-//! sent more than slow start would have may take that back ([`Phase::Retreat`]) when it meets a
+//! returning [`Phase::Done`]; until then it, not congestion control, changes the window on ACKs.
+//! One that sent more than slow start would have may take that back ([`Phase::Retreat`]) at a
 //! [`Setback`]. Any start-up runs with any congestion control and any recovery.
 
 /// Declares the modules of start-ups and lists their descriptors, so that a new one takes one line.
@@ -77,28 +77,28 @@ pub enum Phase {
     Continue,
     /// Congestion control takes over.
     Done,
-    /// What it sent was too much: all that is outstanding counts as lost, the window falls to the
+    /// The start-up sent too much. All that is outstanding counts as lost, the window becomes the
     /// initial one and plain slow start follows, as if the start-up had never tried. Unlike after a
-    /// timeout the threshold is what the start-up makes it, the retransmission timeout does not
-    /// double, and what SACK told stays known.
+    /// timeout, the start-up sets the threshold, the retransmission timeout does not double, and
+    /// SACKs stay valid.
     Retreat,
 }
 
-/// Whether a start-up has begun on what the path is for.
+/// Result of a start-up's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// It has.
+    /// The start-up began with the transfer.
     Whole,
-    /// It has begun on too little to tell how much there is to transfer, like a TLS handshake. It wants
-    /// to begin with what waits next while nothing is in flight, too, as if that were the path's first
-    /// data.
+    /// The start-up saw too little data, like a TLS handshake, to estimate the transfer. It is to
+    /// begin again with the next data that waits while nothing is in flight, as if that were the
+    /// path's first data.
     AwaitsTransfer,
 }
 
-/// What recovery would answer in its own way, unless the start-up retreats.
+/// An event that recovery would answer in its own way, unless the start-up falls back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setback {
-    /// The retransmission timer, or the one in its place, ran out.
+    /// The retransmission timer, or the one that replaces it, expired.
     Timeout {
         /// The earliest segment that is not acknowledged was sent with low priority.
         marked: bool,
@@ -111,17 +111,17 @@ pub enum Setback {
 /// A step of the answer to a loss, a mark or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossEvent {
-    /// Recovery answers next, unless the start-up answers [`Phase::Retreat`]. To do so it first sets
-    /// `ssthresh` to what slow start shall have. Any other answer leaves it to recovery.
+    /// Recovery answers next, unless the start-up answers [`Phase::Retreat`]. To do so it first
+    /// sets `ssthresh` to slow start's threshold. Any other answer leaves it to recovery.
     Setback(Setback),
     /// `ssthresh` is lowered, whether or not the start-up still owns the window.
-    /// [`Window::last_cause`] says whether by loss, ECN or timeout.
+    /// [`Window::last_cause`] shows if the cause is loss, ECN or timeout.
     Reduced,
     /// The last reduction was spurious and is undone.
     Undone,
 }
 
-/// What a policy of this kind says of itself.
+/// Description of a start-up policy.
 pub type StartUpDescriptor = Descriptor<dyn StartUp>;
 
 /// A start-up policy. It has to grow the window; all else has a default that does nothing.
@@ -157,12 +157,14 @@ pub trait StartUp {
         None
     }
 
-    /// Changes what is remembered of the path, which is how it was at the end, to what the policy wants to begin with.
+    /// Changes the state of the path at the end, which is to be remembered, to the values with
+    /// which the policy wants to begin.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
     }
 
-    /// The policy itself if it follows the events of the Linux kernel; the answer is the same for its life.
+    /// Returns the policy itself if it follows the events of the Linux kernel; the answer is the
+    /// same for its life.
     fn kernel_events(&mut self) -> Option<&mut dyn KernelEvents> {
         None
     }

@@ -1,9 +1,10 @@
-//! How picoquic resumes under CUBIC: once the handshake has shown the remembered round trip, the window is the whole
-//! remembered one, in congestion avoidance.
+//! The resumption of picoquic under CUBIC: once the handshake has shown the remembered round trip,
+//! the window is the whole remembered one, in congestion avoidance.
 //!
-//! What a connection leaves behind is the best rate of its round trips times the smallest round trip. The first window is paced
-//! over the round trip of the handshake. There is no slow start after it and no retreat of its own: a loss is answered as any.
-//! Where the round trip differs by more than a quarter, or nothing is remembered, the other start-up begins.
+//! A connection stores the best rate of its round trips times the smallest round trip. The first
+//! window is paced over the round trip of the handshake. There is no slow start after it and no way
+//! to fall back: a loss is answered as usual. If the round trip differs by more than a quarter, or
+//! nothing is remembered, the other start-up begins.
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
@@ -16,7 +17,7 @@ use crate::window::{Cause, Window};
 use memory::PathState;
 use units::{Duration, Instant, Rate};
 
-/// How picoquic resumes.
+/// The resumption of picoquic.
 pub static PICOQUIC_RESUME: StartUpDescriptor = StartUpDescriptor::new(
     "picoquic-resume",
     "begins with the whole remembered window, paced, where the round trip is the remembered one",
@@ -50,7 +51,8 @@ struct Round {
 }
 
 impl PicoquicResume {
-    /// The remembered window, where the path is the remembered one, and the round trip of the handshake.
+    /// Returns the remembered window, if the path is the remembered one, and the round trip of the
+    /// handshake.
     fn seed(start: &Start<'_>) -> Option<(u64, Duration)> {
         let (seed, rtt) = (start.seed?, start.rtt.measured()?);
         let (saved, margin) = (seed.min_rtt?, rtt / MARGIN);
@@ -142,8 +144,9 @@ mod tests {
     use crate::config::ConnectionConfig;
     use crate::startup::Remembered;
 
-    /// 100 ms are remembered. Handshakes of 80 ms and of 133 ms are within a quarter of themselves, of 79 and of 134 ms not: whatever
-    /// the memory has made of the smoothed round trip. The handshake is also what the window is paced over.
+    /// 100 ms are remembered. Handshakes of 80 ms and of 133 ms are within a quarter of themselves;
+    /// 79 and 134 ms are not. The memory's smoothed round trip has no effect. The window is paced
+    /// over the handshake's round trip.
     #[test]
     fn the_handshake_alone_tells_whether_the_path_is_the_same() {
         let begin = |handshake: u64| {
@@ -162,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_is_left_behind_is_the_best_round_times_the_smallest_round_trip() {
-        // 40 segments sent at first. The first ACK, at 100 ms, begins a round that ends when byte 40,001 is acknowledged.
+        // 40 segments are sent at first. The first ACK, at 100 ms, begins a round that ends when
+        // byte 40,001 is acknowledged.
         let mut policy = PicoquicResume::default();
         let mut window = Window::new(1000, 40_000, u64::MAX, false);
         let mut ack = |ms: u64, acked: u64, acked_total: u64, sent_total: u64| {

@@ -1,9 +1,11 @@
-//! The jump of quicly, a QUIC of the h2o project: a path begins with the whole rate of an earlier connection, at once.
+//! The jump of quicly, a QUIC of the h2o project: a path begins with the whole rate of an earlier
+//! connection, at once.
 //!
-//! The window is the remembered rate times the shorter of the two round trips, paced over the round trip of the handshake.
-//! Unlike Careful Resume it waits for no initial window, and takes the whole, not half. The first ACK of the jump makes the
-//! window what is in flight, and slow start goes on. After a loss the window is what the jump has brought, lowered once. A TLS
-//! handshake is not what the connection is for: the jump waits for what follows.
+//! The window is the remembered rate times the shorter of the two round trips, paced over the round
+//! trip of the handshake. Unlike Careful Resume it does not wait for the initial window, and takes
+//! the whole, not half. The first ACK of the jump makes the window the bytes in flight, and slow
+//! start continues. After a loss the window is the bytes delivered by the jump, reduced once. A TLS
+//! handshake is not the transfer: the jump waits for the data after it.
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
@@ -29,14 +31,14 @@ pub static QUICLY_JUMP: StartUpDescriptor = StartUpDescriptor::new(
 
 /// Segments that leave at once.
 const BURST: u64 = 10;
-/// What is left of what the jump brought after a loss, tenths (`QUICLY_RENO_BETA`).
+/// Part of the jump's delivered bytes that is left after a loss, tenths (`QUICLY_RENO_BETA`).
 const BETA_TENTHS: u64 = 7;
-/// How long a sample of the rate is taken (`QUICLY_DELIVERY_RATE_SAMPLE_PERIOD`).
+/// Duration of a sample of the rate (`QUICLY_DELIVERY_RATE_SAMPLE_PERIOD`).
 const PERIOD: Duration = Duration::from_millis(50);
 /// Samples kept (`QUICLY_DELIVERY_RATE_SAMPLE_COUNT`).
 const SAMPLES: usize = 10;
 
-/// Jumps to what the last connection had.
+/// Jumps to the rate of the last connection.
 #[derive(Clone, Debug, Default)]
 pub struct QuiclyJump {
     stage: Stage,
@@ -63,7 +65,7 @@ enum Stage {
     Retreat { until: u64 },
 }
 
-/// How fast data arrived while the window limited sending, in samples of 50 ms.
+/// Rate of deliveries while the window limited sending, in samples of 50 ms.
 #[derive(Clone, Debug, Default)]
 struct RateMeter {
     since: Option<Instant>,
@@ -103,7 +105,7 @@ impl RateMeter {
         self.since = next;
     }
 
-    /// The larger of the latest rate and the mean.
+    /// Returns the larger of the latest rate and the mean.
     fn rate(&self) -> Option<Rate> {
         let under_way = Some(self.under_way).filter(|sample| !sample.time.is_zero());
         let latest = self.past.front().copied().or(under_way)?;
@@ -118,7 +120,8 @@ impl RateMeter {
 }
 
 impl QuiclyJump {
-    /// What to jump to, bytes, if that is more than the initial window, and the round trip of the handshake.
+    /// Returns the window of the jump, bytes, if that is more than the initial window, and the
+    /// round trip of the handshake.
     fn target(start: &Start<'_>, mss: u64) -> Option<(u64, Duration)> {
         let (seed, handshake) = (start.seed?, start.rtt.measured()?);
         let round_trip = handshake.min(seed.min_rtt.unwrap_or(seed.srtt));
@@ -135,12 +138,12 @@ impl QuiclyJump {
         self.stage = Stage::Jump { from: self.sent };
     }
 
-    /// What is left to the window after a loss.
+    /// Returns the window that is left after a loss.
     fn left(&self) -> u64 {
         self.brought.max(self.initial_window) * BETA_TENTHS / 10
     }
 
-    /// Congestion is met: what the jump has sent is judged by what it brings.
+    /// Processes congestion: the jump is judged by the bytes that it delivers.
     fn retreat(&mut self, window: &mut Window) {
         let until = match self.stage {
             Stage::Jump { .. } => self.sent,
@@ -227,8 +230,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// 1 MB/s and 100 ms are remembered. A handshake of 50 ms makes 50 segments of it, paced over 50 ms, and one of 200 ms makes 100
-    /// segments paced over 200 ms.
+    /// 1 MB/s and 100 ms are remembered. A handshake of 50 ms makes 50 segments of it, paced over
+    /// 50 ms, and one of 200 ms makes 100 segments paced over 200 ms.
     #[test]
     fn the_handshake_is_measured_not_remembered() {
         for (handshake, segments) in [(50, 50), (200, 100)] {
@@ -255,8 +258,8 @@ mod tests {
 
     #[test]
     fn a_rate_is_that_of_50_ms_or_the_mean_if_that_is_more() {
-        // The first ACK begins. Five segments in 50 ms, then one in 50 ms: the mean of six in 100 ms is more than the
-        // latest.
+        // The first ACK begins. Five segments in 50 ms, then one in 50 ms: the mean of six in 100
+        // ms is more than the latest.
         let first = [(0, true), (10, true), (20, true), (30, true), (40, true), (50, true)];
         assert_eq!(meter(&first), Some(Rate::from_bytes_over(5 * MSS, PERIOD)));
         let both: Vec<_> = first.into_iter().chain([(100, true)]).collect();

@@ -1,8 +1,10 @@
-//! Rapid Start (draft-kazuho-ccwg-rapid-start-02): the window triples each round trip until the round trip grows, then doubles.
+//! Rapid Start (draft-kazuho-ccwg-rapid-start-02): the window triples each round trip until the
+//! round trip grows, then doubles.
 //!
-//! All is paced: the initial window, up to twice the usual one, over a whole round trip. At the first loss or mark the
-//! window falls little by little, by what is delivered and what is lost, so that it ends at `beta` times what the path
-//! held, however far it overshot. The start-up answers that first loss itself; congestion control takes over after it.
+//! Everything is paced: the initial window, up to twice the usual one, over a whole round trip. At
+//! the first loss or mark the window is reduced step by step, by the delivered and the lost bytes.
+//! It ends at `beta` times the path's capacity, however large the overshoot. The start-up answers
+//! that first loss itself; congestion control takes over after it.
 
 use super::{
     Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpCapabilities,
@@ -26,13 +28,13 @@ pub static RAPID_START: StartUpDescriptor = StartUpDescriptor::new(
 /// The round trip has grown by this, or by a tenth, whichever is less: a queue builds up.
 const RISE: Duration = Duration::from_millis(4);
 const RISE_PARTS: u64 = 10;
-/// Factors in tenths for CUBIC's `beta` of 0.7, with `K` = 2/3: `silence_factor` and `loss_factor` are
-/// 0.7 + 2/3 * 0.3, `ack_factor` is 2/3 * 0.3.
+/// Factors in tenths for CUBIC's `beta` of 0.7, with `K` = 2/3: `silence_factor` and `loss_factor`
+/// are 0.7 + 2/3 * 0.3, `ack_factor` is 2/3 * 0.3.
 const BETA: u64 = 7;
 const SILENCE: u64 = 9;
 const PER_LOST: u64 = 9;
 const PER_ACKED: u64 = 2;
-/// A window that tripled ends above a third of what it was.
+/// A window that tripled ends above a third of its size.
 const STEEPEST: u64 = 3;
 
 /// Triples the window while no queue builds up.
@@ -97,7 +99,8 @@ impl RapidStart {
         Phase::Continue
     }
 
-    /// Lowers the window by what is delivered and lost; ends when all that was sent at the loss has been.
+    /// Reduces the window by delivered and lost bytes; ends when all bytes sent at the loss were
+    /// delivered or lost.
     fn recover(&mut self, window: &mut Window, sample: &AckSample, fall: Fall) -> Phase {
         let Fall { until, least } = fall;
         let lost = sample.delivery.map_or(0, |delivery| delivery.lost) * window.mss();
@@ -223,7 +226,7 @@ mod tests {
         assert_eq!(window.cwnd(), 24 * MSS);
     }
 
-    /// A window of 90 segments of which so many are lost, one with every ACK as long as there are any.
+    /// Returns the window after `lost` of 90 segments are lost, one with every ACK.
     fn left_of(lost: u64) -> u64 {
         let mut policy = RapidStart { initial_window: 10 * MSS, ..RapidStart::default() };
         let mut window = Window::new(MSS, 90 * MSS, u64::MAX, false);
@@ -245,7 +248,8 @@ mod tests {
 
     #[test]
     fn recovery_ends_at_beta_times_what_the_path_held() {
-        // Appendix A: whatever is lost of 90, seven tenths of the rest are left. 45 of 45: 31.5. 30 of 60: 42.
+        // Appendix A: for any loss out of 90, seven tenths of the rest are left. 45 of 45: 31.5. 30
+        // of 60: 42.
         assert_eq!(left_of(45), 31_500);
         assert_eq!(left_of(30), 42_000);
         // 60 of 90 lost: the steepest that tripling can bring about; 90 * 0.7 / 3.

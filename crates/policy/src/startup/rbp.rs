@@ -1,9 +1,9 @@
 //! Rate-based pacing after idle (Visweswaraiah & Heidemann 1997): the old window is used again, one
 //! segment at a time, until an ACK comes that clocks the rest.
 //!
-//! The window is scaled down a little and spread over a round trip. A new path whose destination is
-//! remembered begins alike; others, and windows that fell by loss, are left to the start-up inside. The idle rule must leave the window to the
-//! start-up ([`crate::config::IdleRestart::StartUp`]).
+//! The window is reduced a little and spread over a round trip. A new path to a remembered
+//! destination begins alike. Others, and windows reduced by loss, are left to the start-up inside.
+//! The idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpCapabilities,
@@ -48,21 +48,21 @@ pub static SCALE: Parameter<u32> = Parameter::text(
     "0.75",
     "rbp: part of the window that is paced",
 );
-/// Where the window comes from.
+/// Source of the window.
 pub static RATE: Parameter<RbpRate> = Parameter::choice(
     "rbp_rate",
     &[("window", RbpRate::Window), ("measured", RbpRate::Measured)],
     "window",
     "rbp: the old window, or the rate of the last round trip",
 );
-/// What the window is spread over.
+/// Round trip over which the window is spread.
 pub static ROUND_TRIP: Parameter<bool> = Parameter::choice(
     "rbp_rtt",
     &[("smoothed", true), ("latest", false)],
     "smoothed",
     "rbp: what the window is spread over; with latest a remembered window over the lowest that is remembered",
 );
-/// What ends the pacing.
+/// End of the pacing.
 pub static END: Parameter<RbpEnd> = Parameter::choice(
     "rbp_end",
     &[("ack", RbpEnd::FirstAck), ("cut", RbpEnd::Cut), ("used-up", RbpEnd::UsedUp)],
@@ -73,7 +73,7 @@ pub static END: Parameter<RbpEnd> = Parameter::choice(
 /// At least this many segments are paced.
 const LEAST: u64 = 2;
 
-/// Where the window to be paced comes from.
+/// Source of the window to be paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RbpRate {
     /// The old window.
@@ -87,15 +87,15 @@ pub enum RbpRate {
 pub struct RbpOptions {
     /// Part of the window that is used, thousandths.
     pub scale: u32,
-    /// Where the window comes from.
+    /// Source of the window.
     pub rate: RbpRate,
     /// The window is spread over the smoothed round trip; otherwise over the latest.
     pub smoothed: bool,
-    /// What ends it.
+    /// End of the pacing.
     pub end: RbpEnd,
 }
 
-/// What ends the pacing of a window.
+/// Event that ends the pacing of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RbpEnd {
     /// The first ACK.
@@ -129,7 +129,7 @@ pub struct Rbp {
 }
 
 impl Rbp {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub const fn new(options: RbpOptions) -> Self {
         let (srtt, latest) = (Duration::ZERO, Duration::ZERO);
         Self { options, srtt, latest, rate: None, pacing: false }
@@ -151,7 +151,7 @@ impl Rbp {
         u64::try_from(segments).unwrap_or(u64::MAX).max(LEAST)
     }
 
-    /// What the window is spread over.
+    /// Returns the round trip over which the window is spread.
     const fn round_trip(&self) -> Duration {
         if self.options.smoothed { self.srtt } else { self.latest }
     }

@@ -1,9 +1,10 @@
-//! SEARCH (draft-chung-ccwg-search-09): slow start that ends where what arrives no longer grows with what is sent.
+//! SEARCH (draft-chung-ccwg-search-09): slow start that ends where deliveries no longer grow with
+//! the bytes sent.
 //!
-//! Time is cut into bins of 0.35 first round trips. At the end of each bin, what was delivered in the last ten bins is
-//! compared with what was sent in ten bins a round trip earlier. On a path that is not full the two are alike. If a
-//! quarter (0.26) of what was sent is missing, `ssthresh` := `cwnd`. The draft's drain after the exit is optional, and
-//! left out here.
+//! Time is divided into bins of 0.35 first round trips. At the end of each bin, the bytes delivered
+//! in the last ten bins are compared with those sent in ten bins a round trip earlier. On a path
+//! that is not full the two are alike. If a quarter (0.26) of the sent bytes is missing, `ssthresh`
+//! := `cwnd`. The draft's drain after the exit is optional, and omitted here.
 
 use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
 use crate::ack::AckSample;
@@ -23,11 +24,11 @@ pub static SEARCH: StartUpDescriptor = StartUpDescriptor::new(
 
 /// Bins of a window (`W`).
 const WINDOW: usize = 10;
-/// Bins beyond it, to look a round trip back (`EXTRA_BINS`).
+/// Bins in addition to the window, for the round trip before (`EXTRA_BINS`).
 const EXTRA: usize = 15;
-/// A window is so many hundredths of the first round trip (`WINDOW_SIZE_FACTOR`).
+/// Length of a window, hundredths of the first round trip (`WINDOW_SIZE_FACTOR`).
 const WINDOW_PERCENT: u64 = 350;
-/// What may be missing, hundredths of what was sent (`THRESH`).
+/// Threshold of the missing part, hundredths of the sent bytes (`THRESH`).
 const THRESHOLD: u64 = 26;
 
 /// Slow start with SEARCH.
@@ -44,7 +45,7 @@ pub struct SearchStart {
 #[derive(Clone, Debug, Default)]
 struct Bins {
     length: Duration,
-    /// When the bin under way ends.
+    /// End of the present bin.
     end: Instant,
     totals: VecDeque<Totals>,
 }
@@ -62,7 +63,8 @@ impl Bins {
         (!length.is_zero()).then_some(bins)
     }
 
-    /// Ends the bins that have passed by now: false if those are more than a window, whose figures say nothing.
+    /// Ends the bins that have passed by now. Returns false if those are more than a window, so
+    /// that their figures mean nothing.
     fn pass(&mut self, now: Instant, totals: Totals) -> bool {
         let passed = now.saturating_since(self.end).as_nanos() / self.length.as_nanos() + 1;
         if passed > WINDOW as u64 {
@@ -79,8 +81,9 @@ impl Bins {
         true
     }
 
-    /// Delivered in the last window, and sent in one a round trip earlier, which may lie between two bins; `None` before there is
-    /// so much to look at, or if the round trip has grown beyond it.
+    /// Returns the bytes delivered in the last window, and those sent in one a round trip earlier,
+    /// which may lie between two bins. `None` if there are too few bins yet, or the round trip has
+    /// grown out of their range.
     fn compare(&self, rtt: Duration) -> Option<(u64, u64)> {
         let back = usize::try_from(rtt.as_nanos() / self.length.as_nanos()).ok()?;
         let part = rtt.as_nanos() % self.length.as_nanos();
@@ -100,7 +103,7 @@ impl Bins {
 }
 
 impl SearchStart {
-    /// The path holds no more: what was delivered lags behind.
+    /// The path is full: deliveries lag behind.
     fn is_full(&mut self, sample: &AckSample, rtt: Duration) -> bool {
         let totals = Totals { sent: sample.sent_total, delivered: self.delivered };
         let Some(bins) = &mut self.bins else {
@@ -156,7 +159,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A path of 100 ms: bins of 35 ms. One ACK every 35 ms, each of `acked`, with `sent` totals as given.
+    /// Plays a path of 100 ms, with bins of 35 ms: one ACK every 35 ms, each of `acked`, with the
+    /// given `sent` totals.
     fn drive(steps: &[(u64, u64)]) -> Option<usize> {
         let mut search = SearchStart::default();
         let mut window = Window::new(MSS, 100 * MSS, u64::MAX, false);
@@ -177,16 +181,17 @@ mod tests {
 
     #[test]
     fn what_arrives_as_it_was_sent_goes_on() {
-        // A segment a bin, each delivered 100 ms later: what was sent is always what arrives.
+        // A segment in each bin, delivered 100 ms later: deliveries always equal the bytes sent.
         let steps: Vec<_> = (0..60).map(|n| (3000 + n * MSS, MSS)).collect();
         assert_eq!(drive(&steps), None);
     }
 
     #[test]
     fn a_quarter_missing_ends_it_as_soon_as_a_window_and_a_round_trip_are_known() {
-        // Two segments are sent a bin, one arrives: half is missing. The first ACK makes the bins; each further one ends
-        // one. A window of ten that ended 100 ms = 2.86 bins ago needs the totals of 2, 3, 12 and 13 bins ago: the 13th
-        // bin after the first is the first to have them.
+        // Two segments are sent in a bin and one is delivered: half is missing. The first ACK makes
+        // the bins; each further one ends a bin. A window of ten that ended 100 ms = 2.86 bins ago
+        // needs the totals of 2, 3, 12 and 13 bins ago. The 13th bin after the first is the first
+        // to have them.
         let steps: Vec<_> = (0..60).map(|n| (3000 + 2 * n * MSS, MSS)).collect();
         assert_eq!(drive(&steps), Some(13));
         // 1.33 sent for 1 that arrives: 0.25 are missing, less than 0.26.

@@ -24,7 +24,8 @@ pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
 )
 .explained(&super::pages::LINUX_SLOW_START);
 
-/// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds what it acknowledges, a segment at most.
+/// Slow start with `L` = 1 (RFC 3465 §2.2): an ACK adds the bytes that it acknowledges, a segment
+/// at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SlowStart;
 
@@ -41,8 +42,8 @@ impl StartUp for SlowStart {
     }
 }
 
-/// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465 without
-/// its limit), while the window is what limits sending.
+/// Slow start as Linux counts (`tcp_slow_start`): an ACK adds every segment it touches (RFC 3465
+/// without its limit), as long as the window limits sending.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinuxSlowStart;
 

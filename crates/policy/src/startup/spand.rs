@@ -1,11 +1,11 @@
-//! TCP/SPAND (Zhang, Qiu & Keshav 2000 §4, §5): the window to begin a transfer with follows from a
+//! TCP/SPAND (Zhang, Qiu & Keshav 2000 §4, §5). The first window of a transfer is computed from the
 //! connection's share of the path, which a performance gateway knows, and from the transfer's size.
 //!
 //! A transfer, of a new connection or after an idle time, begins with `cwnd_opt` ([`arith::epoch`])
-//! straight in congestion avoidance; a token bucket spreads that first window over the gateway's
-//! round trip. Without an estimate another start-up begins. What fits into the initial window needs no
-//! other, and does not count as the transfer: a TLS handshake is not what the connection is for. The
-//! idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
+//! and directly in congestion avoidance. A token bucket spreads that first window over the
+//! gateway's round trip. If there is no estimate, another start-up begins. Data that fits into the
+//! initial window needs no larger one, and does not count as the transfer, like a TLS handshake.
+//! The idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, PendingData, Phase, Remembered, Start,
@@ -65,15 +65,15 @@ static BUCKET: Parameter<u32> =
 pub struct SpandOptions {
     /// Segments that an ACK of the receiver covers, `b`: 1, or 2 where it delays ACKs.
     pub per_ack: u32,
-    /// How the window is chosen.
+    /// Rule for the choice of the window.
     pub choice: WindowChoice,
     /// Depth of the token bucket, segments (§5.2.5).
     pub depth: u32,
     /// Segments that the share is taken to be, whatever the gateway has learnt: what a better
     /// estimate of it would be worth.
     pub assumed_share: Option<u32>,
-    /// An average between two whole segments is taken as the nearer, not as the lower one. The paper
-    /// leaves it open.
+    /// Rounding of an average between two whole segments: to the nearest if true, otherwise down.
+    /// The paper does not define it.
     pub nearest: bool,
 }
 
@@ -101,7 +101,7 @@ pub struct Spand {
 }
 
 impl Spand {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub const fn new(options: SpandOptions) -> Self {
         Self { options, sent: 0, shaped_until: None }
     }
@@ -138,7 +138,7 @@ impl Spand {
     }
 }
 
-/// Below the threshold, which a first window of one segment is, the other start-up grows the window.
+/// Below the threshold, as with a first window of one segment, the other start-up grows the window.
 impl Overlay for Spand {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.stop_shaping(window);
@@ -182,7 +182,7 @@ mod tests {
     use crate::window::PlanOrder;
     use units::{Duration, Instant};
 
-    /// As towards a receiver that acknowledges every segment.
+    /// Returns the options for a receiver that acknowledges every segment.
     fn options() -> SpandOptions {
         SpandOptions { per_ack: 1, ..by_default(SpandOptions::of) }
     }
@@ -199,7 +199,8 @@ mod tests {
         (spand, Window::new(MSS, 10 * MSS, u64::MAX, false))
     }
 
-    /// A window of 10 segments after a start on this occasion with this share, in segments, if any.
+    /// Returns a window of 10 segments after a start with this reason and this share, in segments,
+    /// if any.
     fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Wrapping<Spand>, Window) {
         let (mut spand, mut window) = stock();
         begin(&mut spand, &mut window, occasion, share, bytes);

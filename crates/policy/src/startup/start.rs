@@ -1,15 +1,15 @@
-//! What a start-up is told when it begins.
+//! Inputs of a start-up when it begins.
 
 use crate::ack::RttEstimator;
 pub use memory::{Remembered, SoleUse};
 use units::{Duration, Instant};
 
-/// Why a start-up begins.
+/// The reason for which a start-up begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
-    /// The path's first data, or what follows it for a policy that
-    /// [awaits](super::Beginning::AwaitsTransfer) more. A policy is fresh at first: it need not forget
-    /// anything.
+    /// The path's first data, or the data after it for a policy that
+    /// [awaits](super::Beginning::AwaitsTransfer) more. A policy is new at first: it need not
+    /// forget anything.
     NewPath,
     /// Data after an idle time longer than the retransmission timeout.
     Idle,
@@ -20,39 +20,40 @@ pub enum Occasion {
 /// The situation in which a start-up begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
-    /// Why.
+    /// The reason.
     pub occasion: Occasion,
-    /// When.
+    /// The time.
     pub now: Instant,
-    /// Round trips of the path so far. On a new path [`RttEstimator::measured`] is the handshake's, where data was not sent before;
-    /// the smoothed one may have begun with what is remembered.
+    /// Round trips of the path so far. On a new path [`RttEstimator::measured`] is the handshake's,
+    /// unless data was sent before; the smoothed one may include a remembered value.
     pub rtt: &'a RttEstimator,
-    /// What is remembered of the destination, on a new path only.
+    /// Remembered values of the destination, on a new path only.
     pub seed: Option<Remembered>,
-    /// Under which terms; `None`: under none, as where nothing is remembered.
+    /// Conditions on their use; `None`: no conditions, as where nothing is remembered.
     pub terms: Option<&'a SeedTerms>,
-    /// What waits to be sent, where data starts the occasion.
+    /// Data that waits to be sent, if data causes the start.
     pub transfer: Option<PendingData>,
     /// Initial and restart window, bytes.
     pub initial_window: u64,
-    /// Bytes that the first data may be, because SYNs were lost (RFC 5681 §3.1); `None`: none were. The path sees to that it is no
-    /// more; this is for a policy that would send more at once.
+    /// Upper bound of the first data, bytes, because SYNs were lost (RFC 5681 §3.1); `None`: none
+    /// were. The path applies it itself; this is for a policy that would send more at once.
     pub lost_window: Option<u64>,
-    /// How long nothing was sent; zero unless the occasion is [`Occasion::Idle`].
+    /// Time without sending; zero unless the reason is [`Occasion::Idle`].
     pub idle: Duration,
 }
 
-/// What bounds the use of a [`Start::seed`] by a policy that does not use it at once.
+/// Conditions on a [`Start::seed`] for a policy that does not use it at once.
 #[derive(Clone, Debug)]
 pub struct SeedTerms {
-    /// From then on it is too old.
+    /// Time after which it is too old.
     pub until: Instant,
-    /// One connection alone may use it, where the memory tells connections apart.
+    /// Only one connection may use it, if the memory distinguishes connections.
     pub sole_use: Option<SoleUse>,
 }
 
 impl SeedTerms {
-    /// The seed may be used at `now`, which no other connection may do then.
+    /// Returns true if the seed may be used at `now`, and reserves it: no other connection may use
+    /// it then.
     pub fn grant(&self, now: Instant) -> bool {
         now <= self.until && self.sole_use.as_ref().is_none_or(SoleUse::take)
     }
@@ -63,15 +64,15 @@ impl SeedTerms {
 pub struct PendingData {
     /// Bytes.
     pub bytes: u64,
-    /// Bytes that the peer's window admits, whether or not so many wait.
+    /// Bytes that the peer's window admits, even if fewer wait.
     pub admitted: u64,
-    /// Bytes that the application has said it writes, as far as they are not sent; 0: it has said nothing.
+    /// Bytes that the application has announced, as far as they are not sent; 0: none.
     pub announced: u64,
 }
 
 #[cfg(test)]
 impl<'a> Start<'a> {
-    /// A start of which nothing is known but the occasion and the round trips.
+    /// Returns a start with only the reason and the round trips.
     pub(crate) const fn of(occasion: Occasion, rtt: &'a RttEstimator) -> Self {
         Self {
             occasion,

@@ -1,9 +1,10 @@
-//! Stateful-TCP (draft-lee-tcpm-stateful-tcp-00): the rate and round trip of the last connection set the first window
-//! and its pacing.
+//! Stateful-TCP (draft-lee-tcpm-stateful-tcp-00): the rate and round trip of the last connection
+//! set the first window and its pacing.
 //!
-//! A connection measures, once a round trip, how fast data arrived, and leaves the best of its last five rates behind.
-//! The next one paces `rate * min_rtt` at that rate. The first ACK that finds more than a few segments in flight ends it:
-//! the window is what is in flight, and the other start-up goes on. There is no retreat, and the rate does not age.
+//! A connection measures the rate of deliveries once a round trip, and stores the best of its last
+//! five rates. The next one paces `rate * min_rtt` at that rate. The first ACK that finds more than
+//! a few segments in flight ends the pacing: the window becomes the bytes in flight, and the other
+//! start-up continues. It never falls back, and the rate does not age.
 
 use super::{
     LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
@@ -27,14 +28,14 @@ pub static STATEFUL_TCP: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
 .explained(&super::pages::STATEFUL_TCP);
 
-/// Rates of which the best is left behind.
+/// Number of rates of which the best is stored.
 const RATES: usize = 5;
-/// ACKs that a rate needs more of than these.
+/// A rate needs more ACKs than this.
 const FEW_ACKS: u32 = 3;
-/// In flight, segments, beyond which an ACK ends the pacing.
+/// Segments in flight above which an ACK ends the pacing.
 const FEW_IN_FLIGHT: u64 = 5;
-/// Window, segments, beyond which it is paced: of a small one so few are in flight that nothing would end the pacing. It is the initial
-/// window of RFC 6928.
+/// Window, segments, above which it is paced. A smaller one has so few segments in flight that
+/// nothing would end the pacing. It is the initial window of RFC 6928.
 const LEAST_WINDOW: u64 = 10;
 
 /// Begins with a remembered rate.
@@ -42,19 +43,20 @@ const LEAST_WINDOW: u64 = 10;
 pub struct StatefulTcp {
     pacing: bool,
     initial_window: u64,
-    /// What was remembered, which stays where nothing better is measured.
+    /// The remembered rate, which stays if no better one is measured.
     remembered: Option<Rate>,
     gauge: Gauge,
 }
 
-/// How fast data arrived, round trip by round trip.
+/// Rates of deliveries, round trip by round trip.
 #[derive(Clone, Debug, Default)]
 struct Gauge {
     round: Option<RateRound>,
     rates: VecDeque<u64>,
 }
 
-/// A round trip's ACKs. The longest gap between two of them, and what ended it, are left out: it is where the sender paused.
+/// A round trip's ACKs. The longest gap between two of them, and the ACK that ended it, are left
+/// out: the sender paused there.
 #[derive(Clone, Copy, Debug)]
 struct RateRound {
     begun: Instant,
@@ -115,7 +117,8 @@ impl Gauge {
         self.round = Some(RateRound::new(sample.now));
     }
 
-    /// The best of the last rates; of a connection too short to have one, what its only round has shown.
+    /// Returns the best of the last rates; for a connection too short to have one, that of its only
+    /// round.
     fn best(&self) -> Option<u64> {
         let unfinished = || self.round.as_ref().and_then(RateRound::rate);
         self.rates.iter().copied().max().or_else(unfinished)
@@ -207,8 +210,8 @@ mod tests {
 
     #[test]
     fn the_longest_gap_and_its_ack_are_left_out() {
-        // One segment each at 0, 2, 4, 6 ms, then a pause until 96, then 98 and 100: a round trip. Of the six after the
-        // first, the one that ended the pause of 90 ms does not count: five segments in 10 ms.
+        // One segment each at 0, 2, 4, 6 ms, then a pause until 96, then 98 and 100: a round trip.
+        // After the pause of 90 ms one does not count: five segments in 10 ms.
         let acks = [(0, 1), (2, 1), (4, 1), (6, 1), (96, 1), (98, 1), (100, 1)];
         assert_eq!(gauge(&acks).best(), Some(500_000));
     }

@@ -1,10 +1,11 @@
-//! SUSS (SIGCOMM 2024): slow start whose flights are filled up, so that the window quadruples in a round trip, as long as that
-//! is safe two round trips ahead.
+//! SUSS (SIGCOMM 2024): slow start that fills up its flights, so that the window quadruples in a
+//! round trip, as long as that is safe two round trips ahead.
 //!
-//! A flight begins with the segments that slow start would send, clocked by ACKs: the *blue* ones. When the last blue
-//! one of a flight is acknowledged, the length of their train says how full the path will be. If it will not be, the
-//! window at once gets what slow start would send a round trip later, and these *red* segments are paced over the rest
-//! of the round trip. Up to three flights are filled up. Trains of blue ACKs alone end slow start, as HyStart's do.
+//! A flight begins with the segments that slow start would send, clocked by ACKs: the *blue* ones.
+//! When the last blue one of a flight is acknowledged, the length of their train shows how full the
+//! path will be. If it will not be full, the window at once gets the segments that slow start would
+//! send a round trip later. These *red* segments are paced over the rest of the round trip. Up to
+//! three flights are filled up. Only trains of blue ACKs end slow start, as HyStart's do.
 //!
 //! The authors' kernel also overwrites the receive window; this does not.
 
@@ -59,19 +60,19 @@ pub struct Suss {
 /// The red part of a flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct Red {
-    /// The offset of what the path sends where it ends.
+    /// Offset of its end, of all bytes sent on the path.
     until: u64,
-    /// What the window was given for it, bytes.
+    /// Bytes that the window was given for it.
     given: u64,
 }
 
-/// What is known of the flights so far. Offsets count what the path sends, bytes.
+/// State of the flights so far. Offsets count all bytes sent on the path.
 #[derive(Clone, Copy, Debug)]
 struct State {
     initial_window: u64,
     /// The first flight is 1; its ACKs make the second.
     round: u32,
-    /// Where the flight ends that is being acknowledged, and where its blue part does.
+    /// End of the flight that is being acknowledged, and of its blue part.
     head: u64,
     tail: u64,
     begun: Instant,
@@ -88,11 +89,11 @@ struct State {
     min_rtt: Duration,
     min_in_round: u32,
     round_min: Duration,
-    /// A train was found too long: slow start ends beyond this window.
+    /// A train was too long: slow start ends above this window.
     cap: Option<u64>,
 }
 
-/// Which part of a flight ACKs are for.
+/// The part of a flight that ACKs are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blue {
     Yes,
@@ -142,7 +143,8 @@ impl State {
         }
     }
 
-    /// Length of the train of blue ACKs, if more than one came; of the whole, also where some were for several.
+    /// Returns the length of the train of blue ACKs, if more than one came; scaled to the whole
+    /// train if some ACKs were for several segments.
     fn train(&self, now: Instant) -> Option<Duration> {
         let elapsed = u128::from(now.saturating_since(self.begun).as_nanos());
         let expected = u128::from(self.blue_bytes() / 2);
@@ -150,12 +152,13 @@ impl State {
         Some(Duration::from_nanos(u64::try_from(train).unwrap_or(u64::MAX)))
     }
 
-    /// The path will still be free when four times the flight is on it; `None`: it is not worth trying any more.
+    /// True if the path will still be free with four times the flight on it; `None`: SUSS is not
+    /// worth trying any more.
     fn stays_free(&self, train: Duration, most: u32) -> Option<bool> {
         if self.round == 2 {
             return (self.min_rtt > SHORTEST && train < self.min_rtt / 4).then_some(true);
         }
-        // How long the train of a whole flight would be, and how it has grown: the next one's, twice as long again.
+        // The train of a whole flight, and its growth, give the next one, twice as long again.
         let whole = u128::from(train.as_nanos()) << (self.round - 2);
         let before = u128::from(self.last_train.as_nanos()) << (self.round - 3);
         let next = (whole * whole).checked_div(before).unwrap_or(u128::MAX);
@@ -170,13 +173,13 @@ impl State {
 }
 
 impl Suss {
-    /// Fills up at most so many flights.
+    /// Creates a start-up that fills up at most this number of flights.
     pub fn new(most: u32) -> Self {
         let (state, sent, red) = (None, 0, None);
         Self { most, hystart: HyStart::default(), state, sent, red }
     }
 
-    /// It is over: the rest is HyStart's.
+    /// Ends SUSS: the rest is HyStart's.
     fn end(&mut self, window: &mut Window) {
         self.state = None;
         self.hystart.watch_trains(true);
@@ -189,8 +192,8 @@ impl Suss {
         }
     }
 
-    /// The red part is over. The authors' kernel raises the window as red segments leave, so what did not leave was never the
-    /// window's; it keeps `least`, bytes.
+    /// Ends the red part. The authors' kernel raises the window as red segments leave, so segments
+    /// that did not leave were never in the window; it keeps `least`, bytes.
     fn end_red(&mut self, window: &mut Window, least: u64) {
         let Some(red) = self.red else { return };
         let unsent = red.until.saturating_sub(self.sent).min(red.given);
@@ -202,7 +205,7 @@ impl Suss {
         self.end_pacing(window);
     }
 
-    /// The last blue segment of a flight is acknowledged.
+    /// Decides on the next flight when the last blue segment of a flight is acknowledged.
     fn judge(
         &mut self,
         window: &mut Window,
@@ -235,7 +238,7 @@ impl Suss {
         let shift = state.round - 1;
         let blue = state.blue_bytes();
         let red = (blue << shift) - blue;
-        // What ACKs of red segments still make room for in this round.
+        // Bytes for which ACKs of red segments still make room in this round.
         let red_acked = ((blue / 2) << (shift - 1)) - blue / 2;
         let rest = Duration::from_nanos(state.min_rtt.as_nanos() >> shift);
         if rest <= train {
@@ -245,7 +248,7 @@ impl Suss {
         window.set_cwnd(window.cwnd() + given, Cause::Seed);
         let time = state.min_rtt.saturating_sub(rest);
         let gap = time / (red / window.mss()).max(1);
-        // What this ACK itself lets go is blue: two for each segment of slow start.
+        // The segments that this ACK itself releases are blue: two for each segment of slow start.
         let segments = u32::try_from(2 * sample.delivered.div_ceil(window.mss())).unwrap_or(0);
         let until = sample.now + rest.saturating_sub(train) / 2;
         let lead = Some(Lead { segments, until });
@@ -254,7 +257,8 @@ impl Suss {
         true
     }
 
-    /// A train of blue ACKs as long as half the smallest round trip, as it would be in a flight that is not filled up.
+    /// Ends slow start at a train of blue ACKs as long as half the smallest round trip, computed
+    /// for a flight that is not filled up.
     fn watch_train(&self, window: &Window, state: &mut State, now: Instant) {
         let watched = state.cap.is_none()
             && state.blue != Blue::No
@@ -354,7 +358,7 @@ impl StartUp for Suss {
         LinuxSlowStart.on_ack(window, sample)
     }
 
-    /// Of a flight that was not all sent, only what was counts.
+    /// If a flight was not sent completely, only its sent part counts.
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         if event != LossEvent::Reduced {
             return Phase::Continue;
@@ -374,7 +378,7 @@ impl StartUp for Suss {
 mod tests {
     use super::*;
 
-    /// As many flights as a number can say: a train of 1 ms that grows to 2 ms fills the next flight, too.
+    /// For any number of flights, a train of 1 ms that grows to 2 ms fills the next flight, too.
     #[test]
     fn any_number_of_flights_may_be_filled_up() {
         let (ms, mut state) = (Duration::from_millis, State::new(10_000));

@@ -1,7 +1,7 @@
 //! Vegas's slow start (Brakmo & Peterson 1995 §3.4): the window doubles every other round trip.
 //!
-//! In between it stays, so that the rates expected and got can be compared; once more than `gamma`
-//! segments are queued, slow start is over and the window gives back an eighth.
+//! In between it stays, so that the expected and the actual rate can be compared. Once more than
+//! `gamma` segments are queued, slow start ends and the window is reduced by an eighth.
 
 use super::{LossEvent, Phase, StartUp, StartUpCapabilities, StartUpDescriptor};
 use crate::ack::{AckSample, RoundTrip};

@@ -1,4 +1,4 @@
-//! Start-ups that act on some occasions and leave the rest to another start-up.
+//! Start-ups that act in some cases and leave the rest to another start-up.
 //!
 //! A policy of that kind implements [`Overlay`], which says only what the policy does itself.
 //! [`Wrapping`] puts it on top of the other start-up and forwards all else. A wrapper that has
@@ -61,14 +61,14 @@ pub trait Overlay {
         None
     }
 
-    /// Answers a setback; `None` leaves it to the wrapped start-up. Sees other events after the
-    /// wrapped start-up did.
+    /// Answers a [`LossEvent`]; `None` leaves it to the wrapped start-up. Gets other events after
+    /// the wrapped start-up.
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         let _ = (window, event);
         None
     }
 
-    /// Changes what is remembered of the path, after the wrapped start-up did.
+    /// Changes the remembered state of the path, after the wrapped start-up did.
     fn leave(&self, state: &mut PathState) {
         let _ = state;
     }
@@ -85,11 +85,11 @@ pub struct Wrapping<O> {
     inner: Box<dyn StartUp>,
     /// The overlay took the path's beginning, so the wrapped start-up knows nothing of the path.
     passed_over: bool,
-    /// The wrapped start-up has begun on the path's first data.
+    /// The wrapped start-up has started with the path's first data.
     begun: bool,
     /// The wrapped start-up's last answer.
     inner_beginning: Beginning,
-    /// It was the overlay that said [`Phase::Done`].
+    /// The overlay returned [`Phase::Done`].
     done_by_overlay: bool,
 }
 
@@ -106,7 +106,8 @@ impl<O: Overlay> Wrapping<O> {
         }
     }
 
-    /// The overlay awaited this transfer, and leaves it; the wrapped start-up has long begun.
+    /// True if the overlay awaited this transfer, and leaves it; the wrapped start-up has started
+    /// long before.
     fn has_begun_before(&self, start: &Start<'_>) -> bool {
         start.occasion == Occasion::NewPath
             && self.begun

@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 const MSS: u64 = 1000;
 const RTT: u64 = 80;
 
-/// A sender, told of one ACK a round.
+/// A sender that gets one ACK a round.
 struct Flow {
     window: Window,
     start: BbrStart,
@@ -21,10 +21,10 @@ struct Flow {
     srtt: Duration,
 }
 
-/// What an ACK tells.
+/// Contents of an ACK.
 #[derive(Clone, Copy)]
 struct Told {
-    /// Since the last one.
+    /// Time since the last one.
     after_ms: u64,
     fresh: u64,
     lost: u64,
@@ -34,7 +34,7 @@ struct Told {
     episode: Episode,
 }
 
-/// A round trip later so many arrive, nothing is lost, nothing in flight.
+/// Returns an ACK a round trip later of `fresh` segments, with no loss and nothing in flight.
 const fn round(fresh: u64) -> Told {
     let (episode, rtt_ms) = (Episode::None, RTT);
     Told { after_ms: RTT, fresh, lost: 0, in_flight: 0, rtt_ms, app_limited: false, episode }
@@ -200,15 +200,17 @@ fn cruising_goes_through_eight_phases_of_a_round_trip() {
     let mut flow = Flow::cruising();
     let mut rates = Vec::new();
     for _ in 0..16 {
-        // Just longer than the round trip, at the same bandwidth; enough in flight for any phase to end.
+        // Slightly longer than the round trip, at the same bandwidth; enough in flight for any
+        // phase to end.
         flow.ack(Told { after_ms: 84, in_flight: 140, ..round(105) });
         rates.push(flow.rate(100));
     }
     // 1.25, 0.75 and 1, less 1 %: each cycle has one of the first, then one of the second.
     let up = rates.iter().position(|&rate| rate == 124).unwrap();
     assert_eq!(rates[up..up + 8], [124, 74, 99, 99, 99, 99, 99, 99], "{rates:?}");
-    // Twice what the path holds, the 105 that gather for an ACK (of 125 that 100 ms deliver), and three
-    // batches of two: 311, made even; two more while more is probed for.
+    // The window is twice what the path holds, plus the 105 that gather for an ACK (of 125 that 100
+    // ms deliver), plus three batches of two. That is 311, made even; two more while more bandwidth
+    // is probed for.
     assert!([312, 314].contains(&flow.cwnd()), "{}", flow.cwnd());
 }
 
@@ -292,7 +294,7 @@ fn a_repair_begins_with_a_round_that_sends_what_arrives_and_ends_where_it_began(
     let mut flow = Flow::cruising();
     let before = flow.cwnd();
     let fast = Episode::FastRecovery;
-    // Ten lost; 80 are left in flight, one arrived with the ACK that told.
+    // Ten are lost; 80 are left in flight, and one was delivered with the ACK that reported it.
     flow.control.as_mut().unwrap().on_congestion(&flow.window, &event());
     let repair = Told { after_ms: 1, in_flight: 80, episode: fast, ..round(1) };
     flow.ack(Told { lost: 10, ..repair });

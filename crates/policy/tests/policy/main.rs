@@ -1,4 +1,4 @@
-//! Policies: what the registry lists, and senders step by step.
+//! Tests of policies: the lists of the registry, and senders step by step.
 
 mod capabilities;
 mod linux_sender;

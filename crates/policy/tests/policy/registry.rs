@@ -1,4 +1,4 @@
-//! What policies say of themselves can be relied upon: names are unique, defaults are values.
+//! Checks of the policies' descriptions: names are unique, defaults are values.
 
 use policy::congestion::CONTROLLERS;
 use policy::recovery::RECOVERIES;
@@ -56,7 +56,7 @@ fn a_name_stands_for_one_parameter() {
     }
 }
 
-/// Whoever reads a scheme's page finds how it starts, whichever start-up the scheme has.
+/// The page of a scheme has steps for any start-up.
 #[test]
 fn every_start_up_has_a_page_with_steps() {
     for startup in STARTUPS {

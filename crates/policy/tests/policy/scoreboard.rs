@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One segment of the model: start, SACKed, lost, sent again and on its way.
+/// One segment of the model: start, SACKed, lost, retransmitted and on its way.
 #[derive(Clone, Copy)]
 struct Model {
     start: u64,
@@ -139,7 +139,7 @@ impl World {
         assert_eq!(self.board.sacked(), sum(|m| m.sacked));
         assert_eq!(self.board.lost(), sum(|m| m.lost && !m.sacked));
         assert_eq!(self.board.retransmissions_in_flight(), sum(|m| m.again && !m.sacked));
-        // In flight = sent - acknowledged - lost, plus what was sent again (RFC 6675 §3).
+        // In flight = sent - acknowledged - lost, plus the retransmissions (RFC 6675 §3).
         let in_flight = sum(|m| !m.sacked && (!m.lost || m.again));
         assert_eq!(self.board.pipe(), in_flight);
         let ignoring_sacks = sum(|m| !m.lost || m.again);
@@ -166,8 +166,8 @@ proptest! {
     }
 }
 
-/// A receiver that claims every second byte of 10,000, the highest first: ten segments and what is spared are 266 ranges. What
-/// it claims whole afterwards still counts.
+/// A receiver that claims every second byte of 10,000, the highest first: ten segments and the
+/// spare ranges are 266 ranges. A segment that it claims whole afterwards still counts.
 #[test]
 fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
     let (mut board, mut progress) = (Scoreboard::default(), AckProgress::default());
@@ -183,7 +183,8 @@ fn a_receiver_that_lies_does_not_grow_the_list_of_ranges_without_end() {
     assert_eq!((board.sacked(), board.sacked_ranges()), (7000, &[(3000, 10_000)][..]));
 }
 
-/// However short they are: of five segments of 100 bytes three are SACKed, in two ranges, and the other two sent again.
+/// Short segments count as well: three of five segments of 100 bytes are SACKed, in two ranges, and
+/// the other two retransmitted.
 #[test]
 fn segments_are_counted_whatever_their_length() {
     let mut board = Scoreboard::default();

@@ -29,7 +29,8 @@ fn duplicate_acks_send_new_segments_until_the_third_starts_recovery() {
     s.ack(at(100), sack(0, &[(1, 3)]));
     assert_eq!(s.send(at(100)), [New(11)]);
     assert!(s.rack.state().recovery_point.is_none());
-    // DupThresh is reached and no reordering was ever seen: what was sent earlier is lost at once.
+    // DupThresh segments are SACKed and no reordering was ever seen: segments sent earlier are lost
+    // at once.
     s.ack(at(100), sack(0, &[(1, 4)]));
     assert_eq!(s.lost(), [0]);
     assert_eq!(s.ssthresh, 7 * MSS);
@@ -79,7 +80,7 @@ fn too_few_sacks_wait_a_quarter_of_the_round_trip_for_reordering() {
     let report = s.timeout(at(127));
     assert_eq!(report.congestion, Some(Reduction::Gradual));
     assert_eq!(s.lost(), [0, 1]);
-    // As if one segment had been delivered: one may go.
+    // The window moves as after one delivered segment: one may leave.
     assert_eq!(s.send(at(127)), [Again(0)]);
     // Its ACK is clean progress: one for the one delivered, and one more; only one is missing.
     s.ack(at(227), sack(1, &[(2, 3)]));
@@ -92,11 +93,11 @@ fn reordering_within_the_wait_costs_nothing_and_lengthens_later_waits() {
     let mut s = Sender::new(10, 100);
     s.send(at(0));
     s.ack(at(100), sack(0, &[(1, 3)]));
-    // Segment 0 arrives late: never sent again, delivered after segment 2.
+    // Segment 0 is delivered late: never retransmitted, delivered after segment 2.
     let report = s.ack(at(110), ack(3));
     assert_eq!(report.congestion, None);
     assert!(report.grow);
-    // From now on even three SACKed segments wait.
+    // Now even three SACKed segments wait.
     s.send(at(110));
     s.ack(at(120), sack(3, &[(4, 8)]));
     assert_eq!(s.lost(), []);
@@ -207,7 +208,7 @@ fn one_probe_a_flight() {
 fn dsack_for_every_retransmission_undoes_the_reduction() {
     let mut s = into_recovery(100);
     assert_eq!(s.send(at(100)), [Again(0)]);
-    // The original was late, not lost; without timestamps nobody knows yet.
+    // The original was late, not lost; without timestamps that is not known yet.
     let report = s.ack(at(110), ack(12));
     assert!(report.ended && !report.undo);
     assert_eq!(s.cwnd, 7 * MSS);
@@ -238,13 +239,14 @@ fn timestamps_undo_fast_recovery_when_it_ends() {
 
 #[test]
 fn a_partial_ack_of_an_original_stops_retransmitting_and_then_undoes() {
-    // Segments 0 and 1 are late; three SACKs condemn both, one is sent again.
+    // Segments 0 and 1 are late; three SACKs mark both lost, and both are retransmitted.
     let mut s = Sender::new(10, 100);
     s.send(at(0));
     s.ack(at(100), sack(0, &[(2, 5)]));
     assert_eq!(s.lost(), [0, 1]);
     assert_eq!(s.send(at(100)), [Again(0), Again(1)]);
-    // The original of 0 arrives; the retransmission of 1 is under way: nothing more goes again.
+    // The original of 0 is delivered; the retransmission of 1 is under way: nothing more is
+    // retransmitted.
     let report = s.ack(at(101), Ack { echoes_original: true, ..sack(1, &[(2, 5)]) });
     assert!(!report.undo && !report.ended);
     let report = s.ack(at(102), Ack { echoes_original: true, ..ack(5) });

@@ -1,5 +1,5 @@
-//! Step tables of timeouts under the Linux recovery: one ACK or timer per step, the expected window, marks and segments worked
-//! out by hand from RFC 5682, 8985 and 3522.
+//! Step tables of timeouts under the Linux recovery: one ACK or timer per step. The expected
+//! window, marks and segments are worked out by hand from RFC 5682, 8985 and 3522.
 
 use crate::linux_sender::*;
 use policy::recovery::{LossRecovery, RecoveryEvent, Reduction, TimerAction};
@@ -15,14 +15,15 @@ fn a_timeout_marks_all_but_the_recently_sent() {
     let report = s.rto(at(310));
     assert_eq!(report.congestion, Some(Reduction::ToOneSegment));
     assert_eq!(s.lost(), [1, 2, 3, 4, 5, 6, 7]);
-    // What is in flight and one segment.
+    // The window is the segments in flight and one more.
     assert_eq!(report.cwnd, Some(3 * MSS));
     assert_eq!(s.ssthresh, 7 * MSS);
     assert_eq!(s.send(at(310)), [Again(1)]);
     assert!(s.rack.state().recovery_point.is_some());
 }
 
-/// Four segments without an answer, a timeout at 300 ms and segment 0 sent again.
+/// Returns a sender with four segments without an answer, a timeout at 300 ms and segment 0
+/// retransmitted.
 fn after_timeout(supply: u64) -> Sender {
     let mut s = Sender::new(4, supply);
     s.grows = true;
@@ -40,7 +41,7 @@ fn frto_finds_a_spurious_timeout_and_restores_the_window() {
     let report = s.ack(at(310), ack(1));
     assert!(report.grow);
     assert_eq!(s.send(at(310)), [New(4), New(5)]);
-    // Step 3.b: segment 1 was never sent again, so it had not been lost.
+    // Step 3.b: segment 1 was never retransmitted, so it had not been lost.
     let report = s.ack(at(311), ack(2));
     assert!(report.undo && report.ended);
     assert_eq!(s.lost(), []);
@@ -53,13 +54,14 @@ fn frto_repairs_a_real_loss_after_one_round_trip() {
     let mut s = after_timeout(100);
     s.ack(at(400), ack(1));
     assert_eq!(s.send(at(400)), [New(4), New(5)]);
-    // Step 3.a: new data arrives, what was before it does not. In flight: segment 5.
+    // Step 3.a: new data is delivered, the data before it is not. In flight: segment 5.
     let report = s.ack(at(500), sack(1, &[(4, 5)]));
     assert!(!report.undo);
     assert_eq!(s.send(at(500)), [Again(1)]);
 }
 
-/// Step 2.b, where a window or something else of the sender's keeps the new data back: there is nothing to wait for.
+/// Step 2.b, if a window or another limit of the sender holds the new data back: there is nothing
+/// to wait for.
 #[test]
 fn frto_repairs_at_once_if_new_data_cannot_go() {
     let mut s = after_timeout(100);
@@ -71,7 +73,7 @@ fn frto_repairs_at_once_if_new_data_cannot_go() {
     assert!(!rack.state().wants_new_data);
     // The window of two segments is free: all four were lost, and the first was acknowledged.
     assert_eq!(s.send(at(400)), [Again(1), Again(2)]);
-    // A SACK of segment 3, never sent again, is no proof any more.
+    // A SACK of segment 3, never retransmitted, is no proof any more.
     assert!(!s.ack(at(500), sack(2, &[(3, 4)])).undo);
 }
 
@@ -88,12 +90,14 @@ fn frto_waits_while_new_data_is_out() {
     assert_eq!(rack.next_retransmission(&mut cx), None);
 }
 
-/// RACK's reordering timer ends the wait for new data, as Linux's does: what it marks lost goes again (RFC 8985 §6.2).
+/// RACK's reordering timer ends the wait for new data, as Linux's does: segments that it marks lost
+/// are retransmitted (RFC 8985 §6.2).
 #[test]
 fn losses_that_the_reordering_timer_finds_end_the_wait_for_new_data() {
     let mut s = Sender::new(10, 8);
     s.send(at(0));
-    // Segment 0 arrives behind segment 1: from now on RACK waits a quarter of the smallest round trip, 25 ms.
+    // Segment 0 is delivered after segment 1: from now on RACK waits a quarter of the smallest
+    // round trip, 25 ms.
     s.ack(at(100), sack(0, &[(1, 2)]));
     s.ack(at(101), ack(2));
     s.supply = 9;
@@ -107,8 +111,8 @@ fn losses_that_the_reordering_timer_finds_end_the_wait_for_new_data() {
     let (rack, mut cx) = s.parts();
     assert!(rack.state().wants_new_data);
     assert_eq!(rack.next_retransmission(&mut cx), None);
-    // The new data does not go. Segment 2 took 101 ms; segment 8 is overdue 126 ms after it was sent, at 431 ms, and the
-    // timer has 2 ms more.
+    // The new data does not leave. Segment 2 took 101 ms; segment 8 is overdue 126 ms after it was
+    // sent, at 431 ms, and the timer has 2 ms more.
     s.timeout(at(433));
     assert_eq!(s.lost(), [3, 4, 5, 6, 7, 8]);
     assert!(!s.rack.state().wants_new_data);
@@ -166,7 +170,7 @@ fn a_reneging_receiver_is_found_at_the_timeout() {
     s.send(at(0));
     s.ack(at(100), sack(0, &[(1, 3)]));
     s.ack(at(110), sack(1, &[]));
-    // The head is SACKed and yet not acknowledged: SACKs mean nothing, all goes again.
+    // The head is SACKed and yet not acknowledged: SACKs are void, and everything is retransmitted.
     s.rto(at(400));
     assert_eq!(s.board.sacked(), 0);
     assert_eq!(s.lost(), (1..10).collect::<Vec<_>>());

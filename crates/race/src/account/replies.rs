@@ -56,13 +56,13 @@ fn reply(
     let (from, to) = (milestones.requested?, milestones.done?);
     let requests = &transfer.trace.requests;
     let arrived = match object.request_bytes == 0 && requests.is_empty() {
-        // Asking costs no trip, once the server has a connection to answer on.
+        // The request costs no trip, once the server has a connection to answer on.
         true => transfer.trace.accepted,
         false => arrival(requests, from),
     };
     let arrived = arrived.map_or(from, |arrived| arrived.max(from));
     let end = delivered(transfer, to);
-    // Where servers cannot think, the client delays its request by the think time.
+    // The client delays its request by the think time where servers cannot delay answers.
     let asked = if recording.servers_think { arrived } else { from };
     let thought = asked + object.server_wait;
     Some(Reply { asked, thought, ready: thought.max(arrived), end, from, to })
@@ -99,11 +99,11 @@ fn delivered(transfer: &TransferRecord, at: Instant) -> u64 {
     index.checked_sub(1).map_or(0, |index| steps[index].1)
 }
 
-/// When the browser had work of its own, on objects that the end of the load waits for.
+/// Times in which the browser was busy, for objects that the end of the load waits for.
 pub(super) struct BrowserWork {
-    /// It worked out requests for objects that others had revealed.
+    /// Time in which it prepared requests for objects that others had revealed.
     pub(super) requests: Vec<Stretch>,
-    /// It looked up names of hosts.
+    /// Time in which it looked up names of hosts.
     pub(super) lookups: Vec<Stretch>,
 }
 

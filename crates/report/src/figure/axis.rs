@@ -1,4 +1,4 @@
-//! From numbers to places along an axis, and the ticks beside them.
+//! Maps numbers to positions along an axis, and chooses the ticks beside them.
 
 use super::{Axis, AxisUnit, Scale};
 
@@ -13,7 +13,7 @@ pub(crate) struct Span {
     pub(crate) home: f64,
 }
 
-/// Room left beyond the greatest value, as a factor.
+/// Room above the greatest value, as a factor.
 const HEADROOM: f64 = 1.04;
 /// A curve never leaves the canvas by more than this many times its length.
 const FAR: f64 = 4.0;
@@ -45,7 +45,7 @@ impl Span {
         self.fraction(self.home)
     }
 
-    /// Where `value` lies: 0 at the low end, 1 at the high end, clamped far outside.
+    /// Position of `value`: 0 at the low end, 1 at the high end, clamped far outside.
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         let part = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -82,7 +82,7 @@ impl Span {
         let values = decades.flat_map(|decade| factors.iter().map(move |f| f * decade));
         let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
         let ticks: Vec<_> = values.filter(|v| (low..=high).contains(v)).map(|v| (v, v)).collect();
-        // Between two decades there may be no round value, or one, which tells no distance.
+        // Between two decades there may be no round value, or one, which shows no distance.
         if ticks.len() < 2 { self.linear_ticks(target) } else { ticks }
     }
 
@@ -99,7 +99,7 @@ impl Span {
     }
 }
 
-/// What a number of magnitude `greatest` is divided by, and the unit written behind it.
+/// Divisor for numbers of magnitude `greatest`, and the unit behind them.
 fn prefix(unit: AxisUnit, greatest: f64) -> (f64, &'static str) {
     match unit {
         AxisUnit::Number | AxisUnit::Count => (1.0, ""),
@@ -204,7 +204,8 @@ mod tests {
         }
     }
 
-    /// 2.6 to 3.8 has neither 1, 2 nor 5: steps are of 1.2 / 5 = 0.24, rounded up to 0.5. 600 to 1500 ms has 1 s alone.
+    /// 2.6 to 3.8 has neither 1, 2 nor 5: steps are of 1.2 / 5 = 0.24, rounded up to 0.5. 600 to
+    /// 1500 ms has 1 s alone.
     #[test]
     fn a_narrow_logarithmic_axis_has_ticks() {
         assert_eq!(labels(AxisUnit::Number, Scale::Log, (2.6, 3.8)), ["3.0", "3.5"]);

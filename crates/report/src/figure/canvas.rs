@@ -1,10 +1,11 @@
 //! The layers of a figure.
 //!
-//! A figure is a stack of `svg` elements of one size, which follow the width of their place on the
-//! page: axes (lines and text placed in per cent, so text keeps its size at any width), curves
-//! (stretched by a view box, strokes of constant width), and marks (placed in per cent). Zooming
-//! moves the curves' view box and the per cents; see `script.js`, which reads the `data-` attributes
-//! written here. The margins around the stack are `style.css`'s, so a narrow screen has narrow ones.
+//! A figure is a stack of `svg` elements of one size, as wide as the page's column. They are axes
+//! (lines and text placed in per cent, so text keeps its size at any width), curves, and marks
+//! (placed in per cent). Curves are stretched by a view box, with strokes of constant width.
+//! Zooming moves the curves' view box and the per cents; see `script.js`, which reads the `data-`
+//! attributes written here. The margins around the stack are `style.css`'s, so a narrow screen has
+//! narrow ones.
 
 use super::axis::Span;
 use super::path::GRID;
@@ -101,7 +102,7 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{}%", shown.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// What a native tooltip says, and what the script shows at once.
+/// Text of a native tooltip, which the script shows at once.
 pub(crate) fn tooltip(text: &str) -> Title {
     Title::new(text::clean_lines(text))
 }

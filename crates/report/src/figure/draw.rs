@@ -7,7 +7,7 @@ use super::{Figure, FigureMark, Point, Reference, Series, SeriesShape, Shade};
 use crate::text;
 use svg::node::element::{Line, Path, SVG, Text, Use};
 
-/// Where numbers go on a canvas.
+/// Mapping from numbers to a canvas.
 #[derive(Clone, Copy)]
 struct Plane {
     x: Span,
@@ -92,8 +92,8 @@ impl Plane {
         paths
     }
 
-    /// A box from the floor of the plot to its ceiling over each span. It is not among the curves that the page's script
-    /// looks for points in: it says its name where the pointer is on it.
+    /// A box from the floor of the plot to its ceiling over each span. It is not among the curves
+    /// that the page's script looks for points in: it shows its name under the pointer.
     fn shade(&self, shade: &Shade) -> Path {
         let mut path = PathData::default();
         for (from, to) in &shade.spans {
@@ -192,8 +192,8 @@ impl Plane {
             .add(tooltip(&mark.text))
     }
 
-    /// A line across; the labels of upright ones stand below each other, in reading direction away
-    /// from the nearer edge.
+    /// A line across; the labels of upright ones stand below each other, and read away from the
+    /// nearer side.
     fn reference(&self, reference: &Reference, index: usize) -> SVG {
         let group = viewport(&format!("ref {}", reference.colour.class()));
         let text = Text::new(text::clean(&reference.label));
@@ -212,8 +212,8 @@ impl Plane {
     }
 }
 
-/// Labels of upright lines behind this part of the axis run to the left: on a narrow page there is room for some twenty
-/// letters on either side of it. `controls.js` has the same.
+/// Position on the axis from which on labels of upright lines run to the left. On a narrow page
+/// there is room for some twenty letters on either side of it. `controls.js` has the same.
 const MIDDLE: f64 = 0.6;
 
 /// Completes the group of an upright reference by its line and its label. The label stands

@@ -1,7 +1,7 @@
 //! Plots as data: lines, steps, areas, dots, spans and marks over linear or logarithmic axes.
 //!
-//! A [`Figure`] says what is to be seen; `canvas` turns it into layers of SVG (axes, curves, marks)
-//! that the report page scales and zooms, and [`Figure::to_svg`] into a file of its own. All
+//! A [`Figure`] describes the plot. Module `canvas` turns it into layers of SVG (axes, curves,
+//! marks) that the report page scales and zooms, and [`Figure::to_svg`] into a file of its own. All
 //! coordinates are rounded to a grid of [`path::GRID`] steps, so equal input gives equal bytes.
 
 pub(crate) mod axis;
@@ -15,7 +15,7 @@ pub(crate) use crate::palette::Colour;
 /// One plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// What the figure shows, in one sentence; also its text for screen readers.
+    /// Description of the figure, in one sentence; also its text for screen readers.
     pub title: String,
     /// Horizontal axis.
     pub x: Axis,
@@ -36,11 +36,11 @@ pub struct Figure {
 /// One axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// What it measures.
+    /// Label: the measured quantity.
     pub label: String,
     /// Unit of its numbers.
     pub unit: AxisUnit,
-    /// How numbers map to places.
+    /// Mapping from numbers to positions.
     pub scale: Scale,
     /// Least and greatest value; `None` spans the data (from 0, if linear and nothing is negative).
     pub range: Option<(f64, f64)>,
@@ -52,7 +52,7 @@ pub enum AxisUnit {
     /// A plain number.
     #[default]
     Number,
-    /// A count; ticks fall on whole numbers.
+    /// A count, with ticks at whole numbers.
     Count,
     /// Seconds, labelled in µs, ms or s.
     Seconds,
@@ -64,13 +64,13 @@ pub enum AxisUnit {
     BitsPerSecond,
 }
 
-/// How an axis maps numbers to places.
+/// Mapping from an axis' numbers to positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences, equal distances.
     #[default]
     Linear,
-    /// Equal ratios, equal distances; only positive numbers have a place.
+    /// Equal ratios, equal distances; only positive numbers have a position.
     Log,
 }
 
@@ -79,7 +79,7 @@ pub enum Scale {
 pub struct Series {
     /// Name in the legend and on hover.
     pub name: String,
-    /// How the points are drawn.
+    /// Shape of the points.
     pub shape: SeriesShape,
     /// Their colour.
     pub colour: Colour,
@@ -87,7 +87,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How the points of a series are drawn.
+/// Shape of a series' points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SeriesShape {
     /// Joined by straight lines.
@@ -118,7 +118,7 @@ pub enum SeriesShape {
 /// One point of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// Place along the horizontal axis.
+    /// Position along the horizontal axis.
     pub x: f64,
     /// Value; not finite breaks a line in two.
     pub y: f64,
@@ -136,7 +136,7 @@ impl Point {
 /// Stretches of the horizontal axis that have one meaning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shade {
-    /// What it says on hover.
+    /// Text on hover.
     pub name: String,
     /// Their colour.
     pub colour: Colour,
@@ -147,15 +147,15 @@ pub struct Shade {
 /// A single mark, kept at its size under zoom.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureMark {
-    /// Place along the horizontal axis.
+    /// Position along the horizontal axis.
     pub x: f64,
-    /// Place along the vertical axis.
+    /// Position along the vertical axis.
     pub y: f64,
     /// Its form.
     pub symbol: Symbol,
     /// Its colour.
     pub colour: Colour,
-    /// What it says on hover.
+    /// Text on hover.
     pub text: String,
 }
 
@@ -190,7 +190,7 @@ impl Symbol {
     }
 }
 
-/// How a symbol is drawn.
+/// Drawing of a symbol.
 pub(crate) struct SymbolForm {
     symbol: Symbol,
     /// Name of its definition in the page.
@@ -206,7 +206,7 @@ pub struct Reference {
     pub at: f64,
     /// True for an upright line at a value of x, false for a level line at a value of y.
     pub upright: bool,
-    /// What it says beside itself.
+    /// Text beside the line.
     pub label: String,
     /// Its colour.
     pub colour: Colour,

@@ -1,7 +1,7 @@
 //! Path data, small: whole numbers on a fixed grid, each relative to the last.
 //!
-//! The script of the page reads these paths back to find the point under the pointer, so the grammar
-//! is narrow on purpose: one absolute `M`, then only `m`, `l`, `h`, `v` with whole numbers.
+//! The script of the page reads these paths back to find the point under the pointer. So the
+//! grammar is narrow on purpose: one absolute `M`, then only `m`, `l`, `h`, `v` with whole numbers.
 
 use std::fmt::Write;
 

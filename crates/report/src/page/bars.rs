@@ -1,4 +1,5 @@
-//! Bars of shares as rows of a grid: label, a drawing that stretches, and text; with a legend of the parts in use.
+//! Bars of shares as rows of a grid: label, a drawing that stretches, and text; with a legend of
+//! the parts in use.
 
 use super::document::Bounds;
 use super::legend::{LegendEntry, legend};
@@ -43,7 +44,7 @@ impl ShareBars {
         }
     }
 
-    /// Where each part of a row lies; parts of nothing are left out.
+    /// Positions of the parts of a row; empty parts are left out.
     fn pieces(&self, row: &BarRow) -> Vec<Piece> {
         let value = |at: usize| row.values.get(at).copied().filter(|v| v.is_finite() && *v > 0.0);
         let total: f64 = (0..self.parts.len()).filter_map(value).sum();
@@ -100,7 +101,8 @@ mod tests {
         }
     }
 
-    /// Of 1, 0 and 3 the first is a quarter and the last three. The second is nothing, and not in the legend.
+    /// With sizes 1, 0 and 3 the first part is a quarter and the last one three. The second part is
+    /// empty, and not in the legend.
     #[test]
     fn parts_are_as_long_as_their_shares() {
         let page = bars(vec![1.0, 0.0, 3.0]).to_markup(Bounds::FIRST).into_string();

@@ -1,7 +1,7 @@
-//! How much of a race fits on the page.
+//! The amount of a race that fits on the page.
 //!
-//! The page has a hard limit of size and the input none. Rendering starts with the detail that suits
-//! the number of figures and reduces it until the page fits; at no detail at all, what remains (a
+//! The page has a hard limit of size and the input none. Rendering starts with the detail that
+//! suits the number of figures and reduces it until the page fits. Without any detail the rest (a
 //! title, a bounded table, a note) is far below the limit, so the search always ends.
 
 use crate::RaceReport;
@@ -41,7 +41,7 @@ const FEW_CONNECTIONS: usize = 8;
 const SERIES_PER_CONNECTION: usize = 4;
 
 impl Detail {
-    /// What to try first.
+    /// The first detail to try.
     pub(crate) fn for_report(report: &RaceReport) -> Self {
         let connections = report.schemes.iter().map(|s| s.connections.len());
         let most = connections.clone().max().unwrap_or(0);

@@ -1,6 +1,8 @@
-//! Two schemes' loads of the page beside each other: a row per object, a lane in it per scheme, one axis of time.
+//! Two schemes' loads of the page beside each other: a row per object, a lane in it per scheme, one
+//! axis of time.
 //!
-//! The lanes refer to the bars in the schemes' panels, so a choice of other schemes (`script.js`) draws nothing anew.
+//! The lanes refer to the bars in the schemes' panels, so a choice of other schemes (`script.js`)
+//! draws no bar again.
 
 use super::Context;
 use super::chart::{ChartRow, RowChart, UprightLine};
@@ -17,7 +19,7 @@ struct Lane {
     class: &'static str,
     /// Beside the line at the end of its load.
     name: &'static str,
-    /// In hundredths of a row.
+    /// Position in hundredths of a row.
     top: f64,
     height: f64,
 }
@@ -107,7 +109,7 @@ pub(super) struct LoadEnd {
     pub(super) text: String,
 }
 
-/// Both schemes' bars of an object, each lane with an edge of its scheme's colour.
+/// Both schemes' bars of an object, each lane with a border of its scheme's colour.
 fn lanes(at: [usize; 2], colours: [Colour; 2], object: &ObjectSpan) -> Group {
     let bars = LANES.iter().zip(at.into_iter().zip(colours));
     bars.fold(Group::new(), |bars, (lane, (at, colour))| {

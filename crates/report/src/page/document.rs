@@ -9,7 +9,7 @@ use crate::figure::{Figure, Series, SeriesShape};
 use crate::thin::{self, Extent};
 use maud::{Markup, html};
 
-/// How much of a document is shown; halved until it fits the page's limit.
+/// Bounds of the shown part of a document; halved until it fits the page's limit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Rows of a table or heat map.
@@ -28,7 +28,7 @@ impl Bounds {
     pub(super) const FIRST: Self =
         Self { rows: 1024, columns: 512, points: 3000, blocks: 256, label: 120 };
 
-    /// The same with so many rows and characters of a label.
+    /// The bounds with other numbers of rows and of characters of a label.
     pub(super) const fn showing(self, rows: usize, label: usize) -> Self {
         Self { rows, label, ..self }
     }
@@ -44,16 +44,16 @@ impl Bounds {
     }
 }
 
-/// What the parts of a page share.
+/// Values that the parts of a page share.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared<'a> {
     pub(crate) bounds: Bounds,
-    /// Those that have a colour on the page.
+    /// The schemes that have a colour on the page.
     pub(crate) schemes: &'a Names<'a>,
     pub(crate) linker: &'a Linker<'a>,
 }
 
-/// A text is so many times as long as a label at most: it is to be read whole.
+/// Largest length of a text, as a multiple of a label's: it is to be read whole.
 const TEXT: usize = 40;
 
 impl Shared<'_> {

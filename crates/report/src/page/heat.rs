@@ -1,4 +1,5 @@
-//! Heat maps as tables whose cells have one of [`HeatScale::STEPS`] classes of colour each way, with a legend.
+//! Heat maps as tables whose cells have one of [`HeatScale::STEPS`] classes of colour each way,
+//! with a legend.
 
 use super::document::Bounds;
 use crate::document::{HeatMap, HeatRow, HeatScale};
@@ -109,7 +110,8 @@ impl HeatScale {
         }
     }
 
-    /// From −[`HeatScale::STEPS`] to [`HeatScale::STEPS`]: how many steps have begun. 0 for what is no number.
+    /// Number of steps that `value` has passed, from −[`HeatScale::STEPS`] to [`HeatScale::STEPS`];
+    /// 0 if it is no number.
     fn step(&self, value: f64) -> i32 {
         let is_above = value >= self.middle;
         let distance = match (self.is_ratio, is_above) {

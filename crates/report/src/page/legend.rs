@@ -9,11 +9,12 @@ pub(crate) struct Names<'a> {
     names: Vec<&'a str>,
 }
 
-/// Causes beyond this many are subdued, all alike: a legend of more helps nobody.
+/// Number of causes with a colour of their own; later ones are subdued, all alike: a longer legend
+/// does not help.
 pub(crate) const MAX_CAUSES: usize = 2 * Colour::COUNT;
 
 impl<'a> Names<'a> {
-    /// The first distinct ones, at most so many.
+    /// The first distinct names, up to `most`.
     pub(crate) fn collect(names: impl Iterator<Item = &'a str>, most: usize) -> Self {
         let mut distinct: Vec<&str> = Vec::new();
         for name in names {
@@ -32,7 +33,7 @@ impl<'a> Names<'a> {
         self.place(name).map(Colour::Hue)
     }
 
-    /// A cause's colour; subdued for names beyond the limit.
+    /// A cause's colour; subdued for names above the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
         self.place(name).map_or(Colour::Muted, Colour::Cause)
     }
@@ -50,7 +51,7 @@ impl<'a> Names<'a> {
         self.iter().map(Some).chain([None])
     }
 
-    /// Whether a name belongs to one of [`Self::groups`].
+    /// Whether [`Self::groups`] has a name in `group`.
     pub(crate) fn belongs(&self, name: &str, group: Option<&str>) -> bool {
         group.map_or_else(|| self.place(name).is_none(), |group| group == name)
     }
@@ -60,7 +61,7 @@ impl<'a> Names<'a> {
         self.names.iter().copied()
     }
 
-    /// Its place in the order.
+    /// Index of a name in the order.
     pub(crate) fn place(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| *n == name)
     }

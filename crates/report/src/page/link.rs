@@ -1,12 +1,12 @@
 //! Words of texts that lead elsewhere: to a section of the page, or to a document of the project.
 //!
-//! Texts come from outside; where a link leads does not. A word is a link if it is the heading of a section that the
-//! page's maker has named, or the path of a document below `docs/`.
+//! Texts come from outside; where a link leads does not. A word is a link if it is the heading of a
+//! section that the page's maker has named, or the path of a document below `docs/`.
 
 use crate::{Links, Section};
 use maud::{Markup, html};
 
-/// Finds what of a text is a link.
+/// Finds the words of a text that are links.
 pub(crate) struct Linker<'a> {
     links: &'a Links,
     /// Headings of the page's sections, in order.
@@ -14,7 +14,7 @@ pub(crate) struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    /// For a page with these sections.
+    /// The links of a page with these sections.
     pub(super) fn of(links: &'a Links, sections: impl Iterator<Item = &'a Section>) -> Self {
         Self { links, headings: sections.map(|section| section.heading.as_str()).collect() }
     }
@@ -49,7 +49,8 @@ const fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'#')
 }
 
-/// What stands before a word, the word from its first letter or digit to its last, and what stands behind it.
+/// Splits a word into the part before its first letter or digit, the core up to its last one, and
+/// the part behind it.
 fn trimmed(word: &str) -> (&str, &str, &str) {
     let behind = |(at, c): (usize, char)| at + c.len_utf8();
     let last = word.char_indices().rev().find(|(_, c)| c.is_alphanumeric());
@@ -80,7 +81,7 @@ mod tests {
         assert_eq!(shown, expected);
     }
 
-    /// Where a link leads is never up to a text.
+    /// A text cannot choose the target of a link.
     #[test]
     fn nothing_else_is_a_link() {
         for text in

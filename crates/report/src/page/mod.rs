@@ -46,7 +46,7 @@ pub const MAX_HTML_BYTES: usize = 5_000_000;
 const HINT: &str = "Point at a mark for its values. The wheel zooms, dragging pans, a double click \
     or the key 0 resets; with a figure focused, + and − zoom and the arrows pan.";
 
-/// What the parts of a page share.
+/// Values that the parts of a page share.
 struct Context<'a> {
     report: &'a RaceReport,
     detail: Detail,
@@ -150,7 +150,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Leads to the panel; tells the script what it needs to compare the scheme with another.
+    /// Leads to the panel; the script reads from it what it needs to compare the scheme with
+    /// another.
     fn tab(&self, at: usize, scheme: &SchemeView) -> Markup {
         let colour = self.scheme_colour(&scheme.name);
         let end = self.load_end(at);
@@ -176,7 +177,7 @@ pub(crate) fn swatch(colour: Colour) -> Markup {
     }
 }
 
-/// What a page says before its parts.
+/// Texts at the head of a page.
 struct Head<'a> {
     title: &'a str,
     /// The result, in sentences.

@@ -54,7 +54,7 @@ impl PhaseKind {
         })
     }
 
-    /// For legends and on hover.
+    /// Name in legends and on hover.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Browser => "browser's own time",
@@ -67,7 +67,7 @@ impl PhaseKind {
         }
     }
 
-    /// Its part of a row's height: form tells phases apart where colours do not.
+    /// Its part of a row's height: the form distinguishes phases whose colours are alike.
     pub(super) const fn extent(self) -> Extent {
         let (top, bottom) = match self {
             Self::Browser => (29, 53),
@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(shown(&ObjectSpan { opening: Some(opening), ..object() }), expected);
     }
 
-    /// A connection that was there before is only waited for; one that opened meanwhile is, for the rest of it. Data in
-    /// the SYN goes before the handshake is over.
+    /// A connection that was there before is only waited for; one that opened meanwhile is, for the
+    /// rest of it. Data in the SYN goes before the handshake is over.
     #[test]
     fn only_what_was_waited_for_counts() {
         let opened = |opened, connected, ready| ObjectSpan {

@@ -1,7 +1,8 @@
 //! The page's scripts and styles, and the policy that admits these and nothing else.
 //!
-//! The palette is a sheet of its own, the first of every page. The hashes stand here as constants, so that no hashing is linked into the program; a test
-//! recomputes them and prints the right value when a file has changed.
+//! The palette is a sheet of its own, the first of every page. The hashes stand here as constants,
+//! so that no hashing is linked into the program; a test recomputes them and prints the right value
+//! when a file has changed.
 
 use crate::palette;
 
@@ -12,7 +13,7 @@ const CONTROLS: &str = include_str!("controls.js");
 const FILTER: &str = include_str!("filter.js");
 /// The whole style of a race's page.
 pub(crate) const STYLE: &str = include_str!("style.css");
-/// What a document's page has beside it.
+/// Additional style sheet of a document's page.
 pub(crate) const DOCUMENT_STYLE: &str = include_str!("document.css");
 
 const PALETTE_SHA256: &str = "vatKjNSU2iC+HmVjebuBbr8PFueWB8c7Ersiljs6oBA=";
@@ -22,7 +23,7 @@ const FILTER_SHA256: &str = "3znqm8PYsyi7EoMTusxx/k4utsuEavaPZlo+WYGiyFY=";
 const STYLE_SHA256: &str = "X+aHmDpCFs6+1sFUxKC/Ge0/52LIroF76IRaUITZr0E=";
 const DOCUMENT_STYLE_SHA256: &str = "/qcKRv5g7RqE+7ZqtQpIrhAhDOZcrxgSmc78djBHmS8=";
 
-/// Which styles a page has.
+/// Style sheets of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Styles {
     /// A race's.
@@ -41,7 +42,8 @@ impl Styles {
         [palette::sheet()].into_iter().chain(own.iter().map(|sheet| (*sheet).to_owned())).collect()
     }
 
-    /// Content security policy: no network, no plug-in, no frame, no form, no other script or style.
+    /// Content security policy: no network, no plug-in, no frame, no form, no other script or
+    /// style.
     pub(crate) fn policy(self) -> String {
         let own = match self {
             Self::Race => String::new(),

@@ -15,7 +15,8 @@ const HEIGHT: u32 = 300;
 const TOP: f64 = 1.17;
 
 impl Context<'_> {
-    /// The section: a figure for each place, such as a world or a kind of visit, with a curve for each scheme there.
+    /// The section: a figure for each group of loads, such as a world or a kind of visit, with a
+    /// curve for each scheme there.
     pub(super) fn progress(&self) -> Markup {
         let shown = &self.report.schemes[..self.report.schemes.len().min(self.detail.schemes)];
         let places = Names::collect(shown.iter().map(|scheme| scheme.place.as_str()), usize::MAX);
@@ -27,7 +28,7 @@ impl Context<'_> {
                 section aria-labelledby="progress" {
                     h2 #progress { "Progress of the page" }
                     p.note {
-                        "Bytes of finished objects as a share of all, each counted when its last "
+                        "Bytes of finished objects as a share of all, each added when its last "
                         "byte arrives."
                     }
                     @for (place, figure) in figures {

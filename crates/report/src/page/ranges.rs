@@ -16,11 +16,12 @@ use svg::node::element::{Group, Path, Text};
 const LABEL: f64 = 20.0;
 const LANE: f64 = 15.0;
 const GAP: f64 = 8.0;
-/// What stands above and below the rows, as in `document.css`.
+/// Space above and below the rows, as in `document.css`.
 const MARGINS: f64 = 24.0 + 40.0;
 /// Half of what a bar fills of its lane.
 const HALF_BAR: f64 = 4.0;
-/// Forms of the marks of series that share a colour; beyond, they repeat. The legend has the same names.
+/// Forms of the marks of series that share a colour; for more series they repeat. The legend has
+/// the same names.
 const FORMS: [&str; 3] = ["dots", "squares", "ring"];
 
 impl Ranges {
@@ -112,7 +113,7 @@ impl Ranges {
 /// Geometry on the stretched grid.
 struct Plot {
     x: Span,
-    /// Of all rows, in pixels.
+    /// Height of all rows, in pixels.
     height: f64,
 }
 
@@ -125,7 +126,8 @@ impl Plot {
         (pixels / self.height * GRID).round() as i64
     }
 
-    /// Least to greatest as a bar, all as faint dots, the value as a strong mark of its series' form.
+    /// Least to greatest as a bar, all as faint dots, the value as a strong mark of its series'
+    /// form.
     fn lane(&self, y: f64, form: &str, colour: Colour, range: &Range) -> Group {
         let (left, right) = (self.x(range.min), self.x(range.max));
         let (top, bottom) = (self.y(y - HALF_BAR), self.y(y + HALF_BAR));

@@ -8,7 +8,7 @@ use crate::{ConnectionView, SchemeView, SequenceKind};
 use maud::{Markup, html};
 
 impl Context<'_> {
-    /// The panel of the scheme at this place.
+    /// The panel of the scheme with this index.
     pub(super) fn panel(&self, at: usize) -> Markup {
         let scheme = &self.report.schemes[at];
         let link = panel_id(at);

@@ -68,10 +68,10 @@ fn is_short(words: &str) -> bool {
     words.chars().nth(SHORT).is_none()
 }
 
-/// As long as an interval or a few words of a verdict.
+/// Longest short text: an interval, or a conclusion of a few words.
 const SHORT: usize = 24;
 
-/// What rows are sorted by.
+/// Sort key of a cell.
 fn raw(cell: &Cell) -> Option<f64> {
     let value = match cell {
         Cell::Number(estimate) => estimate.mean,

@@ -15,7 +15,7 @@ pub(crate) struct TimeRange {
     home_s: f64,
 }
 
-/// Room at the right, so that the last event is not drawn on the edge.
+/// Room at the right, so that the last event is not drawn on the border.
 const ROOM: f64 = 1.03;
 /// If events after the load stretch the axis by more than this factor, they are out of sight at
 /// first.
@@ -87,7 +87,7 @@ impl TimeRange {
     }
 }
 
-/// What every time axis measures.
+/// Label of all time axes.
 pub(crate) const LABEL: &str = "time since the load began";
 
 /// An instant by the rule of all times of the page.

@@ -28,7 +28,7 @@ const CRITICAL: Extent = Extent { top: 80, bottom: 100 };
 struct Waterfall<'a> {
     page: &'a Context<'a>,
     x: Span,
-    /// Place of the scheme.
+    /// Index of the scheme.
     at: usize,
     /// The scheme's objects, by their index.
     objects: BTreeMap<usize, &'a ObjectSpan>,
@@ -171,7 +171,7 @@ impl Waterfall<'_> {
         self.part(from, to, kind.extent()).set("class", class)
     }
 
-    /// A bar between two instants; without an end it runs to the edge.
+    /// A bar between two instants; without an end it runs to the border.
     fn part(&self, from: Instant, to: Option<Instant>, extent: Extent) -> Path {
         let Extent { top, bottom } = extent;
         let on_grid = |at: Instant| (self.x.fraction(at.as_secs_f64()) * GRID).round() as i64;
@@ -235,7 +235,7 @@ pub(super) fn panel_id(scheme: usize) -> String {
     format!("s{scheme}")
 }
 
-/// Name of an object's bar in the panel of the scheme at this place.
+/// Name of an object's bar in the panel of the scheme with this index.
 pub(super) fn bar_id(scheme: usize, object: &ObjectSpan) -> String {
     format!("s{scheme}o{}", object.index)
 }

@@ -1,4 +1,5 @@
-//! A connection's windows: what its sender could send, what it had under way, and, shaded, what bounded it.
+//! A connection's windows: what its sender could send, its outstanding data, and, shaded, the
+//! sender's bound.
 
 use super::connection::{Drawing, HEIGHT, bytes, counted};
 use super::legend::LegendEntry;
@@ -11,14 +12,14 @@ const CWND: &str = "cwnd";
 const SSTHRESH: &str = "ssthresh";
 const FLIGHT: &str = "flight size";
 const OFFERED: &str = "offered receive window";
-/// Stands for all causes beyond those with a colour of their own.
+/// Name for all causes without a colour of their own.
 const OTHER: &str = "other causes";
 /// An offered window that is more than this many times all else would flatten what is of interest.
 const FAR: f64 = 3.0;
-/// A shaded stretch is as long as so many points of a curve.
+/// A shaded stretch is as long in the page as this number of points of a curve.
 const POINTS_PER_SHADE: usize = 4;
 
-/// What bounded the sender for a while.
+/// A stretch of time with one bound of the sender.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: f64,
@@ -88,7 +89,7 @@ impl Drawing<'_> {
             window.iter().map(|p| Extent::of(p.at.as_secs_f64(), value(p) as f64)).collect()
         };
         let cwnd = thin::envelope(&extents(|p| p.cwnd), detail.points);
-        // A threshold that becomes finite is a change of cause, so infinity needs no place here.
+        // A threshold that becomes finite is a change of cause, so infinity needs no entry here.
         let ssthresh = thin::envelope(&extents(|p| p.ssthresh.unwrap_or(0)), detail.points / 4);
         let changes: Vec<usize> = (0..window.len())
             .filter(|&i| i == 0 || window[i].cause != window[i - 1].cause)
@@ -115,7 +116,7 @@ impl Drawing<'_> {
         series.filter(|s| !s.points.is_empty()).collect()
     }
 
-    /// What bounded the sender, each cause by itself.
+    /// Shades of the sender's bounds, one for each kind.
     fn shades(&self) -> Vec<Shade> {
         let all = self.stretches();
         let drawn = at_most(&all, self.page.detail.points / POINTS_PER_SHADE);
@@ -185,7 +186,7 @@ impl Drawing<'_> {
     }
 }
 
-/// How a curve is drawn. A window has the colour of what it does when it bounds the sender.
+/// Style of a curve. A window has the colour of its bound on the sender.
 fn style(name: &str) -> (SeriesShape, Colour) {
     match name {
         CWND => (SeriesShape::Step, SenderBound::CongestionWindow.colour()),
@@ -195,7 +196,8 @@ fn style(name: &str) -> (SeriesShape, Colour) {
     }
 }
 
-/// The same, or, if there are more, so many slices of the time, each with what took most of it.
+/// The stretches or, if there are more than `max`, as many slices of the time, each with the bound
+/// that took most of it.
 fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
     let (Some(first), Some(last)) = (all.first(), all.last()) else { return Vec::new() };
     if all.len() <= max || max == 0 {
@@ -218,7 +220,7 @@ fn at_most(all: &[Stretch], max: usize) -> Vec<Stretch> {
     drawn
 }
 
-/// What took most of a slice; `None` if less than half of it is taken.
+/// The bound that took most of a slice; `None` if all bounds together take less than half of it.
 fn most_of<'a>(
     stretches: impl Iterator<Item = &'a Stretch>,
     from: f64,

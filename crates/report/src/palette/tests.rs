@@ -1,4 +1,5 @@
-//! The palette measured: contrast as WCAG 2.2 has it, differences in `OKLab`, colour blindness after Machado et al.
+//! The palette measured: contrast as WCAG 2.2 has it, differences in `OKLab`, colour blindness
+//! after Machado et al.
 
 use super::*;
 
@@ -49,7 +50,8 @@ fn oklab(colour: Linear) -> [f64; 3] {
     )
 }
 
-/// How colours look: to most, and without one kind of cone (Machado, Oliveira & Fernandes 2009, severity 1).
+/// Ways to see colours: with all kinds of cones, and without one kind (Machado, Oliveira &
+/// Fernandes 2009, severity 1).
 const VIEWS: [(&str, [[f64; 3]; 3]); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -78,7 +80,7 @@ const VIEWS: [(&str, [[f64; 3]; 3]); 4] = [
     ),
 ];
 
-/// Distance of two colours as somebody sees them; 0.02 is just noticeable.
+/// Distance of two colours for a reader with this sight; 0.02 is just noticeable.
 fn difference(view: &[[f64; 3]; 3], a: &str, b: &str) -> f64 {
     let seen = |hex| oklab(times(view, linear(hex)).map(|channel| channel.clamp(0.0, 1.0)));
     let (a, b) = (seen(a), seen(b));
@@ -92,7 +94,8 @@ fn base(name: &str, look: fn(&Tone) -> &'static str) -> &'static str {
     look(BASE.iter().find(|tone| tone.name == name).expect("a colour of the page"))
 }
 
-/// The formulas, by hand: black on white has 21, the greatest contrast; white is (1, 0, 0) in `OKLab`.
+/// The formulas, by hand: black on white has 21, the greatest contrast; white is (1, 0, 0) in
+/// `OKLab`.
 #[test]
 fn contrast_and_difference_of_black_and_white() {
     assert!((contrast("#000000", "#ffffff") - 21.0).abs() < 1e-9);
@@ -121,7 +124,8 @@ fn colours_stand_out_from_the_page() {
     }
 }
 
-/// Of one family any two are four times the least difference apart, however many cones a reader has.
+/// Any two colours of one family are four times the least difference apart, however many cones a
+/// reader has.
 #[test]
 fn a_family_is_told_apart_by_everybody() {
     for look in LOOKS {
@@ -166,8 +170,8 @@ fn families_share_no_colour() {
     }
 }
 
-/// Each step of a heat map differs from the one before, more of it is further from the page, and what is written
-/// on it can be read.
+/// Each step of a heat map differs from the one before, more of it is further from the page, and
+/// what is written on it can be read.
 #[test]
 fn steps_of_heat_rise_and_carry_text() {
     for look in LOOKS {

@@ -23,7 +23,7 @@ use crate::quantity::{Estimate, Median, Quantity};
 pub struct Column {
     /// Heading.
     pub title: String,
-    /// What its cells are.
+    /// Quantity of its cells.
     pub quantity: Quantity,
     /// One sentence defining it, shown where there is room (the HTML page).
     pub help: String,

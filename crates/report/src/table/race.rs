@@ -1,4 +1,5 @@
-//! The table of a race: a line for each scheme, world and kind of visit, the columns everybody compares.
+//! The table of a race: a line for each scheme, world and kind of visit, the columns that readers
+//! compare.
 
 use super::{Cell, Column, Row, Table};
 use crate::quantity::{Median, Quantity};
@@ -8,9 +9,9 @@ use crate::quantity::{Median, Quantity};
 pub struct RaceRow {
     /// Name of the scheme.
     pub scheme: String,
-    /// Which visits; the column is there if any line says it.
+    /// Kind of visit; the column exists if any line has it.
     pub visit: Option<String>,
-    /// Where it ran; the column is there if any line says it.
+    /// World in which it ran; the column exists if any line has it.
     pub world: Option<String>,
     /// The limit's own line.
     pub is_limit: bool,
@@ -25,15 +26,17 @@ pub struct RaceRow {
     pub gain: Option<Median>,
     /// `gain` in parts of that of perfect start; the column is there if any line has it.
     pub share_of_perfect: Option<f64>,
-    /// What bounded its loads most, and the share of their time; the column is there if any line has it.
+    /// The bound that took most of its loads' time, and its share of the time; the column exists if
+    /// any line has it.
     pub bound_by: Option<(String, f64)>,
-    /// Segments sent again, over all connections of the page.
+    /// Retransmitted segments, over all connections of the page.
     pub retransmissions: Option<Median>,
     /// Expiries of retransmission timers.
     pub timeouts: Option<Median>,
     /// The page's own packets dropped by queues or lost by links.
     pub drops: Option<Median>,
-    /// Share of the background's bytes lost compared with a linux load; the column is there if any line has it.
+    /// Share of the background's bytes lost compared with a linux load; the column is there if any
+    /// line has it.
     pub harm: Option<Median>,
     /// The page's milestones: [`Table::milestones`].
     pub milestones: Vec<MilestoneCells>,
@@ -55,7 +58,7 @@ struct RaceColumn {
     title: &'static str,
     quantity: Quantity,
     help: &'static str,
-    /// What it takes of a line.
+    /// Extracts its cell from a line.
     cell: fn(&RaceRow) -> Cell,
 }
 

@@ -1,10 +1,11 @@
-//! A table for terminals: aligned by display width, one line per row, or, where these do not fit, one for each band of columns.
+//! A table for terminals: aligned by display width, one line per row, or, where these do not fit,
+//! one for each band of columns.
 
 use super::{Quantity, Row, Table};
 use crate::text;
 use unicode_width::UnicodeWidthStr;
 
-/// What the text is written to.
+/// Properties of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// Use bold and dim (ANSI SGR); only where the output is a terminal that wants it.
@@ -23,8 +24,9 @@ const GAP: &str = "  ";
 const MAX_CELL_CHARS: usize = 60;
 
 impl Table {
-    /// The table as lines of text, numbers aligned right, each line ended by a newline. Columns that do not fit beside
-    /// those before them follow in a band of their own, behind an empty line and beside the columns that name the rows.
+    /// The table as lines of text, numbers aligned right, each line ended by a newline. Columns
+    /// that do not fit beside those before them follow in a band of their own, behind an empty line
+    /// and beside the columns that name the rows.
     pub fn to_text(&self, terminal: Terminal) -> String {
         let head = self.columns.iter().map(|c| terminal.shown(&c.title)).collect();
         let body = self.rows.iter().map(|row| self.cells_of(row, terminal));
@@ -58,8 +60,9 @@ impl Table {
         out
     }
 
-    /// Columns by bands, each of which fits into `width` unless a single column does not. Those that name the rows, ahead
-    /// of the first number, are in every band, or the first of them alone where all take more than half of the width.
+    /// Columns by bands, each of which fits into `width` unless a single column does not. The
+    /// columns that name the rows, before the first number, are in every band; only the first of
+    /// them is if all take more than half of the width.
     fn bands(&self, widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
         let all: Vec<usize> = (0..widths.len()).collect();
         let taken = |columns: &[usize]| -> usize {

@@ -1,4 +1,5 @@
-//! Documents: all their parts are there, nothing from outside gets through, and the page is bounded.
+//! Documents: all their parts are there, nothing from outside gets through, and the page is
+//! bounded.
 
 use report::{
     Axis, Block, Colour, Column, Document, Figure, HeatGroup, HeatMap, HeatRow, HeatScale,
@@ -93,8 +94,8 @@ fn a_dense_heat_map_says_its_values_on_hover_only() {
     assert!(page.contains(r#"<td class="b3" title="c3: 3.00"></td>"#), "{page}");
 }
 
-/// Of 600 columns 512 are shown, 500 of the first group and 12 of the second; the page says how many are not. Of a table of
-/// 30 columns 24 are, and of 1030 rows 1024.
+/// The page shows 512 of 600 columns, 500 of the first group and 12 of the second, and notes how
+/// many are missing. It shows 24 of 30 columns of a table, and 1024 of 1030 rows.
 #[test]
 fn what_is_left_out_is_told() {
     let mut map = heat(0, true);
@@ -148,7 +149,7 @@ fn words(title: &str, text: &str) -> Table {
     }
 }
 
-/// A verdict of two thousand characters is there to its last word; a name of as many is not.
+/// A text of two thousand characters is there to its last word; a name of as many is not.
 #[test]
 fn texts_are_shown_whole() {
     let long = "word ".repeat(400) + "last";
@@ -186,8 +187,8 @@ fn texts_lead_to_sections_and_documents() {
     assert!(!page.to_html().contains("<a "), "nothing is asked for");
 }
 
-/// Values far from the middle still differ: each of the steps has a class of its own, and the legend says where it
-/// begins. 16 is 2^4; below 1 the same factors divide.
+/// Values far from the middle still differ: each of the steps has a class of its own, and the
+/// legend shows where it begins. 16 is 2^4; below 1 the same factors divide.
 #[test]
 fn heat_does_not_saturate_early() {
     let mut map = heat(0, false);

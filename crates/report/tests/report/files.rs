@@ -139,7 +139,8 @@ fn a_name_that_ends_with_a_slash_is_refused() {
     assert!(names(&folder).is_empty());
 }
 
-/// Nobody reads the pipe: to open it for the check would wait for ever, and its reader would take the check for the page.
+/// The pipe has no reader. Opening it for the check would wait for ever, and a reader would take
+/// the check for the page.
 #[test]
 fn a_pipe_is_not_opened_by_the_check() {
     let pipe = folder("unopened").join("pipe");

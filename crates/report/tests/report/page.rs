@@ -1,5 +1,5 @@
-//! The page: complete, closed to the network, well formed whatever the input, bounded in size, equal
-//! for equal input, and true to the extremes of what it thins.
+//! The page: complete, closed to the network, well formed whatever the input, bounded in size,
+//! equal for equal input, and true to the extremes of what it thins.
 
 use crate::scan;
 use crate::scan::Page;
@@ -210,7 +210,7 @@ fn strings_from_outside_stay_text() {
     let strange =
         |c: char| c.is_control() && c != '\n' || "\u{202e}\u{2028}\u{feff}\u{fffe}".contains(c);
     assert!(!html.contains(strange));
-    // What a person should read is still to be read.
+    // Text for people is still readable.
     assert!(html.contains("שלום") && html.contains("&lt;img src=x"));
 }
 
@@ -247,8 +247,9 @@ fn sawtooth(len: u64, peak_at: u64) -> Vec<WindowPoint> {
     (0..len).map(point).collect()
 }
 
-/// One change in 200,000 is a peak; the axis ends 4 % above it, so it lies 1 − 1/1.04 = 3.846 % from
-/// the top, at step 3846 of 100,000; all else, at most 10,049 of 1,040,000, lies below step 99,033.
+/// One change in 200,000 is a peak. The axis ends 4 % above it, so it lies 1 − 1/1.04 = 3.846 %
+/// from the top, at step 3846 of 100,000. All others, at most 10,049 of 1,040,000, lie below step
+/// 99,033.
 #[test]
 fn a_lone_peak_of_the_window_is_drawn() {
     let mut report = race_of("linux");
@@ -261,8 +262,9 @@ fn a_lone_peak_of_the_window_is_drawn() {
     assert!(base.len() > 1000, "{} points besides the peak", base.len());
 }
 
-/// A load of 30 ms, drawn to 30.9: 12 ms of rounds are 12/30.9 = 0.38835 of the axis, 18 ms of path 0.58252. Each is a box over the
-/// whole height, and has its share of the time in the legend, and one colour.
+/// A load of 30 ms, drawn to 30.9: 12 ms of rounds are 12/30.9 = 0.38835 of the axis, 18 ms of path
+/// 0.58252. Each is a box over the whole height, and has its share of the time in the legend, and
+/// one colour.
 #[test]
 fn what_bounds_a_sender_is_shaded_behind_its_windows() {
     let html = race_of("linux").to_html();
@@ -310,7 +312,7 @@ fn events_are_all_drawn_within_the_budget() {
     assert!(html.contains("dropped (100)"));
 }
 
-/// Beyond the budget the legend says how many of how many are drawn.
+/// Above the budget the legend shows how many of how many are drawn.
 #[test]
 fn thinned_events_are_said_to_be_thinned() {
     let mut report = race_of("linux");
@@ -371,7 +373,7 @@ fn endless_strings_fit() {
     assert!(html.contains("more rows left out"));
 }
 
-/// A number is sorted by itself, not by how it is written; what is undefined has nothing to be sorted by.
+/// A number is sorted by itself, not by how it is written; an undefined value has no sort key.
 #[test]
 fn cells_carry_what_they_are_sorted_by() {
     let mut report = race_of("linux");

@@ -51,7 +51,7 @@ fn ascii_holds_nothing_but_ascii_and_stays_aligned() {
     assert!(text.is_ascii());
     assert!(text.contains("1.200 - 1.400 s") && text.contains("x limit"));
     let lines: Vec<&str> = text.lines().collect();
-    // The last column is aligned right, so all lines end in the same place.
+    // The last column is aligned right, so all lines have one length.
     assert!(lines.iter().all(|l| l.len() == lines[0].len()), "{text}");
 }
 

@@ -27,7 +27,7 @@ pub struct Curve {
 pub struct Band {
     /// Name of the curves in it.
     pub name: String,
-    /// Where it begins and ends, and least and greatest value there.
+    /// Its begin and end, and the least and greatest value there.
     pub points: Vec<(f64, (f64, f64))>,
 }
 
@@ -90,8 +90,8 @@ impl Plot {
         self
     }
 
-    /// Leaves of ns-2's points those at which our curve of the same name is that of the plans as
-    /// they stand, which are ns-2's set-ups.
+    /// Keeps ns-2's points only where our curve of the same name equals that of the default plans,
+    /// which are ns-2's set-ups.
     pub(super) fn keep_ns2_beside(&mut self, as_they_stand: &Self) {
         for theirs in &mut self.ns2 {
             let [read, plain] =

@@ -103,7 +103,7 @@ pub struct FigureLine {
     pub ns2: Option<f64>,
     /// Our figure.
     pub ours: Option<Measured>,
-    /// Ours if it counts cases that meet an interval: those whose means alone lie in it.
+    /// Our figure by means alone, if it counts cases that meet an interval.
     pub by_means: Option<f64>,
     /// Effect of the line on the claim's result.
     pub bearing: Bearing,

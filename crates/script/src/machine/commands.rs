@@ -3,7 +3,7 @@
 use super::{CounterWish, MachineSetting, SYSCTLS, ScriptDefaults, route};
 use crate::error::{Refusal, RefusalKind};
 
-/// What is wrong with a command.
+/// Error of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandError {
     /// Line within the backquotes, from 0.
@@ -14,7 +14,7 @@ pub(crate) struct CommandError {
 const KNOWN: &str = "defaults.sh, set_sysctls.py, sysctl, sysctl_restore_….sh, ip tcp_metrics flush, ip route change, \
                      tc qdisc, ip link set mtu, ethtool -K, nstat, echo VALUE > /sys/module/tcp_cubic/parameters/NAME";
 
-/// What the commands in `text` set.
+/// Reads the settings of the commands in `text`.
 pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
     let mut settings = Vec::new();
     for (line, words) in commands(text) {
@@ -23,7 +23,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
     Ok(settings)
 }
 
-/// Commands as words, with the line on which each begins. Redirections fall away but for one into `/sys`.
+/// Commands as words, with the line on which each begins. Redirections are dropped, except for one
+/// into `/sys`.
 fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
     let mut all: Vec<(u32, Vec<String>)> = Vec::new();
     let (mut line, mut words, mut word) = (0, Vec::new(), String::new());
@@ -273,7 +274,8 @@ mod tests {
         );
     }
 
-    /// The kernel's `defaults.sh` stands beside its scripts; 32 times 1024 times 1024 bytes are 33,554,432.
+    /// The kernel's `defaults.sh` stands beside its scripts; 32 times 1024 times 1024 bytes are
+    /// 33,554,432.
     #[test]
     fn what_the_kernels_selftests_do_otherwise() {
         let at = |name| SYSCTLS.iter().position(|known| known.name == name).unwrap();

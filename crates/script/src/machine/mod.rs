@@ -1,8 +1,9 @@
-//! The machine that a script sets up by shell commands: sysctls, queue, route, and what they make of the scheme.
+//! The machine that a script sets up by shell commands: sysctls, queue, route, and their effect on
+//! the scheme.
 //!
-//! No command runs. `commands` reads the commands that packetdrill's scripts use, [`SYSCTLS`] is the table of the
-//! settings that are known, with what each changes here; anything else is refused by its name. A script without
-//! commands leaves the scheme as it is.
+//! No command runs. `commands` reads the commands that packetdrill's scripts use, [`SYSCTLS`] is
+//! the table of the settings that are known, with what each changes here; anything else is refused
+//! by its name. A script without commands leaves the scheme as it is.
 
 mod commands;
 mod route;
@@ -16,7 +17,7 @@ pub use sysctls::{SYSCTLS, ScriptDefaults, Sysctl};
 pub enum MachineSetting {
     /// `defaults.sh`: what all scripts of packetdrill begin with.
     Defaults(ScriptDefaults),
-    /// `sysctl`, `set_sysctls.py`: the place in [`SYSCTLS`], and the value.
+    /// `sysctl`, `set_sysctls.py`: the index in [`SYSCTLS`], and the value.
     Sysctl(usize, String),
     /// `sysctl_restore_….sh`: sysctls are as before `set_sysctls.py`.
     Restore,
@@ -26,7 +27,8 @@ pub enum MachineSetting {
     Paced(bool),
     /// `tc qdisc … limit 0`: nothing leaves.
     Drops(bool),
-    /// `ethtool -K … tso off gso off`: the kernel segments in software then, which TCP does not see.
+    /// `ethtool -K … tso off gso off`: the kernel segments in software then, which TCP does not
+    /// see.
     Offload,
     /// `ip route change …`
     Route(Route),
@@ -34,20 +36,20 @@ pub enum MachineSetting {
     LinkMtu(u32),
     /// `nstat`: counters are read.
     Counters,
-    /// `nstat | grep NAME`: this counter has counted since.
+    /// `nstat | grep NAME`: this counter has increased since.
     Counted(CounterWish),
 }
 
-/// What a counter is to have counted since counters were read.
+/// Expected increase of a counter since counters were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterWish {
     /// By Linux's name, without `TcpExt`.
     pub name: String,
-    /// So often; at least once if the script does not say how often.
+    /// Expected increase; at least one if the script has no number.
     pub times: Option<u64>,
 }
 
-/// What a route says of TCP.
+/// Metrics of a route that concern TCP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     /// Segment size that is offered, bytes.
@@ -58,7 +60,7 @@ pub struct Route {
     pub initcwnd: Option<u32>,
 }
 
-/// The machine's settings. What is `None` is as the scheme has it.
+/// The machine's settings; `None` leaves the scheme's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScriptMachine {
     pub(crate) timestamps: Option<bool>,
@@ -86,7 +88,7 @@ pub struct ScriptMachine {
     pub(crate) rto_max_ms: Option<u64>,
     /// `tcp_syncookies`: 2.
     pub(crate) always_cookies: bool,
-    /// The peer is reached over IPv6.
+    /// The path to the peer is over IPv6.
     pub(crate) over_ipv6: bool,
     /// The segment size that fits the link, bytes.
     pub(crate) link_mss: Option<u32>,
@@ -100,12 +102,13 @@ const LEAST_SEGMENT: u32 = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct MachineHistory {
     pub(crate) now: ScriptMachine,
-    /// What commands that restore it go back to.
+    /// The machine to which restoring commands return.
     before: ScriptMachine,
 }
 
 impl MachineHistory {
-    /// The machine that a script finds, with the segment size that its settings say, bytes, and the version of IP.
+    /// The machine that a script finds, with the segment size that its settings say, bytes, and the
+    /// version of IP.
     pub(crate) fn new(mss: Option<u32>, over_ipv6: bool) -> Self {
         // Ethernet less the headers of IPv6 and TCP.
         let link_mss = mss.or(over_ipv6.then_some(1440));
@@ -122,7 +125,7 @@ impl MachineHistory {
     }
 }
 
-/// Of `tcp_fastopen` (`include/net/tcp.h`): the client side is on.
+/// Bit of `tcp_fastopen` (`include/net/tcp.h`): the client side is on.
 pub(crate) const TFO_CLIENT: u32 = 0x1;
 /// The server side is on.
 pub(crate) const TFO_SERVER: u32 = 0x2;
@@ -141,7 +144,8 @@ impl ScriptMachine {
         self.fast_open.unwrap_or(TFO_CLIENT)
     }
 
-    /// The parameters that these settings add to a scheme, for a socket that listens or one that connects.
+    /// The parameters that these settings add to a scheme, for a socket that listens or one that
+    /// connects.
     pub(crate) fn parameters(&self, listens: bool) -> Vec<String> {
         let mut all = Vec::new();
         let mut switch = |name: &str, on: Option<bool>| {
@@ -168,7 +172,8 @@ impl ScriptMachine {
         all
     }
 
-    /// The segment size that is offered, bytes: the route's or the link's, in a packet of the route.
+    /// The segment size that is offered, bytes: the route's or the link's, in a packet of the
+    /// route.
     fn segment_size(&self) -> Option<u32> {
         let fits = self.route.mtu.map(|mtu| mtu.saturating_sub(self.headers()).max(LEAST_SEGMENT));
         let offered = self.route.advmss.or(self.link_mss);
@@ -183,8 +188,8 @@ impl ScriptMachine {
         if self.over_ipv6 { 60 } else { 40 }
     }
 
-    /// Of [`Self::parameters`] those that the kernel asks while a connection is open. The segment size is one: it follows
-    /// the route.
+    /// The settings of [`Self::parameters`] that the kernel reads while a connection is open. The
+    /// segment size is one: it follows the route.
     pub(crate) fn asked_when_open(&self) -> Vec<String> {
         const ASKED: [&str; 8] =
             ["dsack", "idle", "mss", "pacing", "rcvbuf_max", "rto_max", "tlp", "tso_least"];
@@ -193,7 +198,8 @@ impl ScriptMachine {
         };
         self.parameters(true).into_iter().filter(asked).collect()
     }
-    /// Sets what `setting` says, if it is the machine's. A route is as the command says it, and as before in nothing.
+    /// Sets what `setting` says, if it is the machine's. A route is as the command says it, and as
+    /// before in nothing.
     fn set(&mut self, setting: &MachineSetting, before: &Self) {
         match setting {
             MachineSetting::Defaults(whose) => sysctls::set_defaults(self, *whose),

@@ -1,4 +1,5 @@
-//! `ip route change PREFIX …`: which way packets go, which TCP does not see, and the metrics of the route (ip-route(8)).
+//! `ip route change PREFIX …`: which way packets go, which TCP does not see, and the metrics of the
+//! route (ip-route(8)).
 
 use super::Route;
 use crate::error::Refusal;
@@ -27,7 +28,8 @@ const NOT_MODELLED: [&str; 14] = [
 /// The metrics in the words behind `ip route change`, of which the first is the prefix.
 ///
 /// # Errors
-/// If a word is unknown, a value is missing or out of range, or a metric is not modelled. CUBIC by `congctl` is taken.
+/// If a word is unknown, a value is missing or out of range, or a metric is not modelled. CUBIC by
+/// `congctl` is taken.
 pub(super) fn read(words: &[&str]) -> Result<Route, Refusal> {
     let mut route = Route::default();
     let mut rest = words.get(1..).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The sysctls that scripts may set: their names, and what each changes here.
 //!
-//! A sysctl whose mechanism the model has in one form only takes the value of that form, and refuses others by name.
-//! Meanings are those of `Documentation/networking/ip-sysctl.rst`.
+//! A sysctl whose mechanism the model has in one form only takes the value of that form, and
+//! refuses others by name. Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
 use super::{
     ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER, TFO_SERVER_ALL,
@@ -17,7 +17,7 @@ type SetsMachine = fn(&mut ScriptMachine, &str) -> Result<(), Refusal>;
 pub struct Sysctl {
     /// Its name below `net.ipv4.`
     pub name: &'static str,
-    /// What it changes here.
+    /// Its effect here.
     pub about: &'static str,
     /// It changes something here, or only one value is possible.
     pub has_effect: bool,
@@ -160,11 +160,11 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.slow_start_after_idle = Some(flag(v)?);
         Ok(())
     }),
-    sysctl("tcp_syn_retries", "how often a SYN goes again", |m, v| {
+    sysctl("tcp_syn_retries", "number of SYN retransmissions", |m, v| {
         m.syn_retries = Some(between(v, 0, 127)? as u32);
         Ok(())
     }),
-    sysctl("tcp_synack_retries", "how often a SYN-ACK goes again", |m, v| {
+    sysctl("tcp_synack_retries", "number of SYN-ACK retransmissions", |m, v| {
         m.syn_ack_retries = Some(between(v, 0, 127)? as u32);
         Ok(())
     }),
@@ -189,16 +189,18 @@ pub const SYSCTLS: &[Sysctl] = &[
     without_effect("tcp_wmem", "none: whatever is written is taken", |_, v| three(v).map(drop)),
 ];
 
-/// Whose `defaults.sh` it is.
+/// Owner of `defaults.sh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptDefaults {
     /// `gtests/net/common/defaults.sh` of google/packetdrill.
     Packetdrill,
-    /// `tools/testing/selftests/net/packetdrill/defaults.sh` of Linux, which stands beside its scripts.
+    /// `tools/testing/selftests/net/packetdrill/defaults.sh` of Linux, which stands beside its
+    /// scripts.
     Selftests,
 }
 
-/// What `defaults.sh` sets. The two differ in Fast Open: the kernel's has no listener that takes data unasked.
+/// Applies `defaults.sh`. The two versions differ in Fast Open: the kernel's has no listener that
+/// accepts data without a cookie.
 pub(super) fn set_defaults(machine: &mut ScriptMachine, whose: ScriptDefaults) {
     let fast_open = match whose {
         ScriptDefaults::Packetdrill => "0x70403",
@@ -265,7 +267,8 @@ fn three(value: &str) -> Result<[u64; 3], Refusal> {
     numbers.try_into().map_err(|_| "expected three numbers: least, first, most".into())
 }
 
-/// Four words of eight hexadecimal digits, each the lowest byte first in the key (`proc_tcp_fastopen_key`).
+/// Four words of eight hexadecimal digits, each the lowest byte first in the key
+/// (`proc_tcp_fastopen_key`).
 fn key(value: &str) -> Result<[u8; 16], Refusal> {
     let words: Option<Vec<u32>> =
         value.split('-').map(|word| u32::from_str_radix(word, 16).ok()).collect();

@@ -14,7 +14,7 @@ pub(super) struct Argument<'a> {
     pub(super) value: Value<'a>,
 }
 
-/// What an argument is.
+/// Value of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     /// `...`: whatever fits.

@@ -302,7 +302,8 @@ impl RawCall<'_> {
         })
     }
 
-    /// Names of the flags at `index`, of which only those of `known` are accepted. None if there is no such argument.
+    /// Names of the flags at `index`, of which only those of `known` are accepted. None if there is
+    /// no such argument.
     fn flags(&self, index: usize, known: &[&'static str]) -> Parsed<Vec<&'static str>> {
         let Some(argument) = self.arguments.get(index) else { return Ok(Vec::new()) };
         let (words, rest): (Vec<&str>, u64) = match &argument.value {

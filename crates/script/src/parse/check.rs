@@ -1,5 +1,6 @@
-//! What a script must be beyond its grammar, so that a run can only fail by what the TCP does:
-//! descriptors in their order, calls that fit their sockets, time that does not run backwards.
+//! Checks of a script in addition to its grammar, so that a run can only fail by the TCP's
+//! behaviour. They are descriptors in their order, calls that fit their sockets, and time that does
+//! not run backwards.
 
 use super::super::machine::MachineHistory;
 use super::super::model::{
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use tcp::Flags;
 use units::Duration;
 
-/// What has become of a socket.
+/// State of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Socket {
     Fresh,
@@ -42,10 +43,11 @@ pub(super) fn check(script: &Script, end: Position) -> Parsed<()> {
     Ok(())
 }
 
-/// The machine through a script. What the kernel asks while a connection is open cannot change here once one is.
+/// The machine in the course of a script. Settings that the kernel reads while a connection is open
+/// cannot change here once one is.
 struct WatchedMachine {
     machine: MachineHistory,
-    /// The connection under test has begun, and opened with these settings.
+    /// The settings with which the connection under test has opened, if it has.
     opened_with: Option<Vec<String>>,
     changed_at: Position,
 }
@@ -90,7 +92,7 @@ impl WatchedMachine {
     }
 }
 
-/// The event's time, where it can be told before running.
+/// The event's time, if it is known before running.
 fn check_time(event: &ScriptEvent, clock: Option<Duration>) -> Parsed<Option<Duration>> {
     match (event.when, clock) {
         (When::At(time) | When::AtRange(time, _), Some(clock)) if time < clock => {
@@ -121,7 +123,8 @@ fn check_call(sockets: &mut Sockets, call: &Call) -> Result<(), Refusal> {
         (Some(Socket::Fresh), CallKind::Connect | CallKind::ConnectWith(_)) => after_connect(call),
         (Some(Socket::Listening), CallKind::Accept) => {
             if let CallOutcome::Value(new) = call.outcome {
-                // packetdrill does not mind a descriptor that is in use: a script then speaks of the new one.
+                // packetdrill does not mind a descriptor that is in use: a script then speaks of
+                // the new one.
                 if new > u64::from(u16::MAX) || new == u64::from(fd) {
                     return Err("accept returns a new descriptor".into());
                 }

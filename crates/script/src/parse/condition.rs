@@ -1,4 +1,5 @@
-//! Code blocks: `assert tcpi_snd_cwnd == 10 and tcpi_lost < 3, "message"`, `cwnd = 58`, `cwnd += 1`, `print(cwnd)`.
+//! Code blocks: `assert tcpi_snd_cwnd == 10 and tcpi_lost < 3, "message"`, `cwnd = 58`,
+//! `cwnd += 1`, `print(cwnd)`.
 //!
 //! packetdrill hands the block to Python; here it is this small language only ([`crate::code`]).
 
@@ -96,7 +97,8 @@ impl<'a> Parser<'a> {
         Ok(CodeLine { position, statement: Statement::Assign(name.to_owned(), value), text })
     }
 
-    /// What Python would print: an expression, or a string with some. Here the operands' values are printed anyway.
+    /// Text that Python would print: an expression, or a string with some. Here the operands'
+    /// values are printed anyway.
     fn message(&mut self) -> Parsed<()> {
         if !matches!(self.token, Token::Text(_)) {
             return self.either(0).map(drop);

@@ -1,4 +1,4 @@
-//! Text to tokens, each with its position; comments and white space fall away.
+//! Cuts text into tokens, each with its position; comments and white space are dropped.
 
 use super::super::error::Refusal;
 use super::super::model::Position;
@@ -30,7 +30,7 @@ pub(super) enum Token<'a> {
 }
 
 impl Token<'_> {
-    /// How messages name the token.
+    /// Name of the token in messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Setting(flag, _) => format!("the option --{flag}"),
@@ -47,7 +47,7 @@ impl Token<'_> {
     }
 }
 
-/// What is wrong, and where.
+/// Position and reason of an error.
 pub(super) type LexError = (Position, Refusal);
 
 /// Cuts text into tokens.
@@ -101,7 +101,8 @@ impl<'a> Lexer<'a> {
         self.take_while(|c| c.is_ascii_hexdigit())
     }
 
-    /// The rest of a note in parentheses, up to the one that closes it. It ends on the line on which it begins.
+    /// The rest of a note in parentheses, up to the one that closes it. It ends on the line on
+    /// which it begins.
     pub(super) fn note(&mut self) -> Result<(), LexError> {
         self.take_while(|c| !matches!(c, ')' | '\n'));
         match self.rest.starts_with(')') {
@@ -115,7 +116,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What has not been cut yet.
+    /// The rest of the text.
     pub(super) fn rest(&self) -> &'a str {
         self.rest
     }

@@ -1,7 +1,7 @@
 //! Text to model. One file per part of the grammar; each function reads one production.
 //!
-//! The grammar needs one token of look-ahead. Whatever does not fit is one error with its line
-//! and column, saying what was expected; no input makes the parser panic.
+//! The grammar needs one token of look-ahead. Text outside of it is one error with its line and
+//! column, and with what was expected; no input makes the parser panic.
 
 mod argument;
 mod call;

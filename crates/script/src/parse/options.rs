@@ -12,10 +12,11 @@ use units::SeqNum;
 /// Bytes that options can take in a TCP header (RFC 9293 §3.1).
 const OPTION_SPACE: u32 = 40;
 
-/// The cookie that packetdrill's `run_all.py` defines: of its default addresses, by the key of its `defaults.sh`.
+/// The cookie that packetdrill's `run_all.py` defines: of its default addresses, by the key of its
+/// `defaults.sh`.
 const TFO_COOKIE: &str = "3021b9d889017eeb";
 
-/// The same by a key of zeros, as the kernel's `ksft_runner.sh` defines it.
+/// The cookie by a key of zeros, as the kernel's `ksft_runner.sh` defines it.
 const TFO_COOKIE_ZERO: &str = "b7c12350a90dc8f5";
 
 /// Largest window scale (RFC 7323 §2.3).
@@ -82,7 +83,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `FO`, `FO abcd1234` or `FO TFO_COOKIE`; `None` of a wrong length, which hosts take for no cookie (RFC 7413 §2).
+    /// `FO`, `FO abcd1234` or `FO TFO_COOKIE`; `None` of a wrong length, which hosts take for no
+    /// cookie (RFC 7413 §2).
     fn fast_open(&mut self, experimental: bool, way: Way) -> Parsed<Option<FastOpenCookie>> {
         let position = self.position;
         // Digits are read before anybody takes them for a number and a name.

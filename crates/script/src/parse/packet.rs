@@ -19,8 +19,8 @@ pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
 /// The third flag of Accurate ECN, `A`, or its option.
 pub(super) const ACCURATE_ECN: &str = "Accurate ECN (RFC 9768)";
 
-/// ECN fields by their names, the first four by their bits (RFC 3168 §5). Where they arrive, one codepoint of ECN-capable
-/// transport is as good as the other.
+/// ECN fields by their names, the first four by their bits (RFC 3168 §5). In received segments both
+/// codepoints of ECN-capable transport are equivalent.
 const ECN_FIELDS: [(&str, Ecn, ExpectedEcn); 5] = [
     ("noecn", Ecn::NotEct, ExpectedEcn::Same),
     ("ect1", Ecn::Ect0, ExpectedEcn::Ect1),
@@ -31,7 +31,7 @@ const ECN_FIELDS: [(&str, Ecn, ExpectedEcn); 5] = [
 
 const IP_FIELDS: &str = "noecn, ect0, ect1, ect01, ce, tos or ttl";
 
-/// Where a segment goes.
+/// Direction of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// `<`
@@ -81,8 +81,8 @@ impl<'a> Parser<'a> {
         Ok(IcmpMessage { trouble, errno, quoted })
     }
 
-    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines. Errors are Linux's
-    /// (`icmp_err_convert`).
+    /// The code, if one is given; `CODE` is what packetdrill's `run_all.py` defines. Errors are
+    /// Linux's (`icmp_err_convert`).
     fn unreachable(&mut self) -> Parsed<(IcmpTrouble, Errno)> {
         const fn code(kind: Unreachable, errno: Errno) -> (IcmpTrouble, Errno) {
             (IcmpTrouble::Unreachable(kind), errno)
@@ -202,7 +202,8 @@ impl<'a> Parser<'a> {
         Ok(ecn)
     }
 
-    /// `64` behind `ttl`: every segment of a host has this one, and whatever arrives has come in time.
+    /// `64` behind `ttl`: every segment of a host has this value, and in received segments it does
+    /// not matter.
     fn time_to_live(&mut self, way: Way) -> Parsed<()> {
         const OF_HOSTS: u64 = 64;
         let position = self.position;

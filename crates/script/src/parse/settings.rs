@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use tcp::Scheme;
 use units::Duration;
 
-/// What the settings here are for, in the order of messages.
+/// The settings of this player, in the order of messages.
 const KNOWN: &str = "--scheme=NAME, --mtu=BYTES, --tolerance_usecs=N, \
                      --tcp_ts_tick_usecs=N, --strict_segments, --ignore_push, \
                      --ip_version=ipv4|ipv6, --local_ip=ADDRESS, --remote_ip=ADDRESS, --seed=N";

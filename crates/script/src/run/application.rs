@@ -17,7 +17,7 @@ pub(super) struct Application {
     pub(super) claimed: BTreeSet<usize>,
     /// Sockets and connections so far.
     pub(super) connections: usize,
-    /// The connection that segments are of, and whether it is the place of a listener.
+    /// The connection of the script's segments, and whether it is a listener's.
     pub(super) under_test: Option<(usize, bool)>,
     pub(super) waiting: Option<Waiting>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Waiting {
     pub(super) call: Call,
     pub(super) line: u32,
     pub(super) returns: Instant,
-    /// When a `poll` that finds nothing returns 0.
+    /// Time at which a `poll` that finds nothing returns 0.
     pub(super) gives_up: Option<Instant>,
 }
 
@@ -59,7 +59,8 @@ impl Application {
         }
     }
 
-    /// A new connection has the number of one that has ended: sockets of that one have another, which is returned.
+    /// A new connection has the number of one that has ended: sockets of that one have another,
+    /// which is returned.
     pub(super) fn renumber(&mut self, connection: usize) -> usize {
         let former = self.connections;
         self.connections += 1;
@@ -74,7 +75,7 @@ impl Application {
         former
     }
 
-    /// What a socket opens with.
+    /// Scheme with which a socket opens.
     pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
         let mut parameters = self.machine.now.parameters(listens);
         if fast_open && self.machine.now.fast_open.is_some() {
@@ -96,7 +97,8 @@ impl Application {
         sockets.for_each(|socket| socket.icmp_error = Some(errno));
     }
 
-    /// The connection's socket, or the listener before there is one, may have its packets fragmented.
+    /// The connection's socket, or the listener before there is one, may have its packets
+    /// fragmented.
     pub(super) fn ignores_path_mtu(&self, connection: usize) -> bool {
         let own = self.sockets.values().find(|socket| socket.connection == connection);
         let listener = || self.sockets.values().find(|socket| socket.phase == Phase::Listening);

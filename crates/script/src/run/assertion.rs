@@ -7,7 +7,7 @@ use super::subject::Subject;
 use super::{Failure, Held, Run};
 
 impl<S: Subject> Run<'_, S> {
-    /// All assertions among `lines` must hold; what the subject cannot say is counted and not judged.
+    /// All assertions among `lines` must hold; unanswered ones are noted and not judged.
     pub(super) fn code(&mut self, lines: &[CodeLine]) -> Held {
         for line in lines {
             self.line(line)

@@ -46,7 +46,7 @@ impl<S: Subject> Run<'_, S> {
         self.check_polled(call, outcome)
     }
 
-    /// What a call returns that would wait and must not.
+    /// Result of a call that would wait and must not.
     fn would_wait(&mut self, call: &Call) -> CallOutcome {
         let taken = self.application.socket(call.fd).map_or(0, |socket| socket.taken);
         match call.kind {
@@ -58,7 +58,7 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// What the state of the socket answers at once.
+    /// The error that the state of the socket causes at once.
     fn refused(&mut self, call: &Call) -> Option<CallOutcome> {
         let machine = self.application.machine.now.clone();
         let client = machine.fast_open() & machine::TFO_CLIENT != 0 || machine.fast_open.is_none();
@@ -157,7 +157,7 @@ impl<S: Subject> Run<'_, S> {
         self.wish_as_set(fd);
     }
 
-    /// Tells a connection what was set before it opened.
+    /// Applies to a connection the options that were set before it opened.
     fn wish_as_set(&mut self, fd: u32) {
         let Some(socket) = self.application.sockets.get(&fd) else { return };
         let wishes = [
@@ -178,7 +178,7 @@ impl<S: Subject> Run<'_, S> {
         if socket.phase == Phase::Deferred && call.kind == CallKind::Connect {
             return Some(CallOutcome::Value(0));
         }
-        // What a write that connected took.
+        // Bytes that a connecting write has accepted.
         if let (CallKind::Write(_), Phase::Opening) = (call.kind, socket.phase)
             && socket.fast_open_connect
             && !self.subject.progress(socket.connection).connected
@@ -190,7 +190,7 @@ impl<S: Subject> Run<'_, S> {
         socket.outcome(call.kind, call.outcome, progress)
     }
 
-    /// Connections that listeners have, and nobody has accepted.
+    /// Adds connections of listeners that are not yet accepted.
     fn collect_backlog(&mut self) {
         for number in 0..self.application.connections {
             let claimed = self.application.claimed.contains(&number);
@@ -209,14 +209,14 @@ impl<S: Subject> Run<'_, S> {
     pub(super) fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
         let agrees = match (call.outcome, outcome) {
             (CallOutcome::AnyError, CallOutcome::Error(_)) => true,
-            // What fcntl and its like return is not looked at.
+            // Results of fcntl and its like are not compared.
             (expected, actual) => expected == actual,
         };
         let differs = |actual: String| {
             Err(Failure::new("the call returns something else", call.text.clone(), actual))
         };
         if let (CallKind::Get(option, expected), CallOutcome::Value(value)) = (call.kind, outcome) {
-            // The error is told once, and the call returns 0.
+            // The error is reported once, and the call returns 0.
             if let (SocketOption::Error, Some(socket)) = (option, self.application.socket(call.fd))
             {
                 socket.error_told |= value != 0;
@@ -358,7 +358,8 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// The machine has changed: what listens takes the next connection by its settings, and by a key of its own.
+    /// The machine has changed: listeners open the next connection with its settings, and with a
+    /// key of its own.
     pub(super) fn listen_again(&mut self) {
         let sockets = self.application.sockets.iter();
         let listening = sockets.filter(|(_, socket)| socket.phase == Phase::Listening);
@@ -385,7 +386,7 @@ impl<S: Subject> Run<'_, S> {
         self.wish_as_set(fd);
     }
 
-    /// What `connect` took is not written again.
+    /// Bytes that `connect` has accepted are not written twice.
     fn write(&mut self, fd: u32, writing: Writing, value: u64) {
         let Some(socket) = self.application.socket(fd) else { return };
         let connection = socket.connection;
@@ -401,7 +402,7 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// Bytes that nobody will read are lost, which the peer must learn (RFC 2525 §2.17).
+    /// Unread bytes are lost, which the peer must learn (RFC 2525 §2.17).
     fn close(&mut self, fd: u32) {
         self.collect_backlog();
         let Some(socket) = self.application.sockets.remove(&fd) else { return };

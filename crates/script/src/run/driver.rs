@@ -19,7 +19,7 @@ const FIRST_REMOTE_PORT: u16 = 49_152;
 /// A script has fewer connections.
 const MOST_CONNECTIONS: usize = 10_000;
 
-/// Timers that may fire at one instant; beyond it the host makes no progress.
+/// Limit of timers that fire at one instant; with more the host makes no progress.
 const MOST_AT_ONCE: u32 = 10_000;
 
 /// A connection of the script.
@@ -84,7 +84,8 @@ impl VirtualHost {
         self.connections.get(connection).filter(|entry| !entry.is_former)?.id
     }
 
-    /// Its number in the host while it lives there: a number is used again once its connection has ended.
+    /// Its number in the host while it lives there: a number is used again once its connection has
+    /// ended.
     fn live(&self, connection: usize) -> Option<ConnId> {
         self.id(connection).filter(|id| self.host.find(&self.tuple(connection)) == Some(*id))
     }
@@ -149,7 +150,7 @@ impl VirtualHost {
         }
     }
 
-    /// What can be asked of a connection that has ended is what was so at its end.
+    /// Notes the quantities of connections at their end, for later questions.
     fn note_last_words(&mut self) {
         for connection in 0..self.connections.len() {
             let Some(id) = self.live(connection) else { continue };

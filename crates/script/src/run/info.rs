@@ -1,10 +1,10 @@
-//! What the host reports of the connection, in the units of Linux's `struct tcp_info`.
+//! The host's report of the connection, in the units of Linux's `struct tcp_info`.
 
 use super::super::model::TcpInfoField;
 use tcp::{Cause, Connection, Path};
 use units::Instant;
 
-/// What Linux says of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
+/// Linux's value of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
 /// `TCPI_OPT_TIMESTAMPS`
 const TIMESTAMPS: u64 = 1;
@@ -20,13 +20,13 @@ const ECN_SEEN: u64 = 16;
 const SYN_DATA: u64 = 32;
 const STATE_CLOSED: u64 = 7;
 
-/// What is remembered of a connection beyond its end.
+/// Quantities of a connection that outlive it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LastWords {
     /// All that could be asked, in the order of [`TcpInfoField::ALL`].
     values: Vec<Option<u64>>,
     data_at: Option<Instant>,
-    /// Data came in ECN-capable packets, if ECN was agreed on.
+    /// Data was received in ECN-capable packets, if ECN was agreed on.
     ecn_seen: bool,
 }
 
@@ -44,12 +44,12 @@ impl LastWords {
         self.data_at = Some(now);
     }
 
-    /// Data came in an ECN-capable packet (`tcp_ecn_check_ce`).
+    /// Notes that data was received in an ECN-capable packet (`tcp_ecn_check_ce`).
     pub(super) fn note_ecn(&mut self) {
         self.ecn_seen = true;
     }
 
-    /// Of a connection that has ended.
+    /// A quantity of a connection that has ended.
     pub(super) fn value(&self, info: TcpInfoField, now: Instant) -> Option<u64> {
         match info {
             TcpInfoField::State => Some(STATE_CLOSED),
@@ -161,7 +161,8 @@ fn ca_state(connection: &Connection, path: &Path) -> u64 {
     }
 }
 
-/// After a timeout a policy without SACK is not "recovering", yet what was lost still goes again.
+/// After a timeout a policy without SACK is not "recovering", yet lost segments are still
+/// retransmitted.
 fn repairs_after_timeout(connection: &Connection) -> bool {
     let board = connection.scoreboard();
     board.waiting() > 0 || board.retransmissions_in_flight() > 0

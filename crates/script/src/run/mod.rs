@@ -1,12 +1,15 @@
 //! Playing a script against a TCP, which has a clock: virtual time, or another.
 //!
-//! In virtual time events happen at their times exactly; the host's timers that are due by then fire first, also
-//! at the same instant. What the host sends waits in order until a `>` asks for it, as in
-//! packetdrill: a segment that no `>` asked for differs from the next one that is asked for, and
-//! what is left at the end is only counted. Nothing happens after the last event.
+//! In virtual time events happen at their times exactly; the host's timers that are due by then
+//! fire first, also at the same instant. Segments that the host sends wait in order until a `>`
+//! asks for them, as in packetdrill. A segment without a `>` of its own differs from the next one
+//! that is asked for. Segments that are left at the end only add to a count. Nothing happens after
+//! the last event.
 //!
-//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time), `application.rs` (sockets), `calls.rs` (calls on them), `waiting.rs` (those that wait), `outbound.rs`
-//! (expected against sent), `socket.rs` (one socket), `numbering.rs` (the script's numbers and the host's).
+//! Read on in `subject.rs` (what is played against), `driver.rs` (a host in virtual time),
+//! `application.rs` (sockets), and `calls.rs` (calls on them). See also `waiting.rs` (calls that
+//! wait), `outbound.rs` (expected against sent), `socket.rs` (one socket), and `numbering.rs` (the
+//! script's numbers and the host's).
 
 mod application;
 mod assertion;
@@ -31,16 +34,16 @@ pub use subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgres
 use tcp::{Flags, Scheme};
 use units::{Duration, Instant};
 
-/// What a run that held says of itself.
+/// Report of a successful run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunReport {
     /// Name of the scheme that ran.
     pub scheme: String,
     /// Events that held: all of the script's.
     pub events: usize,
-    /// Assertions that were not judged, since the subject cannot say what they ask.
+    /// Assertions that were not judged, since the subject cannot answer them.
     pub not_asked: usize,
-    /// From the beginning to the last event.
+    /// Time from the beginning to the last event.
     pub lasted: Duration,
     /// Segments that the host sent and the script expected.
     pub sent: usize,
@@ -57,8 +60,8 @@ pub fn run(script: &Script, scheme: Option<&Scheme>) -> Result<RunReport, Mismat
     play(script, scheme, VirtualHost::new(&script.settings))
 }
 
-/// As [`run`], against a subject of another kind, whose clock says when. It begins as it is: a script's
-/// seed is not its.
+/// Plays as [`run`] does, against a subject of another kind, with its own clock. The subject is
+/// used as it is: the script's seed does not apply to it.
 ///
 /// # Errors
 /// The first event that does not hold.
@@ -83,7 +86,7 @@ fn default_scheme() -> Scheme {
     Scheme::parse(DEFAULT_SCHEME).expect("the catalogue has the default scheme")
 }
 
-/// What failed, before it is known where. A call that waited fails at its own line.
+/// A failure, before its line is known. A call that waited fails at its own line.
 struct Failure {
     line: Option<u32>,
     message: String,
@@ -119,12 +122,12 @@ struct Run<'a, S> {
     script: &'a Script,
     subject: S,
     application: Application,
-    /// By connections.
+    /// Numberings by connection.
     numberings: Vec<Numbering>,
     variables: Variables,
-    /// What a counter was when counters were last read.
+    /// Values of counters when they were last read.
     counted: BTreeMap<String, u64>,
-    /// What relative times count from.
+    /// Start of relative times.
     reference: Instant,
     sent: usize,
     not_asked: usize,
@@ -237,7 +240,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(())
     }
 
-    /// A counter is to have counted; one that the subject lacks is not asked.
+    /// A counter must have increased; a counter that the subject lacks is not asked for.
     fn counted(&mut self, CounterWish { name, times }: &CounterWish) -> Held {
         let Some(now) = self.subject.counter(name) else {
             self.not_asked += 1;

@@ -1,14 +1,15 @@
 //! The script's numbers and the host's.
 //!
-//! The host draws its initial sequence number and its clock of timestamps; the script has its own. SYNs have the
-//! numbers that the script calls them. All other segments count from the SYNs: 0 is the SYN, 1 the first byte, on both
-//! sides, as in packetdrill. Timestamps are relative to the first one that the host sends.
+//! The host draws its initial sequence number and its clock of timestamps; the script has its own.
+//! SYNs have the numbers that the script calls them. All other segments count from the SYNs: 0 is
+//! the SYN, 1 the first byte, on both sides, as in packetdrill. Timestamps are relative to the
+//! first one that the host sends.
 
 use std::collections::BTreeMap;
 use tcp::{Flags, SackBlocks, Segment, Timestamps};
 use units::SeqNum;
 
-/// What is to be added to a number of the script to get the host's, modulo 2^32.
+/// Offsets that turn a number of the script into the host's, modulo 2^32.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numbering {
     /// The host's initial sequence number, and what the script calls it.
@@ -24,7 +25,7 @@ impl Numbering {
     /// Learns from a segment that the host sent where the script expected `expected`.
     pub(super) fn learn(&mut self, expected: &Segment, sent: &Segment) {
         if sent.has(Flags::SYN) {
-            // A SYN that goes again has the number that it had.
+            // A retransmitted SYN keeps its number.
             self.local.get_or_insert((sent.seq.0, expected.seq.0));
             if sent.has(Flags::ACK) {
                 self.remote.get_or_insert(sent.ack.0.wrapping_sub(1));
@@ -37,7 +38,7 @@ impl Numbering {
         }
     }
 
-    /// What the host's own number zero of its SYN is in the host's numbers.
+    /// The host's number for a `relative` one of the script, which counts from its SYN.
     pub(super) fn of_host(&self, relative: u32) -> SeqNum {
         SeqNum(self.local.map_or(0, |(host, _)| host)) + relative
     }

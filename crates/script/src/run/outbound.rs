@@ -7,7 +7,7 @@ use super::{Bounds, Failure, Held, Run, seconds};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Timestamps};
 use units::{Duration, Instant};
 
-/// How long `*` waits for a segment.
+/// Longest wait of `*` for a segment.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
 impl<S: Subject> Run<'_, S> {
@@ -48,7 +48,7 @@ impl<S: Subject> Run<'_, S> {
     fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<ObservedSegment>> {
         let limit = self.limit(bounds);
         loop {
-            // As in packetdrill, nobody looks at what other connections send.
+            // As in packetdrill, segments of other connections are ignored.
             while let Some(sent) = self.subject.take_sent() {
                 if self.under_test().is_none_or(|connection| connection == sent.connection) {
                     return Ok(Some(sent));
@@ -90,7 +90,8 @@ impl<S: Subject> Run<'_, S> {
         })
     }
 
-    /// What of `actual` is not as `expected`, in words; PSH may come early in what is split.
+    /// Describes the first difference of `actual` from `expected`; PSH may come early in a split
+    /// segment.
     fn compare(&self, expected: &Expected, actual: &Segment, split: bool) -> Result<(), String> {
         let wanted = &expected.segment;
         let flags = |segment: &Segment| match split || self.script.settings.ignore_push {
@@ -169,7 +170,7 @@ fn without(flags: Flags, flag: Flags) -> Flags {
     Flags(flags.0 & !flag.0)
 }
 
-/// How far `at` is outside of `bounds` and `tolerance`, in words.
+/// Describes how far `at` is outside of `bounds` and `tolerance`.
 fn off_time(at: Instant, bounds: Bounds, tolerance: Duration) -> Option<String> {
     let (from, to) = bounds?;
     if at + tolerance < from {
@@ -178,7 +179,7 @@ fn off_time(at: Instant, bounds: Bounds, tolerance: Duration) -> Option<String> 
     (to + tolerance < at).then(|| format!("{} late", at - to))
 }
 
-/// What of `expected` follows its first `len` bytes.
+/// The rest of `expected` after its first `len` bytes.
 fn behind(expected: &Expected, len: u32) -> Expected {
     let mut rest = *expected;
     rest.segment.seq = expected.segment.seq + len;

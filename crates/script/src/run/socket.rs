@@ -11,7 +11,7 @@ const POLLERR: u16 = 0x8;
 const POLLHUP: u16 = 0x10;
 const POLLRDHUP: u16 = 0x2000;
 
-/// What has become of a socket.
+/// State of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Neither listens nor connects.
@@ -31,7 +31,7 @@ pub(super) struct Socket {
     pub(super) phase: Phase,
     /// The connection's number.
     pub(super) connection: usize,
-    /// What is set by options on it, as parameters of its scheme.
+    /// Options set on it, as parameters of its scheme.
     pub(super) parameters: Vec<String>,
     pub(super) non_blocking: bool,
     pub(super) fast_open_connect: bool,
@@ -39,14 +39,14 @@ pub(super) struct Socket {
     pub(super) fast_open_queue: u32,
     /// `TCP_FASTOPEN_KEY` of a listener.
     pub(super) fast_open_key: Option<[u8; 16]>,
-    /// Connections of this listener that nobody has accepted.
+    /// Connections of this listener that are not yet accepted.
     pub(super) backlog: Vec<usize>,
     /// Bytes read so far.
     pub(super) read: u64,
     pub(super) shut_down: bool,
     pub(super) reading_ended: bool,
     pub(super) linger_zero: bool,
-    /// The error was told, once.
+    /// The error was reported, once.
     pub(super) error_told: bool,
     /// Bytes that `connect` with data took.
     pub(super) taken: u64,
@@ -59,7 +59,7 @@ pub(super) struct Socket {
     pub(super) no_delay: bool,
     /// `IP_PMTUDISC_DONT`: no message of routers changes its segment size.
     pub(super) ignores_path_mtu: bool,
-    /// What the last message of a router said of its connection.
+    /// Error by the last message of a router on its connection.
     pub(super) icmp_error: Option<Errno>,
 }
 
@@ -92,7 +92,8 @@ impl Socket {
         }
     }
 
-    /// What `listen`'s child, or this socket, opens with: `base`, what the machine says, what the socket says.
+    /// Scheme with which `listen`'s child, or this socket, opens: `base` with the parameters of the
+    /// machine and of the socket.
     pub(super) fn scheme(&self, base: &Scheme, machine: Vec<String>) -> Scheme {
         let mut text = base.name().to_owned();
         let mut set = |parameter: &str| {
@@ -112,7 +113,7 @@ impl Socket {
         Scheme::parse(&text).map_or_else(|_| base.clone(), |scheme| scheme.recorded())
     }
 
-    /// The error that the connection has met and nobody was told of.
+    /// The connection's error, if it is not yet reported.
     fn error(&self, progress: SocketProgress) -> Option<Errno> {
         if !progress.reset || self.error_told {
             return None;
@@ -127,7 +128,7 @@ impl Socket {
         })
     }
 
-    /// What a call would return now; `None` if it would wait.
+    /// Result of a call now; `None` if it would wait.
     pub(super) fn outcome(
         &self,
         kind: CallKind,
@@ -147,7 +148,7 @@ impl Socket {
                 Phase::Opening if self.taken > 0 && progress.connected => {
                     Some(CallOutcome::Value(self.taken))
                 }
-                // What is open takes it as any write.
+                // An open socket accepts it as any write.
                 Phase::Opening if progress.connected => self.writable(writing, progress),
                 _ => self.connected(progress),
             },
@@ -198,11 +199,12 @@ impl Socket {
             return Some(failed(Errno::Pipe));
         }
         let open = progress.connected || progress.accepted || self.phase == Phase::Accepted;
-        // A script may write at once what waits for the opening; a socket that does not block refuses it.
+        // A script may write at once what waits for the opening; a socket that does not block
+        // refuses it.
         (open || !self.non_blocking).then_some(CallOutcome::Value(writing.bytes))
     }
 
-    /// Which of the events that are asked for, or always told, are so.
+    /// Events that hold, among those that are asked for or always reported.
     pub(super) fn polled(&self, polled: Polled, progress: SocketProgress) -> u16 {
         let mut found = 0;
         let open = progress.connected || progress.accepted || self.phase == Phase::Deferred;
@@ -247,7 +249,7 @@ pub(super) fn failed(errno: Errno) -> CallOutcome {
     CallOutcome::Error(errno)
 }
 
-/// A call returned this error, of which the connection's is told once.
+/// Whether this error of a call is the connection's, which is reported once.
 pub(super) const fn tells_error(kind: CallKind, errno: Errno) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! What a script is played against: a TCP with a clock, whichever it is.
+//! The subject of a script: any TCP with a clock.
 
 use super::super::machine::ScriptMachine;
 use super::super::model::{IcmpTrouble, TcpInfoField};
@@ -10,47 +10,47 @@ use units::{Duration, Instant, SeqNum};
 pub struct ObservedSegment {
     /// When, on the subject's clock.
     pub at: Instant,
-    /// Of which connection, counted from 0 in the order in which the script makes their sockets.
+    /// Number of its connection, from 0 in the order in which the script makes their sockets.
     pub connection: usize,
-    /// What, in the subject's own numbers.
+    /// The segment, in the subject's own numbers.
     pub segment: Segment,
 }
 
-/// What the application has been told of the connection.
+/// Events of the connection that the application knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SocketProgress {
     /// Its own opening has succeeded.
     pub connected: bool,
-    /// Somebody's opening has.
+    /// A peer's opening has succeeded.
     pub accepted: bool,
-    /// Bytes that came in order.
+    /// Bytes received in order.
     pub received: u64,
     /// The peer will send no more.
     pub peer_closed: bool,
     /// It was reset, or given up.
     pub reset: bool,
-    /// Why, if that is known.
+    /// The cause, if it is known.
     pub cause: Option<ResetCause>,
 }
 
-/// What an application asks of an open connection beside reading and writing.
+/// Requests of an application to an open connection beside reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionWish {
     /// No small segment waits (`TCP_NODELAY`), or Nagle's algorithm decides.
     NoDelay(bool),
     /// Small segments wait (`TCP_CORK`).
     Cork(bool),
-    /// What was written last is followed by more (`MSG_MORE`).
+    /// More data will follow the last write (`MSG_MORE`).
     More,
-    /// Nothing is added to the segment of what was written last (`MSG_EOR`).
+    /// No data is added to the segment of the last write (`MSG_EOR`).
     EndRecord,
     /// Unacknowledged data ends the connection after this (`TCP_USER_TIMEOUT`).
     UserTimeout(Duration),
-    /// So many SYNs go again (`TCP_SYNCNT`).
+    /// Number of retransmissions of a SYN (`TCP_SYNCNT`).
     SynRetries(u32),
 }
 
-/// How a connection is opened.
+/// Request to open a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectRequest {
     /// Bytes ready to be sent.
@@ -59,13 +59,14 @@ pub struct ConnectRequest {
     pub at_once: bool,
 }
 
-/// A TCP with one application, and a clock that begins at zero. Calls take effect at once: what they make it send has
-/// been sent when they return. Connections have numbers ([`ObservedSegment::connection`]); a subject of one connection may
-/// ignore them. What has a body here need not be there.
+/// A TCP with one application, and a clock that begins at zero. Calls take effect at once: what
+/// they make it send has been sent when they return. Connections have numbers
+/// ([`ObservedSegment::connection`]); a subject of one connection may ignore them. Methods with a
+/// default body are optional.
 pub trait Subject {
-    /// What time it is.
+    /// The present time.
     fn now(&self) -> Instant;
-    /// What the application has been told.
+    /// Events of a connection that its application knows.
     fn progress(&mut self, connection: usize) -> SocketProgress;
     /// The next segment sent and not yet taken.
     fn take_sent(&mut self) -> Option<ObservedSegment>;
@@ -73,15 +74,17 @@ pub trait Subject {
     fn has_sent(&self) -> bool;
     /// When its next timer fires, if one runs and that can be known.
     fn next_timeout(&mut self) -> Option<Instant>;
-    /// Lets time pass: true if something may have happened by `limit`, false when it is `limit` and nothing has.
+    /// Lets time pass: true if something may have happened by `limit`, false when it is `limit` and
+    /// nothing has.
     ///
     /// # Errors
     /// If time cannot pass, in words.
     fn step(&mut self, limit: Instant) -> Result<bool, String>;
     /// This reaches it from the peer.
     fn handle_segment(&mut self, connection: usize, segment: &Segment);
-    /// True once after a segment began a new connection between the same ports as `connection`, which had ended. From then
-    /// on `connection` is the new one, and what is known of the old one is under `former`.
+    /// True once after a segment began a new connection between the same ports as `connection`,
+    /// which had ended. From then on `connection` is the new one, and what is known of the old one
+    /// is under `former`.
     fn began_anew(&mut self, _connection: usize, _former: usize) -> bool {
         false
     }

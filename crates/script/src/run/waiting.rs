@@ -35,7 +35,8 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// What the call would return, and when: a `poll` that has found nothing up to the end of its time returned then.
+    /// Result of the call now, and its time. A `poll` that has found nothing by the end of its time
+    /// returned then.
     fn return_of(&mut self, waiting: &Waiting) -> (Instant, Option<CallOutcome>) {
         let now = self.subject.now();
         let outcome = self.would_return(&waiting.call);
@@ -47,7 +48,7 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    /// What `poll` has found must be what the script says, nothing if it returns 0.
+    /// `poll` must have found the script's events, and none if it returns 0.
     pub(super) fn check_polled(&mut self, call: &Call, outcome: CallOutcome) -> Held {
         let CallKind::Poll(polled) = call.kind else { return Ok(()) };
         let Some(socket) = self.application.sockets.get(&call.fd) else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! Whatever a script throws at a host, the run ends and nothing panics: random segments, in and
-//! out of the window, with random flags, blocks and marks, between writes, under many schemes.
+//! Arbitrary scripts end and cause no panic. They have random segments, in and out of the window,
+//! with random flags, blocks and marks, between writes, under many schemes.
 
 use proptest::prelude::*;
 use script::{parse, run};

@@ -1,4 +1,5 @@
-//! Calls return what the kernel's return: errors by their names, flags that are looked at, sockets in every state.
+//! Calls return what the kernel's return: errors by their names, flags that are applied, sockets in
+//! every state.
 
 use crate::common::{LISTENER, OPENING, actual, est, refused, run_text};
 use script::RefusalKind;
@@ -10,7 +11,8 @@ const CLIENT: &str = "\
 +0 > S 0:0(0) <...>
 ";
 
-/// What is peeked at stays (recv(2)), and flags count as numbers, too: 0x2 is `MSG_PEEK`, 0x8000 `MSG_MORE`.
+/// Peeked bytes stay (recv(2)), and flags may be numbers, too: 0x2 is `MSG_PEEK`, 0x8000
+/// `MSG_MORE`.
 #[test]
 fn flags_are_looked_at() {
     let data = "+0 < P. 1:11(10) ack 1 win 257\n+0 > . 1:1(0) ack 11\n";
@@ -40,7 +42,7 @@ fn vectors_are_their_sums() {
     assert_eq!(est(read).map(drop), Ok(()));
 }
 
-/// What Linux makes of a router's message (`icmp_err_convert`).
+/// Errors by routers' messages in Linux (`icmp_err_convert`).
 #[test]
 fn each_message_of_a_router_has_its_error() {
     for (code, errno) in [
@@ -96,7 +98,8 @@ fn listeners_listen_again_and_end() {
     assert!(run_text(&with("SHUT_WR")).is_err());
 }
 
-/// `TCP_MAXSEG` of an open connection changes nothing of it (`do_tcp_setsockopt` keeps it for the next opening).
+/// `TCP_MAXSEG` of an open connection changes nothing of it (`do_tcp_setsockopt` keeps it for the
+/// next opening).
 #[test]
 fn an_open_connection_keeps_its_segment_size() {
     let set = "+0 setsockopt(4, SOL_TCP, TCP_MAXSEG, [500], 4) = 0\n";

@@ -1,5 +1,5 @@
-//! No script holds because something in it was not looked at. Each test is a script that is wrong about Linux, or asks
-//! for something that is not modelled: it must differ, or be refused by name.
+//! No script holds because something in it was not looked at. Each test is a script that is wrong
+//! about Linux, or asks for something that is not modelled: it must differ, or be refused by name.
 
 use crate::common::{LISTENER, OPENING, actual, est, refused, run_text};
 
@@ -15,7 +15,8 @@ fn the_parts_of_an_assertion_that_can_be_judged_are() {
     assert_eq!(report.not_asked, 0);
 }
 
-/// A connection that a reset has ended still has its segment size of 1000 bytes and its window of ten.
+/// A connection that a reset has ended still has its segment size of 1000 bytes and its window of
+/// ten.
 #[test]
 fn a_connection_that_has_ended_can_be_asked() {
     let reset = "+.1 < R. 1:1(0) ack 1 win 0\n";
@@ -35,7 +36,8 @@ fn accept_does_not_fail_while_a_connection_waits() {
     }
 }
 
-/// `poll` counts descriptors for which something is so. It returns 0 only when its time is over (poll(2)).
+/// `poll` counts descriptors for which something is so. It returns 0 only when its time is over
+/// (poll(2)).
 #[test]
 fn poll_waits_its_time_and_says_what_it_has_found() {
     let poll = |found: &str, timeout: i32, count: u32| {
@@ -93,8 +95,8 @@ fn a_long_sum_is_refused() {
     let (_, why) = refused(&sum(100_000));
     assert!(why.contains("at most 256 operators"), "{why}");
 }
-/// A reset ends the connection, and a SYN from the same ports begins another one: ten bytes come over it, which
-/// nobody has accepted yet. The first one was read to its end.
+/// A reset ends the connection, and a SYN from the same ports starts another one: ten bytes come
+/// over it, which is not yet accepted. The first one was read to its end.
 #[test]
 fn a_second_connection_of_the_same_ports_is_another_one() {
     let both = "\
@@ -115,7 +117,7 @@ fn a_second_connection_of_the_same_ports_is_another_one() {
     assert_eq!(actual(&format!("{both}+0 read(4, ..., 777) = 777")), "it returns -1 ECONNRESET");
 }
 
-/// A SYN-ACK that goes again has the number that it had.
+/// A retransmitted SYN-ACK keeps its number.
 #[test]
 fn a_retransmitted_syn_ack_keeps_its_number() {
     let syn = "+0 < S 0:0(0) win 32792 <mss 1000>\n+0 > S. 100:100(0) ack 1 <...>\n";

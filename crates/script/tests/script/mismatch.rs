@@ -1,5 +1,5 @@
-//! What a run says when the host does something else: the first event that differs, its file and
-//! line, and both sides in the script's notation.
+//! Reports of a run when the host does something else. They have the first event that differs, its
+//! file and line, and both sides in the script's notation.
 
 use script::{Mismatch, RunReport, parse, run};
 

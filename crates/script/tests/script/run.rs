@@ -1,7 +1,7 @@
 //! Every scenario script holds: what its first comment claims is what the core does.
 //!
-//! One test per behaviour, that is per folder of `scripts/`. What the host sends and no script
-//! asks for fails here, although packetdrill would pass it.
+//! There is one test per behaviour, that is per folder of `scripts/`. A segment that no script asks
+//! for fails here, although packetdrill would pass it.
 
 use script::{self, Script};
 use std::collections::BTreeSet;

@@ -27,7 +27,8 @@ fn the_two_codepoints_of_ecn_differ() {
     assert!(refused("0 < [ect01] . 1:1(0) ack 1 win 9").1.contains("not either"));
 }
 
-/// A cookie has 4 to 16 bytes (RFC 7413 §4.1.1), and no host sends an option twice. What arrives may be anything.
+/// A cookie has 4 to 16 bytes (RFC 7413 §4.1.1), and no host sends an option twice. Received
+/// segments may have any options.
 #[test]
 fn options_that_no_host_sends_are_refused_where_they_leave() {
     let syn_ack = |options: &str| format!("0 > S. 0:0(0) ack 1 <mss 1460,{options}>");
@@ -46,7 +47,8 @@ fn a_word_is_no_accurate_ecn() {
     assert_eq!(refused("0 < SEWA 0:0(0) win 9").0, RefusalKind::NotModelled);
 }
 
-/// A packet of 1300 bytes has 1240 behind the headers of IPv6 and TCP, and 1260 behind those of IPv4.
+/// A packet of 1300 bytes has 1240 behind the headers of IPv6 and TCP, and 1260 behind those of
+/// IPv4.
 #[test]
 fn a_packet_over_ipv6_has_more_headers() {
     let mss = |name: &str, settings: &str| {
@@ -56,7 +58,7 @@ fn a_packet_over_ipv6_has_more_headers() {
     assert_eq!(mss("a.pkt", ""), Some(1260));
     assert_eq!(mss("a.pkt", "--ip_version=ipv6\n"), Some(1240));
     assert_eq!(mss("a-v6.pkt", ""), Some(1240));
-    // What the script says goes before its name.
+    // The script's setting has priority over its name.
     assert_eq!(mss("a-v6.pkt", "--ip_version=ipv4\n"), Some(1260));
     assert!(refused(&format!("--mtu=110\n--ip_version=ipv6\n{LISTENER}")).1.contains("--mtu"));
 }

@@ -1,4 +1,4 @@
-//! What a script sets takes effect when it does in the kernel, or is refused by name.
+//! A script's settings take effect when they do in the kernel, or are refused by name.
 
 use crate::common::{LISTENER, OPENING, est, refused, run_text};
 use script::RefusalKind;
@@ -16,7 +16,8 @@ fn a_listener_takes_a_connection_by_the_settings_of_its_time() {
     assert!(run_text(&with("mss 1460,sackOK")).unwrap_err().contains("differs in options"));
 }
 
-/// The kernel asks `tcp_slow_start_after_idle` of an open connection, and a scheme has it from its beginning.
+/// The kernel asks `tcp_slow_start_after_idle` of an open connection, and a scheme has it from its
+/// beginning.
 #[test]
 fn what_cannot_change_while_a_connection_is_open_is_refused() {
     let change = "+0 `sysctl -q net.ipv4.tcp_slow_start_after_idle=0`\n";
@@ -27,7 +28,8 @@ fn what_cannot_change_while_a_connection_is_open_is_refused() {
     assert!(est(&format!("+0 close(4) = 0\n{change}")).is_ok());
 }
 
-/// A route keeps the link's segment size of 1040 - 40 bytes if it names none; its own MTU of 640 leaves 600.
+/// A route keeps the link's segment size of 1040 - 40 bytes if it names none; its own MTU of 640
+/// leaves 600.
 #[test]
 fn a_route_bounds_the_segment_size_and_forgets_the_link_s_not() {
     let with = |route: &str, mss: u32| {
@@ -45,7 +47,8 @@ fn a_route_bounds_the_segment_size_and_forgets_the_link_s_not() {
     assert!(why.contains("limits 0 alone"), "{why}");
 }
 
-/// Two invalid segments at one instant: by `tcp_invalid_ratelimit=0` both are answered, by 500 ms one is.
+/// Two invalid segments at one instant: by `tcp_invalid_ratelimit=0` both are answered, by 500 ms
+/// one is.
 #[test]
 fn limits_do_not_stay_when_the_setting_goes_back() {
     let limit = |n: u32| format!("`sysctl -q net.ipv4.tcp_invalid_ratelimit={n}`\n");
@@ -59,7 +62,7 @@ fn limits_do_not_stay_when_the_setting_goes_back() {
     assert!(run_text(&format!("{back}{both}")).is_err());
 }
 
-/// What other kernels ignore is known; 0x800 is no bit of Linux 6.18.
+/// Bits that other kernels ignore are known; 0x800 is no bit of Linux 6.18.
 #[test]
 fn unknown_bits_and_probes_are_refused() {
     let with = |sysctl: &str| format!("`sysctl -q net.ipv4.{sysctl}`\n{LISTENER}");
@@ -70,8 +73,8 @@ fn unknown_bits_and_probes_are_refused() {
     assert!(why.contains("probes"), "{why}");
 }
 
-/// Unacknowledged data ends a connection 3 s after it was sent (tcp(7)), whether that was said before the connection
-/// opened or after. The listener's connection has it from the listener.
+/// Unacknowledged data ends a connection 3 s after it was sent (tcp(7)), whether that was set
+/// before the connection opened or after. The listener's connection has it from the listener.
 #[test]
 fn the_user_timeout_of_a_listener_is_its_connection_s() {
     let user_timeout = "+0 setsockopt(3, SOL_TCP, TCP_USER_TIMEOUT, [3000], 4) = 0\n";
@@ -82,7 +85,8 @@ fn the_user_timeout_of_a_listener_is_its_connection_s() {
     assert!(with("").is_err());
 }
 
-/// A listener's `TCP_NODELAY` is its connections': the second small segment does not wait for the first one's ACK.
+/// A listener's `TCP_NODELAY` is its connections': the second small segment does not wait for the
+/// first one's ACK.
 #[test]
 fn options_of_a_listener_are_its_connections() {
     let option = "+0 setsockopt(3, SOL_TCP, TCP_NODELAY, [2], 4) = 0\n";
@@ -120,7 +124,8 @@ fn options_that_would_do_nothing_are_refused() {
     );
 }
 
-/// A router asks for packets of 800 bytes. A socket that lets packets be fragmented goes on with 1000 (ip(7)).
+/// A router asks for packets of 800 bytes. A socket that lets packets be fragmented goes on with
+/// 1000 (ip(7)).
 #[test]
 fn packets_that_may_be_fragmented_stay_as_they_are() {
     let option = "+0 setsockopt(3, SOL_IP, IP_MTU_DISCOVER, [IP_PMTUDISC_DONT], 4) = 0\n";
@@ -187,7 +192,8 @@ fn the_longest_timeout_is_the_one_that_is_set() {
     );
 }
 
-/// `TCP_NODELAY` and its like are read as they were set; an accepted connection has the listener's (`sk_clone`).
+/// `TCP_NODELAY` and its like are read as they were set; an accepted connection has the listener's
+/// (`sk_clone`).
 #[test]
 fn options_are_read_as_they_were_set() {
     for (option, set, other) in

@@ -12,25 +12,26 @@ pub struct AckTimer {
     policy: AckPolicy,
     tick: Duration,
     pending: Pending,
-    /// In-order bytes received since the last ACK.
+    /// Number of in-order bytes received since the last ACK.
     unacked: u64,
     /// Under [`AckPolicy::Adaptive`]; otherwise as it was made.
     linux: LinuxAcks,
     compression: SackCompression,
-    /// The ACK that is due tells of all but the last arrival, of which another one tells by then.
+    /// The ACK that is due does not report the last segment; the time is when another ACK must
+    /// report it.
     then: Option<Instant>,
 }
 
 /// Data in order.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a> {
-    /// What brought it.
+    /// The segment that carried the data.
     pub segment: &'a Segment,
-    /// Bytes of it.
+    /// Number of new bytes in order.
     pub bytes: u64,
     /// It filled a gap, or something still waits behind one.
     pub fills_gap: bool,
-    /// What is expected next, if something waits behind a gap still.
+    /// Next offset expected, if ranges still wait behind a gap.
     pub gap: Option<u64>,
     /// The window may be opened further because of it.
     pub opens: bool,
@@ -46,13 +47,13 @@ pub struct InOrder<'a> {
 enum Pending {
     Nothing,
     Until(Instant),
-    /// Held back for more to come out of order.
+    /// An ACK held back while more data out of order may follow.
     Held(Instant),
     Now,
 }
 
 impl AckTimer {
-    /// Nothing to acknowledge yet.
+    /// Creates a timer with nothing to acknowledge.
     pub const fn new(policy: AckPolicy, tick: Duration) -> Self {
         Self {
             policy,
@@ -65,12 +66,12 @@ impl AckTimer {
         }
     }
 
-    /// An ACK must go out at once.
+    /// Makes an ACK due at once.
     pub fn demand(&mut self) {
         self.pending = Pending::Now;
     }
 
-    /// No ACK is owed any more.
+    /// Drops the ACK that is owed, if any.
     pub fn waive(&mut self) {
         self.then = None;
         self.pending = Pending::Nothing;
@@ -82,7 +83,7 @@ impl AckTimer {
         self.pending == Pending::Now
     }
 
-    /// When a delayed ACK must go out.
+    /// Returns the time at which a delayed ACK must go out.
     #[inline]
     pub fn deadline(&self) -> Option<Instant> {
         match self.pending {
@@ -91,7 +92,7 @@ impl AckTimer {
         }
     }
 
-    /// Somebody waits to write what answers.
+    /// The application is about to send data that answers the peer's (`LinuxAcks::expect_answer`).
     pub(super) fn expect_answer(&mut self, now: Instant, window: u64) {
         if self.policy == AckPolicy::Adaptive {
             self.linux.expect_answer(now, window);
@@ -108,8 +109,9 @@ impl AckTimer {
         }
     }
 
-    /// In-order data arrived. Full segments carry up to `mss` bytes; `window` is the receive window,
-    /// bytes; `rtt` tells what the sending half knows of the path, if that matters.
+    /// Processes data received in order. Full segments carry up to `mss` bytes; `window` is the
+    /// receive window, bytes; `rtt` returns what the sending half knows of the path, and is called
+    /// only if it matters.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -137,7 +139,7 @@ impl AckTimer {
         window: u64,
         rtt: SenderTiming,
     ) {
-        // What comes with a SYN does not count (`tcp_fastopen_add_skb`).
+        // Data that comes with a SYN does not count (`tcp_fastopen_add_skb`).
         if data.segment.len > 0 && !data.with_syn {
             self.linux.on_data(now, data.segment, window, rtt);
         }
@@ -182,16 +184,17 @@ impl AckTimer {
         }
     }
 
-    /// The peer's FIN is in order: it is answered at once, for nothing more comes to share the ACK with. A Linux receiver
-    /// has already decided, as by any data.
+    /// The peer's FIN is in order. It is acknowledged at once, because nothing more will come to
+    /// share the ACK with. A Linux receiver has already decided, as for any data.
     pub(super) fn on_end(&mut self) {
         if self.policy != AckPolicy::Adaptive {
             self.demand();
         }
     }
 
-    /// Data arrived that is not next in order; `opens` as in [`InOrder`]. `gap` and until when an ACK may be held back, where SACK is
-    /// agreed on. True if the ACK that is due then is not to tell of this arrival.
+    /// Processes data received out of order; `opens` as in [`InOrder`]. `gap`, given where SACK was
+    /// agreed on, has the gap and the time until which an ACK may be held back. True if the ACK
+    /// that is due then must not report this segment.
     pub(super) fn on_gap(&mut self, opens: bool, gap: Option<(Gap, Instant)>) -> bool {
         self.then = None;
         if self.policy == AckPolicy::Adaptive {
@@ -209,7 +212,7 @@ impl AckTimer {
         false
     }
 
-    /// Linux `__tcp_ack_snd_check`, of what is out of order.
+    /// Linux `__tcp_ack_snd_check`, for data out of order.
     fn compress(&mut self, gap: Gap, until: Instant) -> bool {
         let verdict = self.compression.on_gap(gap);
         match verdict {
@@ -226,7 +229,7 @@ impl AckTimer {
         verdict == GapVerdict::TellOthers
     }
 
-    /// Data arrived that had arrived before; `window` is the receive window, bytes.
+    /// Processes data that was received before; `window` is the receive window, bytes.
     pub fn on_repetition(&mut self, window: u64) {
         if self.policy == AckPolicy::Adaptive {
             self.linux.on_arrival();
@@ -259,8 +262,8 @@ impl AckTimer {
         }
     }
 
-    /// When a delay from now on is over. A kernel counts it in ticks from the last one, and looks on the tick after, so
-    /// that none is too short (`mod_timer`, `calc_index`).
+    /// Returns when a delay that begins now is over. A kernel counts it in ticks from the last
+    /// tick, and looks one tick later, so that no delay is too short (`mod_timer`, `calc_index`).
     fn expiry(&self, now: Instant, delay: Duration) -> Instant {
         let tick = self.tick.as_nanos();
         if tick == 0 {

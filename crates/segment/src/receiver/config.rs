@@ -13,8 +13,8 @@ pub enum AckPolicy {
         /// Longest delay of an ACK, at most 500 ms.
         timeout: Duration,
     },
-    /// As Linux: every segment at once at first ("quick ACKs"), every second one afterwards, and from
-    /// the first answer on (interactive mode), with a timeout that adapts to the gaps between
+    /// The rules of Linux: every segment at once at first ("quick ACKs"); later, and from the first
+    /// answer on (interactive mode), every second one. The timeout adapts to the gaps between
     /// segments, 40 to 200 ms.
     Adaptive,
 }
@@ -24,17 +24,18 @@ pub enum AckPolicy {
 pub struct ReceiveConfig {
     /// First window offered, bytes.
     pub initial_window: u32,
-    /// Memory of the first buffer, bytes, of which half can be offered; zero: what goes with the first window.
+    /// Memory of the first buffer, bytes, of which half can be offered; zero: follows from the
+    /// first window.
     pub first_buffer: u32,
     /// Largest window offered, bytes.
     pub max_window: u32,
     /// The window grows from the first to the largest as the application reads (dynamic
     /// right-sizing); otherwise the largest is offered from the start.
     pub autotune: bool,
-    /// When ACKs are sent.
+    /// The rule by which ACKs are sent.
     pub ack: AckPolicy,
-    /// Granularity of the clock that ends the delay of [`AckPolicy::Adaptive`]; zero: exact. A Linux kernel's is its
-    /// tick, 1 to 10 ms.
+    /// Granularity of the clock that ends the delay of [`AckPolicy::Adaptive`]; zero: exact. A
+    /// Linux kernel's is its tick, 1 to 10 ms.
     pub ack_tick: Duration,
     /// Time for which [`AckPolicy::Adaptive`] holds back ACKs of segments out of order.
     pub sack_hold: SackHold,

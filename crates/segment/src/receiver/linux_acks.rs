@@ -1,8 +1,8 @@
-//! When a Linux receiver acknowledges: quick ACKs at first, delayed ones later, and delayed from the
-//! start in an interactive session, one that answers ("pingpong").
+//! The rules by which a Linux receiver acknowledges: quick ACKs at first, delayed ones later, and
+//! delayed from the start in an interactive session, one that answers ("pingpong").
 //!
-//! Modelled on `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c` and `tcp.c` of Linux 6.18; each
-//! function names its own there. Times are exact where the kernel's are whole ticks.
+//! Modelled on `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c` and `tcp.c` of Linux 6.18;
+//! each function names its counterpart there. Times are exact where the kernel's are whole ticks.
 
 use crate::segment::{Flags, Segment, TIMESTAMPS_BYTES};
 use units::{Duration, Instant};
@@ -13,12 +13,12 @@ const ATO_MIN: Duration = Duration::from_millis(40);
 const DELAY_MAX: Duration = Duration::from_millis(200);
 /// `TCP_MAX_QUICKACKS`.
 const MAX_QUICK_ACKS: u64 = 16;
-/// `TCP_MSS_DEFAULT`: what segments are taken to carry before any came.
+/// `TCP_MSS_DEFAULT`: payload that segments are assumed to carry before any has been received.
 pub(super) const MSS_DEFAULT: u64 = 536;
 /// `TCP_MIN_MSS`.
 const MSS_MIN: u64 = 88;
 
-/// What the sending half knows of the path.
+/// The sending half's knowledge of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderTiming {
     /// Smoothed round trip; zero before the first sample.
@@ -27,7 +27,7 @@ pub struct SenderTiming {
     pub rto: Duration,
 }
 
-/// What is owed to the peer since the last ACK.
+/// The ACK owed to the peer since the last ACK was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owed {
     Nothing,
@@ -47,12 +47,12 @@ pub(super) struct LinuxAcks {
     pingpong: bool,
     /// ACKs that are not to be delayed.
     quick: u64,
-    /// How long an ACK is delayed; zero before the first data.
+    /// Delay of an ACK; zero before the first data.
     ato: Duration,
     last_data: Instant,
-    /// What is sent before this is an answer: `last_data + ato`.
+    /// Data sent before this time counts as an answer: `last_data + ato`.
     answers_until: Instant,
-    /// `rcv_mss`: payload of a full segment of the peer, as far as can be told.
+    /// `rcv_mss`: payload of a full segment of the peer, as estimated so far.
     segment: u64,
     /// Size of the last segment, if it was short.
     last_short: u64,
@@ -82,7 +82,8 @@ impl LinuxAcks {
         self.quick > 0 && !self.pingpong
     }
 
-    /// Data came in order; `window` is what was offered, bytes (`tcp_event_data_recv`).
+    /// Processes data received in order; `window` is the offered window, bytes
+    /// (`tcp_event_data_recv`).
     pub(super) fn on_data(
         &mut self,
         now: Instant,
@@ -111,12 +112,12 @@ impl LinuxAcks {
         self.set_ato(ato);
     }
 
-    /// Data came, in order or not (`inet_csk_schedule_ack`).
+    /// Processes data received, in order or not (`inet_csk_schedule_ack`).
     pub(super) fn on_arrival(&mut self) {
         self.owed = self.owed.max(Owed::Data);
     }
 
-    /// The window was opened further: worth telling at once (`tcp_grow_window`).
+    /// The window was opened further, which the next ACK reports at once (`tcp_grow_window`).
     pub(super) fn on_window_growth(&mut self) {
         self.quick |= 1;
     }
@@ -134,14 +135,15 @@ impl LinuxAcks {
         self.set_ato(ATO_MIN);
     }
 
-    /// Somebody waits to write: what leaves now is an answer (`tcp_rcv_synsent_state_process`).
+    /// The application is about to send, so that the next data counts as an answer
+    /// (`tcp_rcv_synsent_state_process`).
     pub(super) fn expect_answer(&mut self, now: Instant, window: u64) {
         self.add_quick(window);
         self.last_data = now;
         self.set_ato(ATO_MIN);
     }
 
-    /// How long to wait for something to send the ACK with (`tcp_send_delayed_ack`).
+    /// Returns how long an ACK waits for data to travel with (`tcp_send_delayed_ack`).
     pub(super) fn delay(&self, rtt: SenderTiming) -> Duration {
         if self.ato <= ATO_MIN {
             return self.ato;
@@ -187,8 +189,8 @@ impl LinuxAcks {
         self.owed != Owed::Nothing
     }
 
-    /// The application has read all there is: an ACK is worth sending if the peer may be waiting for it
-    /// (`__tcp_cleanup_rbuf`).
+    /// The application has read everything. Returns true if an ACK is worth sending because the
+    /// peer may be waiting for it (`__tcp_cleanup_rbuf`).
     #[inline]
     pub(super) fn wants_ack_once_read(&self) -> bool {
         match self.owed {

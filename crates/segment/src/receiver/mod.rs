@@ -27,10 +27,10 @@ pub use window::{OfferedWindow, Room};
 /// Smaller segments do not open the window further (Linux `tcp_event_data_recv`).
 const SIZEABLE: u64 = 128;
 
-/// What a range in wait for a gap to be filled costs beside its data.
+/// Memory that a range behind a gap takes beside its data, bytes.
 const RANGE_BYTES: u64 = 32;
 
-/// How long a timestamp can be compared with (RFC 7323 §5.5).
+/// Time for which a timestamp can be compared (RFC 7323 §5.5).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// The receiving half.
@@ -49,14 +49,14 @@ pub struct Receiver {
     window: OfferedWindow,
     ack: AckTimer,
     last_ack_sent: u64,
-    /// Timestamp to echo, and when it came.
+    /// Timestamp to echo, and when it was received.
     ts_recent: Option<(u32, Instant)>,
     echo_congestion: bool,
-    /// Largest segment seen: what "every second segment" counts in.
+    /// Largest segment seen, bytes: the unit of "every second segment".
     largest: u64,
-    /// SACK is agreed on: what arrives out of order opens the window, too, and its ACKs may be held back. Without SACK
-    /// it must do neither: an ACK that changes the window is no duplicate (RFC 5681 §2), and the sender would not see a loss (Linux
-    /// `tcp_data_queue_ofo`).
+    /// SACK is agreed on: data out of order also opens the window, and its ACKs may be held back.
+    /// Without SACK it must do neither: an ACK that changes the window is no duplicate (RFC 5681
+    /// §2), and the sender would not see a loss (Linux `tcp_data_queue_ofo`).
     tells_gaps: bool,
     /// The handshake is complete, or does not matter.
     is_open: bool,
@@ -105,12 +105,14 @@ impl Receiver {
         self.window.begin();
     }
 
-    /// Data is about to leave that answers what has come, though nothing has: an interactive session begins.
+    /// Data is about to leave that answers the peer, though none was received from it: an
+    /// interactive session begins.
     pub fn expect_answer(&mut self, now: Instant) {
         self.ack.expect_answer(now, self.sizing.capacity());
     }
 
-    /// A segment of `len` bytes brought back a timestamp of ours; `age` tells how long ago it was made.
+    /// A segment of `len` bytes echoed a timestamp of ours; `age` returns the time since that was
+    /// made.
     #[inline]
     pub fn on_echo(&mut self, echo: u32, len: u64, age: impl FnOnce() -> Duration) {
         if self.sizing.is_news(echo) {
@@ -119,7 +121,7 @@ impl Receiver {
         }
     }
 
-    /// What has arrived and is not given away.
+    /// Returns the data received that the application has not consumed.
     #[inline]
     fn backlog(&self) -> Backlog {
         Backlog {
@@ -134,7 +136,7 @@ impl Receiver {
         Room { capacity: self.sizing.capacity(), backlog: self.backlog() }
     }
 
-    /// The room there was before `bytes` of what waits behind gaps.
+    /// Returns the room without counting `bytes` of the data behind gaps.
     #[inline]
     fn room_before(&self, bytes: u64) -> Room {
         let mut room = self.room();
@@ -147,14 +149,14 @@ impl Receiver {
         self.rcv_nxt
     }
 
-    /// Payload bytes received in order; SYN and FIN not counted.
+    /// Returns the payload bytes received in order, without SYN and FIN.
     #[inline]
     pub fn received(&self) -> u64 {
         let control = 1 + u64::from(self.fin_arrived());
         self.rcv_nxt.saturating_sub(control)
     }
 
-    /// True once everything up to the peer's FIN has arrived.
+    /// True once everything up to the peer's FIN has been received.
     #[inline]
     pub fn fin_arrived(&self) -> bool {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
@@ -173,13 +175,13 @@ impl Receiver {
         self.window.edge() > self.rcv_nxt
     }
 
-    /// RFC 9293 §3.10.7.4 first check: does any of the segment lie in the window?
+    /// True if any of the segment lies in the window (RFC 9293 §3.10.7.4, first check).
     #[inline]
     pub fn is_acceptable(&self, left: u64, len: u64) -> bool {
         let edge = self.window.edge().max(self.rcv_nxt);
         match len {
-            // The edge itself counts: there is where the next bare ACK of a peer stands that has
-            // filled the window.
+            // The right end itself is acceptable: a bare ACK of a peer that has filled the window
+            // has this number.
             0 => (self.rcv_nxt..=edge).contains(&left),
             _ => left < edge && left + len > self.rcv_nxt,
         }
@@ -192,12 +194,12 @@ impl Receiver {
         self.config.autotune && len > 0 && self.last_ack_sent <= end && end <= self.rcv_nxt
     }
 
-    /// Demands an ACK at once.
+    /// Makes an ACK due at once.
     pub fn demand_ack(&mut self) {
         self.ack.demand();
     }
 
-    /// The ACK that is due goes with data, if any comes, and else not at all.
+    /// Drops the ACK that is due: it goes with data if any is sent, and otherwise not at all.
     pub fn waive_ack(&mut self) {
         self.ack.waive();
     }
@@ -207,8 +209,8 @@ impl Receiver {
         &self.ack
     }
 
-    /// Digests the payload and FIN of an acceptable segment that starts at offset `left`. Answers
-    /// whether new bytes are in order. `rtt` tells what the sending half knows of the path.
+    /// Processes the payload and FIN of an acceptable segment that starts at offset `left`. Returns
+    /// true if new bytes are in order. `rtt` returns what the sending half knows of the path.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -224,8 +226,9 @@ impl Receiver {
         self.on_any_segment(now, left, segment, rtt)
     }
 
-    /// The next segment in order, no larger than those before, all of it in the window, with nothing but
-    /// data, while nothing waits behind a gap: what [`Receiver::on_any_segment`] would find is known then.
+    /// True for the fast path: the next segment in order, no larger than those before, inside the
+    /// window, with nothing but data, while no range waits behind a gap. The results of
+    /// [`Receiver::on_any_segment`] are known then.
     #[inline]
     fn is_ordinary(&self, left: u64, segment: &Segment) -> bool {
         let len = u64::from(segment.len);
@@ -248,7 +251,7 @@ impl Receiver {
         self.on_in_order(now, InOrder { opens, ..self.in_order(segment, bytes) }, rtt);
     }
 
-    /// `bytes` of a segment in order, beside no gap and no FIN.
+    /// Returns the description of `bytes` of a segment in order, with no gap and no FIN.
     #[inline]
     fn in_order<'a>(&self, segment: &'a Segment, bytes: u64) -> InOrder<'a> {
         InOrder {
@@ -263,7 +266,7 @@ impl Receiver {
         }
     }
 
-    /// Data that extends what is in order has been booked.
+    /// Acknowledges and measures data that has extended the bytes in order.
     #[inline]
     fn on_in_order(&mut self, now: Instant, data: InOrder<'_>, rtt: impl FnOnce() -> SenderTiming) {
         self.ack.on_data(now, data, self.largest, self.sizing.capacity(), rtt);
@@ -271,8 +274,8 @@ impl Receiver {
         self.sizing.on_in_order(now, self.rcv_nxt, offered);
     }
 
-    /// A window as large as the last ACK's can be offered beside what waits to be read
-    /// (`__tcp_select_window` of `rcv_wnd`, which no field of 16 bits limits).
+    /// True if a window as large as the last ACK's can be offered beside the unread data
+    /// (`__tcp_select_window` of `rcv_wnd`, which is not limited to 16 bits).
     #[inline]
     fn keeps_window(&self) -> bool {
         let Some(buffer) = self.sizing.first_buffer(self.largest) else { return true };
@@ -296,7 +299,7 @@ impl Receiver {
         }
         let edge = self.window.edge().max(self.rcv_nxt);
         let claimed = left + u64::from(segment.len);
-        // Nothing follows a FIN: what claims to is not data.
+        // Bytes after a FIN are not data.
         let end = claimed.min(edge).min(self.fin.unwrap_or(u64::MAX));
         let ends = segment.has(Flags::FIN) && end == claimed && self.may_end_at(end);
         if ends {
@@ -322,10 +325,11 @@ impl Receiver {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
         let heeded = arrival != Arrival::OutOfOrder || self.tells_gaps;
-        // Linux looks for room before it charges what begins a range of its own (`tcp_data_queue_ofo`).
+        // Linux looks for room before it charges a segment that begins a new range
+        // (`tcp_data_queue_ofo`).
         let begins = arrival == Arrival::OutOfOrder && extends.is_none();
         let uncharged = if begins { right - left } else { 0 };
-        // What comes with a SYN opens no window (`tcp_fastopen_add_skb`).
+        // Data that comes with a SYN opens no window (`tcp_fastopen_add_skb`).
         let heeded = heeded && self.is_open;
         let may_open = sizeable && heeded && self.window.may_open(self.sizing.capacity());
         let opened = may_open && self.window.on_arrival(self.largest, self.room_before(uncharged));
@@ -340,7 +344,7 @@ impl Receiver {
             Arrival::Duplicate if right <= self.rcv_nxt => {
                 self.ack.on_repetition(self.sizing.capacity());
             }
-            // Also what repeats something behind a gap (`tcp_data_queue_ofo`).
+            // Repetitions behind a gap are treated alike (`tcp_data_queue_ofo`).
             Arrival::OutOfOrder | Arrival::Duplicate => {
                 let gap = Gap { next: self.rcv_nxt, extends, blocks };
                 let until =
@@ -351,13 +355,14 @@ impl Receiver {
         }
         if self.fin_arrived() && fresh > 0 {
             self.ack.on_end();
-            // Linux forgets what came twice (`tcp_fin`: `tcp_sack_reset`).
+            // Linux forgets the duplicates then (`tcp_fin`: `tcp_sack_reset`).
             self.report.on_fin(before_fin, self.config.autotune);
         }
         fresh > 0
     }
 
-    /// A FIN at `end` contradicts neither another one nor data beyond it; the first word stands.
+    /// True if a FIN at `end` agrees with an earlier FIN and has no data after it; the first FIN
+    /// stands.
     fn may_end_at(&self, end: u64) -> bool {
         match self.fin {
             Some(fin) => fin == end,
@@ -365,7 +370,7 @@ impl Receiver {
         }
     }
 
-    /// Books data of an unacceptable segment: D-SACK will tell that it came twice.
+    /// Takes data of an unacceptable segment, which D-SACK will report as a duplicate.
     pub fn on_duplicate(&mut self, left: u64, segment: &Segment) {
         let right = (left + u64::from(segment.sequence_len())).min(self.rcv_nxt);
         if self.config.dsack && left < right && left > 0 {
@@ -373,15 +378,15 @@ impl Receiver {
         }
     }
 
-    /// The peer's SYN came again: D-SACK will tell so.
+    /// Takes a repetition of the peer's SYN, which D-SACK will report.
     pub fn on_repeated_syn(&mut self) {
         if self.config.dsack {
             self.report.note_duplicate(0, 1);
         }
     }
 
-    /// An unacceptable segment came: answer at once, or, if it repeats the last one in order and
-    /// the configuration says so, as if it were new.
+    /// Answers an unacceptable segment at once; or, if it repeats the last one in order and the
+    /// configuration says so, as if it were new.
     pub fn on_unacceptable(
         &mut self,
         now: Instant,
@@ -401,7 +406,7 @@ impl Receiver {
         }
     }
 
-    /// Remembers CE until the peer says CWR (RFC 3168 §6.1.3).
+    /// Remembers CE until the peer sends CWR (RFC 3168 §6.1.3).
     fn on_ecn(&mut self, segment: &Segment) {
         if segment.has(Flags::CWR) {
             self.echo_congestion = false;
@@ -417,17 +422,19 @@ impl Receiver {
         self.echo_congestion
     }
 
-    /// Digests a bare ACK of the peer; `rtt` is the sending half's estimate.
+    /// Processes a bare ACK of the peer; `rtt` is the sending half's estimate.
     pub fn on_bare_ack(&mut self, now: Instant, rtt: SenderTiming) {
         self.ack.on_bare_ack(now, rtt);
     }
 
-    /// The application has consumed `bytes` more. Answers whether the peer should be told.
+    /// The application has consumed `bytes` more. Returns true if the peer should get a window
+    /// update.
     #[inline(always)]
     pub fn on_read(&mut self, now: Instant, bytes: u64) -> bool {
         let end = self.read.saturating_add(bytes).min(self.rcv_nxt);
         if self.sizing.round_is_over(now) {
-            // Linux reads segment by segment and looks after each (`tcp_recvmsg_locked`): a round is over with the first.
+            // Linux reads segment by segment and checks after each (`tcp_recvmsg_locked`): a round
+            // is over with the first.
             self.read = end.min(self.read + self.largest);
             self.sizing.on_read(now, self.read, self.backlog(), self.largest);
         }
@@ -442,25 +449,25 @@ impl Receiver {
         (self.received() + 1).saturating_sub(self.read)
     }
 
-    /// What it takes to keep what has arrived and is not read, bytes: gaps count, as in a buffer that
-    /// keeps their place, and so do ranges themselves.
+    /// Returns the memory that data received and not read takes, bytes. Gaps count, as in a buffer
+    /// that reserves their bytes, and so do the ranges themselves.
     pub fn room_held(&self) -> u64 {
         let end = self.reassembly.end().max(self.rcv_nxt);
         end.saturating_sub(self.read) + RANGE_BYTES * self.reassembly.len() as u64
     }
 
-    /// What it would take more to keep what arrives up to offset `right`, bytes.
+    /// Returns the memory that data up to offset `right` would take in addition, bytes.
     pub fn room_to(&self, right: u64) -> u64 {
         let end = self.reassembly.end().max(self.rcv_nxt);
         right.min(self.window.edge()).saturating_sub(end)
     }
 
-    /// The window field of the last ACK, as on the wire.
+    /// Returns the window field of the last ACK, as on the wire.
     pub fn last_window(&self) -> u16 {
         self.window.field(self.rcv_nxt)
     }
 
-    /// False if everything that came was read; a FIN cannot be.
+    /// False if everything received was read; a FIN cannot be read.
     pub const fn may_be_unread(&self) -> bool {
         self.rcv_nxt > self.read
     }
@@ -488,7 +495,8 @@ impl Receiver {
         self.ts_recent.map_or(0, |(value, _)| value)
     }
 
-    /// Everything from `offset` up to this has arrived; `offset` itself if nothing has.
+    /// Returns the end of the data received without a gap from `offset`; `offset` itself if that
+    /// byte is missing.
     pub fn arrived_until(&self, offset: u64) -> u64 {
         if offset < self.rcv_nxt {
             return self.rcv_nxt;
@@ -496,18 +504,19 @@ impl Receiver {
         self.reassembly.covering(offset).map_or(offset, |range| range.1)
     }
 
-    /// The first offset from `offset` on that has arrived out of order.
+    /// Returns the first offset from `offset` on that was received out of order.
     pub fn next_arrived(&self, offset: u64) -> Option<u64> {
         self.reassembly.covering_or_after(offset).map(|range| range.0.max(offset))
     }
 
-    /// Bytes behind the first gap that the application may use; 0 if it takes all in order.
+    /// Returns the bytes behind the first gap that the application may use; 0 if it takes all in
+    /// order.
     #[inline]
     pub fn usable_beyond(&self) -> u64 {
         if self.config.by_range { self.reassembly.waiting() } else { 0 }
     }
 
-    /// Ranges received behind the first gap, ascending.
+    /// Returns the ranges received behind the first gap, ascending.
     pub fn beyond(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.reassembly.ranges()
     }
@@ -524,7 +533,7 @@ impl Receiver {
         self.sizing.limit_to(u64::from(u16::MAX));
     }
 
-    /// ACKs cannot say what has arrived out of order.
+    /// SACK was not agreed on, so that ACKs cannot report data out of order.
     pub const fn disable_sack(&mut self) {
         self.tells_gaps = false;
     }
@@ -534,7 +543,7 @@ impl Receiver {
         self.window.shift()
     }
 
-    /// Books an outgoing segment with ACK and answers its window field.
+    /// Records an outgoing segment with ACK and returns its window field.
     #[inline(always)]
     pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
         self.ack.on_ack_sent();
@@ -559,7 +568,7 @@ impl Receiver {
         self.has_shut_down = true;
     }
 
-    /// True if an ACK has more to tell than how far all has arrived.
+    /// True if an ACK has more to report than the cumulative acknowledgement.
     #[inline]
     pub fn has_sack_blocks(&self) -> bool {
         self.report.is_due(&self.reassembly)
@@ -575,7 +584,7 @@ impl Receiver {
         self.ack.handle_timeout(now, rto);
     }
 
-    /// Data leaves.
+    /// Data is being sent.
     #[inline]
     pub fn on_data_sent(&mut self, now: Instant) {
         self.ack.on_data_sent(now);

@@ -1,4 +1,5 @@
-//! Which bytes have arrived, and the SACK blocks that say so (RFC 2018 §4, RFC 2883).
+//! The received ranges of the sequence space, and their order for SACK blocks (RFC 2018 §4, RFC
+//! 2883).
 
 use std::collections::VecDeque;
 
@@ -15,27 +16,27 @@ pub struct Reassembly {
     most_reported: usize,
 }
 
-/// Ranges whose order of change is remembered: an ACK has room for four, and ranges that grow
-/// together or are filled leave their places to earlier ones.
+/// Number of ranges whose order of change is remembered. An ACK has room for four; ranges that
+/// merge or are filled make room for earlier ones.
 const MOST_REPORTED: usize = 16;
 /// Linux keeps no more than an ACK has room for (`TCP_NUM_SACKS`): a range that others have pushed
 /// out is not reported again unless it changes.
 pub const MOST_REPORTED_BY_LINUX: usize = 4;
 
-/// Ranges kept: a peer that sends every other byte could have millions in a window. What would be one
-/// more is forgotten, as if it had been lost.
+/// Number of ranges kept: a peer that sends every other byte could make millions in a window. Data
+/// of one more range is dropped, as if it had been lost.
 const MOST_RANGES: usize = 1 << 15;
 
-/// What the arrival of a piece of sequence space means.
+/// Effect of a piece of sequence space that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It continued what was there, and nothing waits behind it.
+    /// It continued the data in order, and nothing waits behind it.
     InOrder,
-    /// It continued what was there and filled all or part of a gap.
+    /// It continued the data in order and filled all or part of a gap.
     FilledGap,
     /// It left a gap.
     OutOfOrder,
-    /// All of it had arrived before.
+    /// All of it had been received before.
     Duplicate,
 }
 
@@ -51,8 +52,8 @@ impl Reassembly {
         Self { ranges: VecDeque::new(), latest: Vec::new(), waiting: 0, most_reported }
     }
 
-    /// Books `[left, right)`, not empty, and moves `rcv_nxt` over all that is now continuous.
-    /// The second answer is a duplicate part, if some of it had arrived before.
+    /// Takes `[left, right)`, not empty, and moves `rcv_nxt` over all data that is now continuous.
+    /// The second value is a duplicate part, if some of it had been received before.
     #[inline]
     pub fn arrive(
         &mut self,
@@ -81,7 +82,7 @@ impl Reassembly {
         (Arrival::FilledGap, duplicate)
     }
 
-    /// All up to `right` has arrived: answers up to where it is continuous now.
+    /// Everything up to `right` was received: returns the end of the data that is continuous now.
     fn fill(&mut self, mut right: u64) -> u64 {
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
             right = right.max(first.1);
@@ -89,7 +90,7 @@ impl Reassembly {
             self.ranges.pop_front();
         }
         self.latest.truncate(self.most_reported);
-        // What is in order takes no place: however many gaps are filled, those that wait stay known.
+        // Data in order needs no entry: however many gaps are filled, ranges that wait stay known.
         self.latest.retain(|range| range.0 > right);
         right
     }
@@ -118,7 +119,7 @@ impl Reassembly {
         }
     }
 
-    /// A range changed; those it has swallowed are no more.
+    /// Moves a range that changed to the front; those that it absorbed are removed.
     fn note_change(&mut self, left: u64, right: u64) {
         // One more than are kept stays until the next change: an ACK that was held back does not
         // report this one, and still reports that.
@@ -166,7 +167,7 @@ impl Reassembly {
         }
     }
 
-    /// A range changed that has swallowed no other: mostly the one that changed last.
+    /// Records a range that grew without absorbing another: mostly the one that changed last.
     fn note_growth(&mut self, left: u64, right: u64) {
         match self.latest.first_mut() {
             Some(latest) if latest.0 == left => latest.1 = right,
@@ -210,7 +211,8 @@ impl Reassembly {
         self.ranges.len()
     }
 
-    /// Which of [`Self::recent`] `[left, right)` overlaps or touches; `None` if it would be a range of its own.
+    /// Returns the index in [`Self::recent`] of the range that `[left, right)` overlaps or touches;
+    /// `None` if it would be a new range.
     pub fn place(&self, left: u64, right: u64) -> Option<usize> {
         self.latest.iter().position(|range| range.0 <= right && left <= range.1)
     }
@@ -225,11 +227,13 @@ impl Reassembly {
 mod tests {
     use super::*;
 
-    /// RFC 2018 §4: as many blocks as fit, of what was reported last; gaps that are filled below have no say in it.
+    /// RFC 2018 §4: an ACK has as many blocks as fit, of the ranges reported last. Gaps filled
+    /// below do not change them.
     #[test]
     fn filling_gaps_below_does_not_push_out_what_waits() {
         let (mut queue, mut rcv_nxt) = (Reassembly::default(), 0);
-        // Every second of 100 pieces of ten bytes, then the others from the front, up to before the last four.
+        // Receives every second of 100 pieces of ten bytes; then the others from the front, up to
+        // the last four.
         for piece in (1..100).step_by(2) {
             queue.arrive(&mut rcv_nxt, piece * 10, piece * 10 + 10);
         }

@@ -1,31 +1,35 @@
-//! How much a receiver is ready to keep: with autotuning, in time with what the application reads (dynamic
-//! right-sizing, Fisk & Feng 2001, as Linux 6.18 does it: `tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`).
+//! The size of the receive buffer. With autotuning it follows the application's reading (dynamic
+//! right-sizing, Fisk & Feng 2001, as Linux 6.18 does it: `tcp_rcv_space_adjust`,
+//! `tcp_rcvbuf_grow`).
 //!
-//! Once in a round trip it is counted what was read. More than in any round before lets the buffer grow; so does what
-//! waits behind a gap, which otherwise would take the room of the data that fills it. The round trip is the receiver's
-//! own: of timestamps that come back with data, and of windows that fill.
+//! Once in a round trip, the bytes read are compared with the largest round before; if there are
+//! more, the buffer grows. It also grows by the data behind a gap, which would otherwise take the
+//! room of the data that fills it. The round trip is the receiver's own: of timestamps that are
+//! echoed with data, and of windows that fill.
 
 use super::config::ReceiveConfig;
 use super::linux_acks::MSS_DEFAULT;
 use units::{Duration, Instant};
 
-/// What a sender is expected to send in its first round trip, segments.
+/// Segments that a sender is expected to send in its first round trip.
 const INITIAL_SEGMENTS: u64 = 10;
-/// A first window is what whole segments fill of half a buffer (`tcp_select_initial_window`), which is of whole pages.
+/// A first window is the part of half a buffer that whole segments fill
+/// (`tcp_select_initial_window`); the buffer has whole pages.
 const PAGE_BYTES: u64 = 4096;
-/// Memory that a full segment of Ethernet takes: 2048 bytes of data and headers and 256 of `struct sk_buff`.
+/// Memory that a full segment of Ethernet takes: 2048 bytes of data and headers and 256 of
+/// `struct sk_buff`.
 const TRUE_SIZE_BYTES: u64 = 2304;
-/// Payload of such a segment without options.
+/// Payload of a full segment of Ethernet without options.
 const ETHERNET_PAYLOAD_BYTES: u64 = 1460;
 
-/// What has arrived and cannot be given away yet.
+/// Data received that the application has not consumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// In order and not read, bytes.
+    /// Data in order and not read, bytes.
     pub unread: u64,
-    /// Behind gaps, bytes.
+    /// Data behind gaps, bytes.
     pub waiting: u64,
-    /// From the first gap to the end of what waits, bytes.
+    /// Distance from the first gap to the end of the data behind gaps, bytes.
     pub extent: u64,
 }
 
@@ -54,8 +58,8 @@ pub struct RightSizing {
     rtt: Duration,
     /// The end of the window that is being filled, and since when.
     window: Option<(u64, Instant)>,
-    /// Timestamp that came back last (0: none): only the first segment that brings one measures, and a bare ACK
-    /// before it takes its place.
+    /// Timestamp that was echoed last (0: none). Only the first segment with an echo is a
+    /// measurement, and a bare ACK with the same echo before it prevents that.
     last_echo: u32,
 }
 
@@ -81,14 +85,14 @@ impl RightSizing {
         }
     }
 
-    /// What may be buffered now, bytes.
+    /// Returns the bytes that may be buffered now.
     #[inline]
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// No segment so far carried as much as this one, `len` bytes: it shows how much of the first buffer is payload
-    /// (`tcp_measure_rcv_mss`, in parts of 256). Before, half was expected to be.
+    /// A segment of `len` bytes is larger than all before. It shows how much of the first buffer is
+    /// payload (`tcp_measure_rcv_mss`, in parts of 256). Before, half was assumed.
     #[inline]
     pub fn on_larger(&mut self, len: u64) {
         if self.is_on {
@@ -108,7 +112,7 @@ impl RightSizing {
         Some(FirstBuffer { offered: self.buffer / 2, holds })
     }
 
-    /// It can never be more than `max` bytes.
+    /// Limits the buffer to `max` bytes.
     pub fn limit_to(&mut self, max: u64) {
         self.max = self.max.min(max);
         self.capacity = self.capacity.min(self.max);
@@ -119,17 +123,17 @@ impl RightSizing {
         (self.round_start, self.read_at_start) = (now, read);
     }
 
-    /// True if it matters that a segment brings back this timestamp.
+    /// True if this echoed timestamp is not the last one again.
     #[inline]
     pub fn is_news(&self, echo: u32) -> bool {
         self.is_on && self.last_echo != echo
     }
 
-    /// A segment of `len` bytes brought back a timestamp of ours, made `age` ago, that is news. `full` is the
-    /// size of the largest segment so far.
+    /// A segment of `len` bytes echoed a new timestamp of ours, made `age` ago. `full` is the size
+    /// of the largest segment so far.
     pub fn on_echo(&mut self, echo: u32, age: Duration, len: u64, full: u64, unread: u64) {
         self.last_echo = echo;
-        // Of full segments alone, and of which size these are is not known at first.
+        // Only full segments are measured, and which size these have is not known at first.
         if len < full.max(MSS_DEFAULT) || age.is_zero() {
             return;
         }
@@ -141,8 +145,9 @@ impl RightSizing {
         }
     }
 
-    /// Data in order up to `rcv_nxt`; the last ACK offered a window of `offered` bytes. A window that has filled took
-    /// a round trip or more (`tcp_rcv_rtt_measure`, which counts it from here, not from that ACK).
+    /// Processes data in order up to `rcv_nxt`; the last ACK offered a window of `offered` bytes.
+    /// Filling that window took a round trip or more (`tcp_rcv_rtt_measure`, which starts here, not
+    /// at that ACK).
     #[inline]
     pub fn on_in_order(&mut self, now: Instant, rcv_nxt: u64, offered: u64) {
         if !self.is_on {
@@ -159,7 +164,7 @@ impl RightSizing {
         self.window = Some((rcv_nxt + offered, now));
     }
 
-    /// Something arrived behind a gap: room for it beside what is in order.
+    /// Data was received behind a gap: makes room for it beside the data in order.
     #[inline]
     pub fn on_gap(&mut self, extent: u64, mss: u64) {
         if self.is_on {
@@ -167,20 +172,22 @@ impl RightSizing {
         }
     }
 
-    /// The round trip as a receiver can tell it; zero before it could.
+    /// Returns the receiver's estimate of the round trip; zero if it has none.
     pub const fn round_trip(&self) -> Duration {
         self.rtt
     }
 
-    /// True if a round trip is over, which reading tells ([`RightSizing::on_read`]).
+    /// True if a round trip is over, so that the bytes read are to be compared
+    /// ([`RightSizing::on_read`]).
     #[inline]
     pub fn round_is_over(&self, now: Instant) -> bool {
         self.is_on && !self.rtt.is_zero() && now.saturating_since(self.round_start) >= self.rtt
     }
 
-    /// A round is over with `read` bytes read: grows if more was read in it than in any before.
+    /// A round is over after `read` bytes of the stream were read: grows the buffer if more was
+    /// read in it than in any before.
     pub fn on_read(&mut self, now: Instant, read: u64, backlog: Backlog, mss: u64) {
-        // What is not read has slowed the reader down, not the sender.
+        // Bytes that are not read were limited by the reader, not by the sender.
         let copied = (read - self.read_at_start).saturating_sub(backlog.unread);
         let known = self.known(mss);
         if copied > known {
@@ -248,9 +255,10 @@ mod tests {
         }
     }
 
-    /// The figures of a 6.18 client's own trace point `tcp_rcvbuf_grow` over 5 Mbit/s and 80 ms, in its order:
-    /// 18,038 bytes in the first round, which is long because requests and their ACKs hide the round trip; 28,960 in
-    /// the next; then a gap with 95,568 bytes from it to the end of what waits.
+    /// The figures of the trace point `tcp_rcvbuf_grow` in a 6.18 client over 5 Mbit/s and 80 ms,
+    /// in its order. In the first round 18,038 bytes were read; it is long because requests and
+    /// their ACKs hide the round trip. The next had 28,960. Then came a gap, with 95,568 bytes from
+    /// it to the end of the data behind it.
     #[test]
     fn the_buffer_grows_as_a_kernel_said_of_its_own() {
         let mut sizing = linux();
@@ -261,7 +269,8 @@ mod tests {
         echo(&mut sizing, 8, 83, MSS);
         assert!(sizing.round_is_over(at(378)));
         sizing.on_read(at(378), 18_039, Backlog::default(), MSS);
-        // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than there is: 131,072 · 160/256, as 1448 · 256/2304 is 160.9.
+        // 2·18,038 + 2·36,076·3558/14,480 = 53,804 is less than the size so far, 131,072 · 160/256
+        // (1448 · 256/2304 is 160.9).
         assert_eq!(sizing.capacity(), 81_920);
         assert!(!sizing.round_is_over(at(460)) && sizing.round_is_over(at(461)));
         sizing.on_read(at(463), 18_039 + 28_960, Backlog::default(), MSS);
@@ -271,7 +280,8 @@ mod tests {
         assert_eq!(sizing.capacity(), 57_920 + 95_568);
     }
 
-    /// Its third round: 33,304 bytes were read, of which 2896 more waited to be.
+    /// The third round of the same trace: 33,304 bytes were delivered, of which 2896 waited to be
+    /// read.
     #[test]
     fn what_waits_to_be_read_is_not_counted() {
         let mut sizing = linux();
@@ -298,13 +308,13 @@ mod tests {
         assert_eq!(sizing.rtt, Duration::from_millis(90));
     }
 
-    /// Without timestamps a window is filled before a round trip is known. The same trace point, of a client with
-    /// segments of 1460 bytes: 67,160 copied, then a clamp of 1,101,423.
+    /// Without timestamps, a window must be filled before a round trip is known. The same trace
+    /// point, in a client with segments of 1460 bytes: 67,160 copied, then a clamp of 1,101,423.
     #[test]
     fn a_window_that_fills_tells_the_round_trip() {
         let mut sizing = RightSizing::new(&LINUX, 32 << 20);
         sizing.begin(at(81), 1);
-        // Rounded to units of 1024, 64,512 were offered; counted from the end of the first segment.
+        // The offer, rounded to units of 1024, is 64,512 bytes from the end of the first segment.
         let nth = |n: u64| 1 + n * 1460;
         sizing.on_in_order(at(160), nth(1), 64_512);
         sizing.on_in_order(at(480), nth(45), 81_920);

@@ -6,14 +6,16 @@
 
 use units::Duration;
 
-/// `TCP_FASTRETRANS_THRESH`: ACKs that repeat themselves and go out at once, so that a loss is seen no later.
+/// `TCP_FASTRETRANS_THRESH`: duplicate ACKs that go out at once, so that the sender sees a loss no
+/// later.
 const AT_ONCE: u32 = 3;
-/// `tcp_comp_sack_nr`: ACKs held back at most.
+/// `tcp_comp_sack_nr`: most ACKs held back.
 const MOST_HELD: u32 = 44;
 /// `tcp_comp_sack_delay_ns`: the longest time that an ACK is held back.
 const LONGEST: Duration = Duration::from_millis(1);
-/// `TCP_SACK_BLOCKS_EXPECTED`: of so many blocks each ACK tells for sure. What would be told of less often for a change beyond them is
-/// told of first.
+/// `TCP_SACK_BLOCKS_EXPECTED`: the number of blocks that each ACK is sure to report. A change of a
+/// later block would reduce how often the blocks before it are reported, so the ACKs held back are
+/// sent first.
 const BLOCKS_EXPECTED: usize = 2;
 
 /// Times for which a kernel holds back ACKs.
@@ -40,25 +42,25 @@ impl SackHold {
     }
 }
 
-/// What to do about an arrival out of order.
+/// Decision about the ACK of data out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GapVerdict {
     /// An ACK at once.
     Now,
-    /// None yet.
+    /// No ACK yet.
     Hold,
-    /// One at once for all that came before; this arrival's is held back.
+    /// An ACK at once for all data before; the ACK of this data is held back.
     TellOthers,
 }
 
 /// An arrival out of order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
-    /// What is expected next, an offset.
+    /// Next offset expected.
     pub next: u64,
-    /// Which of the blocks told of last it extends; `None`: it begins one.
+    /// Index of the last reported block that the data extends; `None`: it begins one.
     pub extends: Option<usize>,
-    /// How many blocks there were before.
+    /// Number of blocks before.
     pub blocks: usize,
 }
 
@@ -75,12 +77,13 @@ impl SackCompression {
         Self { held: 0, repeats: 0, repeats_of: 0 }
     }
 
-    /// Part of a gap was filled, by no more than one segment: what is repeated is another ACK.
+    /// Part of a gap was filled, by no more than one segment: the duplicates are of another ACK
+    /// now.
     pub(super) fn on_fill(&mut self, next: u64) {
         self.count(next);
     }
 
-    /// True if an ACK that repeats that of `next` is one of the first.
+    /// True if this duplicate ACK of `next` is one of the first.
     fn count(&mut self, next: u64) -> bool {
         if self.repeats_of != next {
             self.repeats_of = next;
@@ -103,7 +106,7 @@ impl SackCompression {
         if tells { GapVerdict::TellOthers } else { GapVerdict::Hold }
     }
 
-    /// An ACK left that has told of all.
+    /// An ACK that reports everything was sent.
     pub(super) fn on_ack_sent(&mut self) {
         self.held = 0;
     }
@@ -126,7 +129,7 @@ mod tests {
         }
         acks.on_ack_sent();
         assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
-        // A segment of the gap has come, and one ACK for that: two more.
+        // A segment of the gap was received, and one ACK sent for it: two more go out at once.
         acks.on_fill(200);
         for verdict in [GapVerdict::Now, GapVerdict::Now, GapVerdict::Hold] {
             assert_eq!(acks.on_gap(gap(200, Some(0), 1)), verdict);
@@ -141,7 +144,8 @@ mod tests {
         assert_eq!(verdicts[47], GapVerdict::Now);
     }
 
-    /// A third block, or one that changes at the third place or beyond, pushes back what is held.
+    /// A new third block, or a change of the third or a later one, would push blocks out whose ACKs
+    /// are held back.
     #[test]
     fn what_would_be_pushed_back_is_told_first() {
         let mut acks = SackCompression::new();
@@ -154,7 +158,7 @@ mod tests {
         assert_eq!(acks.on_gap(gap(100, Some(1), 3)), GapVerdict::Hold);
         assert_eq!(acks.on_gap(gap(100, Some(2), 3)), GapVerdict::TellOthers);
         acks.on_ack_sent();
-        // Nothing is held back that could get lost.
+        // No ACK is held back whose blocks could be pushed out.
         assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);
     }
 

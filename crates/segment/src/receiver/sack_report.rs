@@ -1,4 +1,4 @@
-//! The SACK option of the next ACK: what came twice, and what waits behind gaps.
+//! The SACK option of the next ACK: duplicates, and the ranges behind gaps.
 
 use super::reassembly::Reassembly;
 use crate::segment::SackBlocks;
@@ -7,7 +7,7 @@ use units::SeqNum;
 /// Contents of the next SACK option beside the ranges that wait behind gaps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackReport {
-    /// Offsets of what came twice (RFC 2883).
+    /// Offsets of duplicate data (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Blocks of the ranges that waited before a FIN closed the last gap. Linux sends its ACK
     /// before it clears them (`tcp_fin`).
@@ -17,7 +17,7 @@ pub(super) struct SackReport {
 }
 
 impl SackReport {
-    /// Reports that `[left, right)` came twice.
+    /// Reports that `[left, right)` was received twice.
     pub(super) const fn note_duplicate(&mut self, left: u64, right: u64) {
         self.duplicate = Some((left, right));
     }
@@ -27,7 +27,7 @@ impl SackReport {
         self.leaves_last_out = leaves;
     }
 
-    /// A FIN closed the last gap: reports these blocks once more. `forgets` drops what came twice.
+    /// A FIN closed the last gap: reports these blocks once more. `forgets` drops the duplicate.
     pub(super) fn on_fin(&mut self, blocks: Option<SackBlocks>, forgets: bool) {
         self.before_fin = blocks.filter(|blocks| !blocks.is_empty());
         self.duplicate = self.duplicate.filter(|_| !forgets);
@@ -47,8 +47,8 @@ impl SackReport {
         }
     }
 
-    /// Appends the report, `max` blocks at most: what came twice first, then the ranges that
-    /// changed last (RFC 2018 §4, RFC 2883 §4). `irs` is the sequence number of offset 0.
+    /// Appends the report, `max` blocks at most: the duplicate first, then the ranges that changed
+    /// last (RFC 2018 §4, RFC 2883 §4). `irs` is the sequence number of offset 0.
     pub(super) fn write(
         &mut self,
         irs: SeqNum,
@@ -75,7 +75,7 @@ impl SackReport {
     }
 }
 
-/// Blocks of all that waits behind gaps, the latest first.
+/// Returns blocks of all ranges behind gaps, the latest first.
 #[cold]
 pub(super) fn blocks_of(irs: SeqNum, waiting: &Reassembly) -> SackBlocks {
     let mut blocks = SackBlocks::NONE;
@@ -91,7 +91,7 @@ fn push(irs: SeqNum, ranges: impl Iterator<Item = (u64, u64)>, blocks: &mut Sack
 mod tests {
     use super::*;
 
-    /// Ten bytes each, at 10, 30, 50 and 70.
+    /// Four ranges of ten bytes each, at 10, 30, 50 and 70.
     fn four_ranges() -> Reassembly {
         let (mut waiting, mut rcv_nxt) = (Reassembly::with_reports(4), 0);
         for left in [10, 30, 50, 70] {
@@ -106,7 +106,7 @@ mod tests {
         blocks.as_slice().iter().map(|(left, _)| left.0).collect()
     }
 
-    /// RFC 2883 §4: what came twice is the first block. It is reported once.
+    /// RFC 2883 §4: the duplicate is the first block. It is reported once.
     #[test]
     fn a_repetition_is_reported_once_and_first() {
         let (mut report, waiting) = (SackReport::default(), four_ranges());

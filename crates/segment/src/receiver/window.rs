@@ -1,6 +1,7 @@
-//! The window that the receiver offers: its right edge never moves back (RFC 9293 §3.8.6), grows in
-//! steps worth telling (silly window avoidance, §3.8.6.2.2), and is never more than there is room for beside what
-//! waits to be read or for a gap to be filled. How much room there is decides [`super::right_sizing`].
+//! The window that the receiver offers. Its right end never moves back (RFC 9293 §3.8.6) and grows
+//! in steps that are worth an ACK (silly window avoidance, §3.8.6.2.2). It never exceeds the room
+//! beside data that waits to be read or for a gap to be filled; [`super::right_sizing`] decides on
+//! that room.
 
 use super::config::ReceiveConfig;
 use super::right_sizing::Backlog;
@@ -8,12 +9,12 @@ use super::right_sizing::Backlog;
 /// Largest window that a SYN can offer.
 const UNSCALED_MAX: u64 = 65_535;
 
-/// The receive buffer, and what is in it.
+/// The receive buffer, and the data in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// What may be buffered, bytes.
+    /// Bytes that may be buffered.
     pub capacity: u64,
-    /// What is.
+    /// Data in the buffer.
     pub backlog: Backlog,
 }
 
@@ -26,25 +27,27 @@ impl Room {
 /// Offered receive window.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferedWindow {
-    /// What is offered at most, bytes: it follows the capacity by two segments for each one that
-    /// arrives (Linux `rcv_ssthresh`).
+    /// Largest offer, bytes: it follows the capacity by two segments for each one received (Linux
+    /// `rcv_ssthresh`).
     limit: u64,
     /// One past the last byte offered.
     edge: u64,
     shift: u8,
-    /// To units of the shift, as Linux does (`__tcp_select_window`); otherwise down.
+    /// Offers are rounded up to units of the shift, as Linux does (`__tcp_select_window`);
+    /// otherwise down.
     rounds_up: bool,
     steady: SteadyOffer,
 }
 
-/// What is offered as long as nothing waits in the buffer. Every segment carries a window, and mostly it is this one.
+/// The offer as long as no data waits in the buffer. Every segment carries a window, and mostly
+/// this one.
 #[derive(Clone, Copy, Debug)]
 struct SteadyOffer {
     /// The room that it follows from, bytes.
     room: u64,
-    /// As on the wire.
+    /// The window field, as on the wire.
     field: u16,
-    /// The same in bytes.
+    /// The offer in bytes.
     bytes: u64,
 }
 
@@ -67,7 +70,7 @@ impl OfferedWindow {
         }
     }
 
-    /// What can be offered, and is worth buffering, at most, bytes.
+    /// Returns the largest window, bytes, that can be offered and is worth buffering.
     pub fn max(config: &ReceiveConfig, scaling: bool) -> u64 {
         let ceiling = if scaling { u64::from(u32::MAX) >> 2 } else { UNSCALED_MAX };
         u64::from(config.max_window).min(ceiling)
@@ -90,26 +93,26 @@ impl OfferedWindow {
         self.edge
     }
 
-    /// What is offered now beyond `rcv_nxt`, as on the wire.
+    /// Returns the window from `rcv_nxt` to the end offered, as on the wire.
     pub fn field(&self, rcv_nxt: u64) -> u16 {
         (self.edge.saturating_sub(rcv_nxt) >> self.shift).min(UNSCALED_MAX) as u16
     }
 
-    /// The peer's SYN has come: its data is welcome up to what an unscaled window could offer of
-    /// `capacity` bytes.
+    /// The peer's SYN was received: accepts its data up to the unscaled window for `capacity`
+    /// bytes.
     pub fn open(&mut self, rcv_nxt: u64, capacity: u64) {
         self.edge = rcv_nxt + capacity.min(UNSCALED_MAX);
     }
 
-    /// The handshake is complete: what is offered next is in units of the shift, and growth begins there, as captures
-    /// of a 6.18 kernel show.
+    /// The handshake is complete. Later offers are in units of the shift, and growth starts from a
+    /// whole number of them, as captures of a 6.18 kernel show.
     pub fn begin(&mut self) {
         if self.rounds_up {
             self.limit = self.limit.next_multiple_of(1 << self.shift);
         }
     }
 
-    /// The edge that could be offered.
+    /// Returns the right end that could be offered.
     #[inline]
     fn possible_edge(&self, rcv_nxt: u64, room: Room) -> u64 {
         (rcv_nxt + room.free().min(self.limit)).max(self.edge)
@@ -121,7 +124,8 @@ impl OfferedWindow {
         self.limit < capacity
     }
 
-    /// A segment arrived: two more of size `mss` may be offered if there is room. True if so.
+    /// A segment was received: two more of size `mss` may be offered if there is room. Returns true
+    /// if so.
     #[inline]
     pub fn on_arrival(&mut self, mss: u64, room: Room) -> bool {
         let before = self.limit;
@@ -129,7 +133,7 @@ impl OfferedWindow {
         self.limit > before
     }
 
-    /// Offers all there is and answers the window field of a segment that acknowledges `rcv_nxt`.
+    /// Offers all room and returns the window field of a segment that acknowledges `rcv_nxt`.
     #[inline(always)]
     pub fn offer(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         let edge = rcv_nxt + self.steady.bytes;
@@ -145,18 +149,20 @@ impl OfferedWindow {
         self.offer_anew(rcv_nxt, room, in_syn)
     }
 
-    /// As [`OfferedWindow::offer`], where something is other than it was, or waits.
+    /// The slow path of [`OfferedWindow::offer`]: the room has changed, or data waits.
     #[inline(never)]
     fn offer_anew(&mut self, rcv_nxt: u64, room: Room, in_syn: bool) -> u16 {
         if !in_syn {
             self.note_steady(room.capacity.min(self.limit));
         }
         let shift = if in_syn { 0 } else { self.shift };
-        // Linux decides a SYN-ACK's window before it looks at the SYN's data (`tcp_make_synack`: `rsk_rcv_wnd`).
+        // Linux decides on a SYN-ACK's window before it looks at the SYN's data (`tcp_make_synack`:
+        // `rsk_rcv_wnd`).
         let from = if in_syn && self.rounds_up { rcv_nxt.min(1) } else { rcv_nxt };
         let window = self.possible_edge(from, room).saturating_sub(from);
-        // In units of the shift: rounded up, so that nothing is scaled away (Linux), or down, but, as long as that
-        // costs less than a unit beyond the buffer, not to less than was promised.
+        // The offer is in units of the shift. Linux rounds up, so that no byte is lost in scaling.
+        // Otherwise the offer is rounded down, but not below the last offer, as long as that costs
+        // less than a unit more than the buffer has.
         let promised = self.edge.saturating_sub(from).div_ceil(1 << shift);
         let keeps = (promised << shift) + room.backlog.unread < room.capacity + (1 << shift);
         let whole = self.in_units(window, shift);
@@ -169,15 +175,14 @@ impl OfferedWindow {
         if self.rounds_up { window.div_ceil(1 << shift) } else { window >> shift }
     }
 
-    /// Keeps what an empty buffer with `room` bytes would offer, unless more has been promised.
+    /// Remembers the offer of an empty buffer with `room` bytes, unless a larger one was made.
     fn note_steady(&mut self, room: u64) {
         let field = self.in_units(room, self.shift).min(UNSCALED_MAX);
         self.steady = SteadyOffer { room, field: field as u16, bytes: field << self.shift };
     }
 
-    /// True if the peer should be told that the window has opened: what it was offered last is
-    /// nearly used up, and at least a segment, or half the buffer, can be added. Otherwise the next
-    /// ordinary ACK tells soon enough.
+    /// True if the peer should get a window update: the last offer is nearly used up, and at least
+    /// a segment, or half the buffer, can be added. Otherwise the next regular ACK is soon enough.
     #[inline]
     pub fn update_is_due(&self, rcv_nxt: u64, room: Room, mss: u64) -> bool {
         let gain = self.possible_edge(rcv_nxt, room) - self.edge;
@@ -213,7 +218,8 @@ mod tests {
     };
 
     proptest! {
-        /// What is kept of the last offer changes no offer: one that forgets it before each answers the same.
+        /// The remembered offer changes no offer: a window that forgets it before each offer
+        /// returns the same.
         #[test]
         fn a_steady_offer_is_what_would_be_offered_anew(
             initial_window in 1_u32..200_000,

@@ -1,4 +1,4 @@
-//! ACKs: the sender reads what a segment acknowledges, and the connection follows.
+//! ACKs: the sender reads the acknowledgement of a segment, and the connection changes its state.
 
 use super::{Connection, State};
 use crate::path::Path;
@@ -63,8 +63,8 @@ impl Connection {
         self.note_progress(now, path);
     }
 
-    /// A newer segment's window replaces the old, unless it counts from what was acknowledged
-    /// before (RFC 9293 §3.10.7.4). True if it changed.
+    /// A newer segment's window replaces the old one, unless its acknowledgement is older (RFC 9293
+    /// §3.10.7.4). True if it changed.
     #[inline]
     fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
         if !self.peer_window.takes(left, una, self.sender.una()) {

@@ -1,32 +1,33 @@
-//! Which bytes of a segment are news: for whoever keeps the bytes beside the core. All of it asks and
-//! changes nothing; stream offsets count payload bytes from the stream's first.
+//! Queries for engines that keep the stream's bytes outside the core: the bytes of a segment that
+//! are new. None changes state; stream offsets count payload bytes from the stream's first.
 
 use super::{Connection, State};
 use crate::segment::{Flags, Segment};
 use std::ops::Range;
 
 impl Connection {
-    /// Stream offset of the first payload byte of `segment`. It is −1 if that byte has the sequence number of
-    /// the peer's SYN: the segment is acceptable (RFC 9293 §3.10.7.4), and the stream begins with its second
-    /// byte. `None` if the segment begins before the SYN.
+    /// Returns the stream offset of the first payload byte of `segment`; `None` if the segment
+    /// begins before the SYN. The offset is −1 if the byte has the sequence number of the peer's
+    /// SYN: the segment is acceptable (RFC 9293 §3.10.7.4), and the stream begins with its second
+    /// byte.
     pub fn payload_offset(&self, segment: &Segment) -> Option<i64> {
         let first = segment.seq + u32::from(segment.has(Flags::SYN));
         // The peer's SYN has offset 0 in its sequence space.
         Some(self.receiver.offset_of(first)? as i64 - 1)
     }
 
-    /// Appends to `gaps` what of the payload of `segment` has not arrived, ascending, as stream offsets
-    /// `[left, right)`.
+    /// Appends to `gaps` the parts of the payload of `segment` that have not been received,
+    /// ascending, as stream offsets `[left, right)`.
     pub fn gaps(&self, segment: &Segment, gaps: &mut Vec<(u64, u64)>) {
         if self.state == State::SynSent {
-            // Where the stream begins, the SYN says that comes with it.
+            // The SYN in the segment defines the start of the stream.
             if segment.has(Flags::SYN) && segment.len > 0 {
                 gaps.push((0, segment.len.into()));
             }
             return;
         }
         let Some(offset) = self.payload_offset(segment) else { return };
-        // What lies below the stream is nobody's.
+        // Bytes below the stream do not count.
         let (mut left, right) = (offset.max(0) as u64, (offset + i64::from(segment.len)) as u64);
         while left < right {
             let arrived = self.arrived_until(left);
@@ -53,7 +54,8 @@ impl Connection {
         self.receiver.beyond().map(|(left, right)| left - 1..right - 1)
     }
 
-    /// Everything from stream offset `from` up to this has arrived; `from` itself if nothing has.
+    /// Returns the end of the data received without a gap from stream offset `from`; `from` itself
+    /// if that byte is missing.
     pub fn arrived_until(&self, from: u64) -> u64 {
         self.receiver.arrived_until(from + 1) - 1
     }

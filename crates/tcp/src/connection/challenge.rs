@@ -1,6 +1,6 @@
-//! Answers to segments that a stranger may have forged (RFC 5961), and to those that are merely not
-//! acceptable: an ACK that tells the true peer where we are, rarely enough that no two hosts can keep
-//! each other answering and nobody can make us flood a third.
+//! Answers to segments that an attacker may have forged (RFC 5961), and to segments that are not
+//! acceptable. An ACK gives the true peer our sequence numbers. The rate is limited so that two
+//! hosts do not keep answering each other, and so that attackers cannot make us flood a third host.
 
 use super::{Connection, State};
 use crate::guard::Guard;
@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::segment::{Flags, Segment};
 use units::Instant;
 
-/// Why a segment's sequence number or timestamp is not acceptable.
+/// The reason for which a segment's sequence number or timestamp is not acceptable.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unacceptable {
     /// Outside the window.
@@ -18,7 +18,7 @@ pub(super) enum Unacceptable {
 }
 
 impl Connection {
-    /// A reset or SYN in the window (RFC 9293 §3.10.7.4, second and fourth check).
+    /// Processes a reset or SYN in the window (RFC 9293 §3.10.7.4, second and fourth check).
     pub(super) fn handle_control(
         &mut self,
         now: Instant,
@@ -51,9 +51,9 @@ impl Connection {
         }
     }
 
-    /// An unacceptable segment other than a reset is answered with an ACK (RFC 9293 §3.10.7.4, first
-    /// check). One with data may be a repetition whose ACK was lost, so it is answered every time, and
-    /// as it is not itself an answer, no loop comes of it.
+    /// Answers an unacceptable segment other than a reset with an ACK (RFC 9293 §3.10.7.4, first
+    /// check). A segment with data may be a retransmission after a lost ACK, so it is answered
+    /// every time; because it is not itself an answer, this makes no loop.
     pub(super) fn on_unacceptable(
         &mut self,
         now: Instant,
@@ -73,11 +73,11 @@ impl Connection {
             return self.challenge(now, guard);
         }
         if self.state == State::TimeWait && segment.has(Flags::FIN) {
-            // The peer has not heard our last ACK: the wait begins anew.
+            // The peer did not receive our last ACK: the wait starts again.
             self.timers.start_time_wait(now);
         }
-        // The duplicate is booked: D-SACK tells the peer which data came twice.
-        // In TIME-WAIT Linux has no state for that (`tcp_timewait_state_process`).
+        // D-SACK reports the duplicate data to the peer. In TIME-WAIT Linux has no state for that
+        // (`tcp_timewait_state_process`).
         if let Some(left) = left.filter(|_| segment.len > 0 && self.state != State::TimeWait) {
             self.receiver.on_duplicate(left, segment);
         }
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// The peer has not heard our SYN-ACK: it goes again.
+    /// Retransmits our SYN-ACK, which the peer did not receive.
     fn on_repeated_syn(&mut self, now: Instant, guard: &mut Guard) {
         if self.timers.may_answer_invalid(now, guard) {
             self.sender.lose_all();

@@ -25,8 +25,8 @@ impl Connection {
         };
     }
 
-    /// Both sides have finished. The state alone does not say so: it is left when the application shuts down, as in Linux, and
-    /// data may wait before our FIN.
+    /// True if both sides have finished. The state alone does not show this: it changes when the
+    /// application shuts down, as in Linux, and data may wait before our FIN.
     fn have_both_finished(&self) -> bool {
         match self.state {
             State::TimeWait => true,
@@ -100,7 +100,8 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN has arrived in order. Who has sent a FIN has nothing more to say, and answers at once (Linux `tcp_fin`).
+    /// The peer's FIN was received in order. An end that has sent its FIN has no more data for the
+    /// ACK to wait for, and acknowledges at once (Linux `tcp_fin`).
     pub(super) fn on_peer_fin(&mut self, now: Instant) {
         if matches!(self.state, State::FinWait1 | State::FinWait2 | State::TimeWait) {
             self.receiver.demand_ack();
@@ -113,7 +114,8 @@ impl Connection {
         }
     }
 
-    /// In TIME-WAIT, a SYN with a number beyond those of this incarnation opens the next.
+    /// True if a SYN received in TIME-WAIT opens the next incarnation, because its number is above
+    /// those of this one.
     pub(crate) fn gives_way_to(&self, segment: &Segment) -> bool {
         self.state == State::TimeWait
             && segment.has(Flags::SYN)

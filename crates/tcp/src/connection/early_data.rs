@@ -1,4 +1,5 @@
-//! Data before the handshake has ended: whether it may leave, and what the SYNs say of Fast Open.
+//! Data before the handshake has ended: the decision if it may leave, and the Fast Open options of
+//! the SYNs.
 
 use crate::fast_open::SynExchange;
 

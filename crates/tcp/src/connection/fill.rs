@@ -1,4 +1,5 @@
-//! What every segment carries whatever it is sent for: numbers, window, options, and reports for gateways on the way.
+//! The fields of every segment, whatever its purpose: numbers, window, options, and reports for
+//! gateways on the path.
 
 use super::output::Departure;
 use super::{Connection, PendingReset};
@@ -77,8 +78,8 @@ impl Connection {
         }
     }
 
-    /// Options of a segment other than SYN. A segment sent again keeps its size: SACK blocks wait
-    /// for one that has room.
+    /// Sets the options of a segment other than a SYN. A retransmission keeps its size: SACK blocks
+    /// wait for a segment that has room.
     #[inline(always)]
     fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
         let options = &mut out.options;

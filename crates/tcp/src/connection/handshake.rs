@@ -1,4 +1,4 @@
-//! Opening: three-way or accelerated, active or passive, and what the SYNs agree on
+//! Opening: three-way or accelerated, active or passive, and the agreement of the SYNs on options
 //! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
 
 use super::{Connection, PendingReset, State, ticks};
@@ -42,7 +42,7 @@ impl Connection {
         if let Some(ts) = segment.options.timestamps.filter(|_| self.sender.terms().timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
-        // Of a SYN's window that is answered with data, the SYN-ACK takes none.
+        // The SYN-ACK takes nothing from the window of a SYN that is answered with data.
         let early = self.config.opening == Opening::FastOpen && self.state == State::SynReceived;
         self.sender.begin_window(u64::from(segment.window) + u64::from(early));
         let finishes = segment.has(Flags::FIN) && segment.has(Flags::ACK);
@@ -55,12 +55,12 @@ impl Connection {
         }
     }
 
-    /// Our SYN-ACK left as a cookie and is known to have arrived.
+    /// Records that our SYN-ACK left as a cookie and was received by the peer.
     pub(crate) fn assume_syn_sent(&mut self) {
         self.sender.assume_syn_sent();
     }
 
-    /// What both sides support is in force.
+    /// Puts the options that both sides support in force.
     fn agree(&mut self, path: &mut Path, syn: &Segment) {
         let (offered, config) = (&syn.options, &self.config);
         let sack = config.sack && offered.sack_permitted;
@@ -88,7 +88,8 @@ impl Connection {
         self.sender.agree(SenderTerms { mss, sack, timestamps, ecn });
     }
 
-    /// The options of our SYN or SYN-ACK: in an answer only what the peer offered too.
+    /// Returns the options of our SYN or SYN-ACK; an answer has only those that the peer offered
+    /// too.
     pub(super) fn syn_options(&self, now: Instant) -> TcpOptions {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
@@ -119,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// RFC 6298 §5.7: after a lost SYN the timeout begins anew, with 3 s.
+    /// Applies RFC 6298 §5.7: after a lost SYN the timeout starts again, with 3 s.
     pub(super) fn on_handshake_done(&mut self, path: &mut Path) {
         let handshake = self.config.opening != Opening::OneWay;
         if handshake && self.sender.counts().timeouts > 0 && !path.rtt.has_sample() {
@@ -128,8 +129,8 @@ impl Connection {
         }
     }
 
-    /// All that is outstanding is the answer to an opening without handshake, which nobody answers. Were
-    /// it lost, the peer's data would come again and ask for it.
+    /// True if only the answer to an opening without handshake is outstanding, which is never
+    /// acknowledged. If it were lost, the peer would retransmit its data and cause another.
     pub(super) fn is_one_way_answer(&self) -> bool {
         let answers = self.state == State::SynReceived && self.config.opening == Opening::OneWay;
         answers && self.sender.nxt() <= 1
@@ -140,7 +141,7 @@ impl Connection {
         let una = self.ack_offset(segment.ack).filter(|_| segment.has(Flags::ACK));
         let accepted = una.filter(|&una| una > self.sender.una() && una <= self.sender.nxt());
         if segment.has(Flags::ACK) && accepted.is_none() {
-            // The host answers with RST: this belongs to another incarnation.
+            // The host answers with RST: the segment is of another incarnation.
             if !segment.has(Flags::RST) {
                 self.ending.owe(PendingReset::Refuse(segment.ack));
             }
@@ -165,14 +166,15 @@ impl Connection {
             self.on_established(now);
             if self.config.opening == Opening::FastOpen && self.sender.written() > self.sender.nxt()
             {
-                // Who waits to write answers at once (`tcp_rcv_synsent_state_process`, `sk_write_pending`).
+                // An application that is about to write answers at once
+                // (`tcp_rcv_synsent_state_process`, `sk_write_pending`).
                 self.receiver.expect_answer(now);
             }
             self.on_handshake_done(path);
             self.handle_ack(now, path, (0, una), segment);
             if self.config.opening == Opening::OneWay {
-                // Agents without a handshake do not answer it: a bare ACK, of one that has sent all or
-                // waits for its turn on a shared path, would take a place in the queue.
+                // Agents without a handshake do not answer it. A bare ACK, sent when all data is
+                // sent or waits for its turn on a shared path, would take a slot in the queue.
                 self.receiver.waive_ack();
             }
             // The SYN counts also where its data does not.
@@ -185,17 +187,17 @@ impl Connection {
             }
             let partly = self.config.opening == Opening::FastOpen && una < self.sender.nxt();
             if una == 1 || partly {
-                // The peer took only the SYN, or a part of its data: the data that came with it or after it goes
-                // again at once (RFC 7413 §4.1.3).
+                // The peer accepted only the SYN, or a part of its data. The data sent with it or
+                // after it is retransmitted at once (RFC 7413 §4.1.3).
                 self.sender.lose_all();
                 self.sender.settle_in_flight(path);
             }
             self.sender.split_long_segments();
         } else {
-            // Simultaneous open: our SYN goes again, now with an ACK.
+            // Simultaneous open: our SYN is retransmitted, now with an ACK.
             self.state = State::SynReceived;
             if self.config.opening == Opening::FastOpen {
-                // Without what Fast Open added to it (`tcp_send_synack`).
+                // The retransmission has no option and no data of Fast Open (`tcp_send_synack`).
                 self.withdraw_fast_open();
             }
             self.sender.lose_all();

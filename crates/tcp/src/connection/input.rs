@@ -27,10 +27,10 @@ impl Connection {
         }
     }
 
-    /// Header prediction (Jacobson 1990; RFC 7323 §5.6): the next segment in order with
-    /// nothing but data and an ACK of what was sent. Answers the offset that it acknowledges. All
-    /// the checks of [`Connection::handle_synchronized`] pass then. A connection that is to close, and still sends, is mostly
-    /// answered by bare ACKs.
+    /// Header prediction (Jacobson 1990; RFC 7323 §5.6): recognizes the next segment in order with
+    /// nothing but data and an ACK of data sent. Returns the offset that it acknowledges. All
+    /// checks of [`Connection::handle_synchronized`] pass then. A connection that is about to
+    /// close, and still sends, mostly gets bare ACKs.
     #[inline]
     fn predicted_ack(&self, now: Instant, segment: &Segment) -> Option<u64> {
         let plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
@@ -163,7 +163,7 @@ impl Connection {
         }
         let una = self.ack_offset(segment.ack);
         let Some(una) = una.filter(|&una| una <= self.sender.nxt()) else {
-            // It acknowledges what was never sent.
+            // The segment acknowledges data that was never sent.
             guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
                 self.ending.owe(PendingReset::Refuse(segment.ack));
@@ -221,7 +221,7 @@ impl Connection {
         }
     }
 
-    /// Room that the data of a segment would take beyond what is held, bytes.
+    /// Returns the room that the data of a segment would take in addition, bytes.
     pub(crate) fn room_needed(&self, segment: &Segment) -> u64 {
         let left = self.receiver.offset_of(segment.seq).unwrap_or(0);
         self.receiver.room_to(left + u64::from(segment.len))
@@ -258,8 +258,9 @@ impl Connection {
         self.receiver.ack_number() + (self.receiver.rcv_nxt() as u32).wrapping_neg()
     }
 
-    /// RFC 9293 §3.10.7.4 and RFC 5961 §5, said in another way: the segment lies in the window, and
-    /// acknowledges nothing unsent and nothing older than the peer's largest window.
+    /// True if a segment passes checks equivalent to RFC 9293 §3.10.7.4 and RFC 5961 §5. It lies in
+    /// the window, and acknowledges nothing unsent and nothing older than the peer's largest
+    /// window.
     pub(crate) fn admits_data(&self, segment: &Segment) -> bool {
         let left = self.receiver.offset_of(segment.seq);
         let in_window = left.is_some_and(|left| {

@@ -14,20 +14,20 @@ use sender::Deadline;
 use std::ops::ControlFlow;
 use units::Instant;
 
-/// What came of a member's turn.
+/// Result of a member's turn to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TurnOutcome {
     /// A segment of new data leaves.
     Sent(Departure),
     /// It has nothing to send, or something of its own keeps it from sending: others may.
     Passed,
-    /// The window has no room for what it would send.
+    /// The window has no room for its next segment.
     NoRoom,
 }
 
 impl Connection {
-    /// Writes the next segment into `out` that does not wait for a turn: a reset, what opens, a probe,
-    /// what goes again, what ends.
+    /// Writes the next segment into `out` that does not wait for a turn: a reset, a SYN, a probe, a
+    /// retransmission, a FIN.
     pub(crate) fn poll_urgent(
         &mut self,
         now: Instant,
@@ -79,7 +79,7 @@ impl Connection {
         piece
     }
 
-    /// What goes again, if recovery and the window allow.
+    /// Returns the next retransmission, if recovery and the window allow one.
     fn repair_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
         let full = self.sender.mss();
         let forced = if self.sender.has_pending_repair() { full } else { 0 };
@@ -89,8 +89,9 @@ impl Connection {
         Some(piece)
     }
 
-    /// New data that goes in place of a retransmission, because its ACK tells whether a timeout was spurious (F-RTO): at
-    /// once and two segments at most (RFC 5682 §3.1, step 2.b). If none can go, the retransmission.
+    /// Returns new data to send in place of a retransmission, because its ACK shows whether a
+    /// timeout was spurious (F-RTO). It is sent at once, two segments at most (RFC 5682 §3.1, step
+    /// 2.b). If none can be sent, returns the retransmission.
     fn detection_piece(&mut self, path: &mut Path) -> Option<super::output::Piece> {
         if !self.sender.wants_new_data() {
             return None;
@@ -107,8 +108,8 @@ impl Connection {
         new
     }
 
-    /// The last segment, with the FIN (Padmanabhan & Katz 1998 §7.3: at once), if what data it carries
-    /// has room.
+    /// Returns the last segment, with the FIN (Padmanabhan & Katz 1998 §7.3: sent at once), if
+    /// there is room for its data.
     fn final_piece(&mut self, path: &Path) -> Option<super::output::Piece> {
         if !self.sender.has_fin() || self.sender.board().waiting() > 0 || path.holds_new_data() {
             return None;
@@ -117,7 +118,7 @@ impl Connection {
         self.new_piece(allowance).filter(|piece| piece.start + piece.len > self.sender.written())
     }
 
-    /// Something is to be sent again and waits for room.
+    /// True if a retransmission waits for room.
     pub(crate) fn waits_to_repair(&self) -> bool {
         self.state != State::Closed
             && (self.sender.has_pending_repair() || self.sender.board().waiting() > 0)
@@ -188,7 +189,8 @@ impl Connection {
         }
     }
 
-    /// The pacer lets nothing go before `at`: this member sees to it that somebody asks again then.
+    /// The pacer releases no segment before `at`: sets this member's timer, so that the host asks
+    /// again then.
     pub(crate) fn wait_for_pacer(&mut self, at: Instant) {
         self.timers.pacing = Deadline::at(at);
     }
@@ -203,7 +205,8 @@ impl Connection {
         if self.state == State::Closed { None } else { self.poll_bare(now, path, out) }
     }
 
-    /// For whom behind the other host it is there; `None`: for one of its own.
+    /// Sets the client behind the peer (a proxy) that the connection serves; with `None` it counts
+    /// as a client of its own.
     pub(crate) fn set_client(&mut self, client: Option<u64>) {
         self.sender.set_origin(origin_of(&self.tuple, client));
     }
@@ -212,14 +215,15 @@ impl Connection {
         self.sender.origin().client
     }
 
-    /// It is open and has sent nothing but what opens; the scheme opens as it did, by a handshake.
+    /// True if the connection is open and has sent nothing but its SYN, and both schemes open by a
+    /// handshake.
     pub(crate) fn may_change_scheme(&self, scheme: &Scheme) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
             && (self.sender.una(), self.sender.nxt()) == (1, 1)
             && ![&self.config, &scheme.shared_config()].iter().any(|c| c.opening == Opening::OneWay)
     }
 
-    /// Sends by another scheme, over a path that nothing was sent on.
+    /// Changes to another scheme, on a path on which nothing was sent.
     pub(crate) fn change_scheme(&mut self, scheme: &Scheme, path: &mut Path) {
         self.config = scheme.shared_config();
         let payload = u64::from(self.config.mss) - self.option_bytes();
@@ -229,33 +233,33 @@ impl Connection {
         self.move_to(path);
     }
 
-    /// Leaves the path of its own for one that it shares.
+    /// Leaves its own path for a shared one.
     pub(crate) fn move_to(&mut self, path: &mut Path) {
         self.sender.move_to(path);
     }
 
-    /// The connection is over: nothing is outstanding any more.
+    /// The connection is over: removes its outstanding data from the path.
     pub(crate) fn release(&mut self, path: &mut Path) {
         self.sender.release(path);
     }
 
-    /// True while it may have to send data, or to send it again.
+    /// True while the connection may have to send or retransmit data.
     pub(crate) fn may_need_path(&self) -> bool {
         !matches!(self.state, State::Closed | State::TimeWait)
     }
 
-    /// What happened to another member concerns what this one has outstanding too.
+    /// Applies an event of another member to this one's outstanding segments.
     pub(crate) fn on_upheaval(&mut self, now: Instant, path: &mut Path, upheaval: Upheaval) {
         let may_send = self.may_send_new();
         self.sender.on_upheaval(now, path, upheaval, may_send);
     }
 
-    /// What the path's members may know of this one's oldest outstanding segments.
+    /// Returns this member's oldest outstanding segments, for the path.
     pub(crate) fn front(&self) -> Front {
         self.sender.front()
     }
 
-    /// Digests what the ACKs of other members say of this one's segments.
+    /// Processes the evidence in other members' ACKs about this one's segments.
     pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
         self.allow_burst();
         let may_send = self.may_send_new();

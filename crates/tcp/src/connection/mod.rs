@@ -1,9 +1,11 @@
-//! A connection: *what* is sent. Ordered bytes, sequence numbers, flow control, states.
+//! A connection: decides *what* is sent. It has the ordered bytes, sequence numbers, flow control
+//! and states.
 //!
-//! Its `Sender` has the outstanding segments; its path decides how much may go, and when. The
-//! files follow RFC 9293: `handshake` opens, `input` digests segments in the order of §3.10.7,
-//! `acks` passes acknowledgements to the sender, `output` builds the next segment, `ordinary` the
-//! most frequent one, `timers` and `close` do what they say.
+//! Its `Sender` has the outstanding segments; its path decides how much may be sent, and when. The
+//! files follow RFC 9293. `handshake` opens, `input` processes segments in the order of §3.10.7,
+//! and `acks` passes acknowledgements to the sender. `output` builds the next segment, and
+//! `ordinary` is the fast path for the most frequent kind. `timers` and `close` do what their names
+//! say.
 
 mod acks;
 mod arrivals;
@@ -58,14 +60,15 @@ use units::{Instant, SeqNum};
 use watch::Watch;
 use wishes::Wishes;
 
-/// Longest stream, bytes: far beyond use, and far from overflow wherever offsets are added.
+/// Longest stream, bytes: far more than any use needs, and far from overflow wherever offsets are
+/// added.
 const MAX_STREAM: u64 = 1 << 62;
 
-/// Times what a client has sent that a server sends before the client's address is proven (RFC
-/// 9000 §8.1).
+/// A server whose client's address is not proven sends at most this multiple of the bytes received
+/// from it (RFC 9000 §8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// What the handshake has agreed on.
+/// Agreements of the handshake that the connection needs.
 #[derive(Clone, Copy, Debug)]
 struct Agreed {
     /// Shift of the windows that the peer sends.
@@ -74,7 +77,7 @@ struct Agreed {
     scaling: bool,
 }
 
-/// What the SYNs of both ends have agreed on.
+/// Options on which the SYNs of both ends agreed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgreedOptions {
     /// Selective acknowledgements (RFC 2018).
@@ -94,7 +97,7 @@ pub struct Connection {
     state: State,
     agreed: Agreed,
     isn: SeqNum,
-    /// All that is sent.
+    /// The sending half.
     sender: Sender,
     peer_window: PeerWindow,
     timers: Timers,
@@ -102,17 +105,17 @@ pub struct Connection {
     ending: Ending,
     mtu: PathMtu,
     watch: Watch,
-    /// Where the clock of its timestamps begins.
+    /// Offset of the connection's timestamp clock.
     clock: u32,
-    /// Only where the scheme shows segmentation offload.
+    /// The current batch, used only where the scheme shows segmentation offload.
     batch: Batch,
-    /// Offset up to which the application has said that it will write.
+    /// Offset up to which the application has announced data.
     announced: u64,
     early: EarlyData,
     gateway_option: GatewayOption,
-    /// Segments that may still leave on this occasion.
+    /// Segments that may still leave at this send opportunity.
     burst_left: u32,
-    /// What the application wants of small segments.
+    /// Socket options for small segments, if the application has set any.
     wishes: Option<Box<Wishes>>,
     counts: ConnectionCounts,
 }
@@ -217,12 +220,12 @@ impl Connection {
     pub const fn scoreboard(&self) -> &Scoreboard {
         self.sender.board()
     }
-    /// Why it ended, if not by FINs.
+    /// Returns the reason for which the connection ended, if not by FINs.
     pub const fn reset_cause(&self) -> Option<ResetCause> {
         self.ending.cause()
     }
-    /// The last ICMP error that did not end the connection, for an application that wonders why nobody
-    /// answers (RFC 1122 §4.2.4.1).
+    /// Returns the last ICMP error that did not end the connection, so that an application can find
+    /// out why no answer comes (RFC 1122 §4.2.4.1).
     pub const fn soft_error(&self) -> Option<Unreachable> {
         self.ending.last_error()
     }
@@ -242,7 +245,8 @@ impl Connection {
     pub fn is_disordered(&self) -> bool {
         self.sender.is_disordered()
     }
-    /// Segments that the peer has acknowledged, in one way or the other, our SYN among them (`tcpi_delivered`).
+    /// Returns the number of segments that the peer has acknowledged or SACKed, our SYN among them
+    /// (`tcpi_delivered`).
     pub const fn delivered(&self) -> u64 {
         self.sender.counts().delivered_segments
     }
@@ -256,11 +260,11 @@ impl Connection {
         let Agreed { peer_shift, scaling } = self.agreed;
         AgreedOptions { sack, timestamps, ecn, peer_shift: scaling.then_some(peer_shift) }
     }
-    /// What recovery knows of reordering on the way.
+    /// Returns the reordering on the path that recovery has seen.
     pub fn reordering(&self) -> SeenReordering {
         self.sender.reordering()
     }
-    /// Probes of a shut window that nobody has answered.
+    /// Returns the number of unanswered probes of a closed window.
     pub fn unanswered_probes(&self) -> u32 {
         // Retransmissions are no probes (`icsk_retransmits`, `icsk_probes_out`).
         if self.sender.board().is_empty() { self.sender.retries() } else { 0 }
@@ -273,12 +277,12 @@ impl Connection {
     pub const fn bytes_in_flight(&self) -> u64 {
         self.sender.in_flight()
     }
-    /// The peer's window, bytes beyond what it acknowledged.
+    /// Returns the peer's window, bytes from the last acknowledged one.
     pub const fn snd_wnd(&self) -> u64 {
         self.sender.window()
     }
 
-    /// Appends `bytes` to what is to be sent.
+    /// Appends `bytes` to the data to send.
     pub(crate) fn write(&mut self, path: &mut Path, bytes: u64) {
         if path.is_metered()
             && self.unsent() < self.sender.mss()
@@ -288,7 +292,7 @@ impl Connection {
         }
         self.allow_burst();
         if self.sender.una() == self.sender.written() {
-            // What was watched until now is done.
+            // The data that the timer watched has been acknowledged.
             self.watch_no_more();
         }
         if !self.sender.has_fin() {
@@ -307,13 +311,14 @@ impl Connection {
         self.announced = self.sender.written().saturating_add(bytes).min(MAX_STREAM);
     }
 
-    /// A new occasion to send.
+    /// Starts a send opportunity.
     fn allow_burst(&mut self) {
         self.burst_left = self.config.max_burst.unwrap_or(u32::MAX);
         self.batch.forget_cut();
     }
 
-    /// The application has consumed `bytes`; the peer is told if that opens the window enough.
+    /// The application has consumed `bytes`; the peer gets a window update if that opens the window
+    /// enough.
     #[inline]
     pub fn read(&mut self, now: Instant, bytes: u64) {
         if self.receiver.on_read(now, bytes) && self.state.is_synchronized() {
@@ -321,7 +326,7 @@ impl Connection {
         }
     }
 
-    /// The application consumes whatever is in order.
+    /// The application consumes all data in order.
     #[inline(always)]
     pub(crate) fn read_all(&mut self, now: Instant) {
         if self.receiver.may_be_unread() && self.receiver.unread() > 0 {
@@ -329,8 +334,8 @@ impl Connection {
         }
     }
 
-    /// What its path draws random numbers by: the initial sequence number, which derives from the
-    /// host's seed and the four-tuple.
+    /// Returns the seed of the path's random numbers: the initial sequence number, which derives
+    /// from the host's seed and the four-tuple.
     pub(crate) fn seed(&self) -> u64 {
         u64::from(self.isn.0)
     }
@@ -340,7 +345,7 @@ impl Connection {
         self.sender.una()
     }
 
-    /// First offset of the peer's not arrived.
+    /// Returns the next offset expected from the peer.
     pub(crate) const fn rcv_nxt(&self) -> u64 {
         self.receiver.rcv_nxt()
     }
@@ -356,7 +361,7 @@ impl Connection {
         self.state.may_send_data() || self.may_send_early()
     }
 
-    /// What its clock of timestamps shows.
+    /// Returns the value of the connection's timestamp clock.
     fn timestamp(&self, now: Instant) -> u32 {
         self.stamp_clock().stamp(now)
     }

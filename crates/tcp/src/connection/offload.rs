@@ -1,13 +1,14 @@
-//! What a peer can see of segmentation offload. Linux hands its interface several segments as one, and the last of
-//! them carries PSH, so that nobody who merges segments on the way waits for more (`__tcp_transmit_skb`). A receiver
-//! answers pushed data as soon as it is read: which segments have ACKs of their own depends on it, and with them how
-//! a window grows and which packet a full queue refuses.
+//! Segmentation offload as a peer sees it. Linux hands several segments to its interface as one,
+//! and the last of them has PSH, so that devices that merge segments do not wait for more
+//! (`__tcp_transmit_skb`). A receiver acknowledges pushed data as soon as it is read. Batches thus
+//! decide which segments have ACKs of their own, and with them how a window grows and which packet
+//! a full queue drops.
 
 use super::Connection;
 use super::output::Piece;
 use crate::path::Path;
 
-/// Full segments that leave as one.
+/// A batch of full segments that leave as one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Batch {
     left: u16,
@@ -16,9 +17,9 @@ pub(super) struct Batch {
     is_cut: bool,
     /// The end of a batch that is cut.
     cut_at: Option<u64>,
-    /// Offset up to which what was written was pushed (`pushed_seq`).
+    /// Offset up to which written data was pushed (`pushed_seq`).
     pushed: u64,
-    /// Where what was written last without a pause begins, and how much of it a buffer holds, bytes.
+    /// Offset at which the last write without a pause begins, and the bytes that a buffer holds.
     filled_from: u64,
     buffer: u64,
 }
@@ -32,13 +33,14 @@ pub(super) struct ReadySegments {
     allowed: u64,
     /// More is written than the peer's window admits.
     is_cut: bool,
-    /// Offset behind the segment.
+    /// Offset of the end of the segment.
     end: u64,
 }
 
 impl Batch {
-    /// A full segment leaves, one of those that are `ready`, where a batch holds `most`. True if it
-    /// is the last of several. A batch is as large as was ready when it began (`tcp_write_xmit`).
+    /// Counts a full segment that leaves, one of those that are `ready`, where a batch holds
+    /// `most`. Returns true if it is the last of several. A batch is as large as was ready when it
+    /// began (`tcp_write_xmit`).
     pub(super) fn on_full(&mut self, ready: ReadySegments, most: impl FnOnce() -> u64) -> bool {
         if self.left == 0 {
             let most = most();
@@ -52,24 +54,25 @@ impl Batch {
         self.left == 0 && self.several
     }
 
-    /// What leaves now is no part of it: a repetition, or less than a segment.
+    /// Ends the batch because a retransmission leaves, or less than a full segment.
     pub(super) fn end(&mut self) {
         (self.left, self.several) = (0, false);
         self.cut_at = None;
     }
 
-    /// Another send opportunity begins, and with it another batch.
+    /// Starts another send opportunity, and with it another batch.
     pub(super) fn forget_cut(&mut self) {
         self.cut_at = None;
     }
 
-    /// Part of a segment that begins at `start` may leave with the batch (`tcp_mss_split_point`).
+    /// True if part of a segment that begins at `start` may leave with the batch
+    /// (`tcp_mss_split_point`).
     pub(super) fn takes_part_at(&self, start: u64) -> bool {
         self.cut_at == Some(start)
     }
 
-    /// The application writes from offset `from` on, into buffers of so many bytes. What waits from before is part of
-    /// the first.
+    /// Records a write from offset `from`, into buffers of `buffer` bytes. Data that still waits is
+    /// part of the first buffer.
     pub(super) fn on_write(&mut self, from: u64, waits: bool, buffer: u64) {
         self.buffer = buffer.max(1);
         if !waits {
@@ -77,13 +80,13 @@ impl Batch {
         }
     }
 
-    /// A segment that ends at `end` is pushed.
+    /// Records that a segment that ends at `end` is pushed.
     pub(super) fn note_pushed(&mut self, end: u64) {
         self.pushed = self.pushed.max(end);
     }
 
-    /// A full buffer that ends more than half the peer's largest window behind what was pushed last is pushed, so that
-    /// the peer never waits (`forced_push`).
+    /// True if a full buffer must be pushed because its end is more than half the peer's largest
+    /// window after the last push, so that the peer never waits (`forced_push`).
     pub(super) fn is_forced(&mut self, end: u64, half: u64) -> bool {
         let far = end > self.pushed + half && self.buffer > 0;
         let forced = far && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer);
@@ -95,7 +98,7 @@ impl Batch {
 }
 
 impl Connection {
-    /// True if `piece` ends what was written, or what segmentation offload takes as one.
+    /// True if `piece` ends the written data, or a batch of segmentation offload.
     #[inline(always)]
     pub(super) fn is_pushed<const ORDINARY: bool>(
         &mut self,
@@ -110,14 +113,15 @@ impl Connection {
         self.ends_batch(path, piece, (payload, ends))
     }
 
-    /// As [`Connection::is_pushed`] with segmentation offload; `ends`: without it, the piece would be pushed.
+    /// The part of [`Connection::is_pushed`] for segmentation offload. `ends` is true if the piece
+    /// would be pushed without it.
     #[inline(never)]
     fn ends_batch(&mut self, path: &Path, piece: &Piece, (payload, ends): (u64, bool)) -> bool {
         let full = self.current_mss();
         let end = piece.start + piece.len;
         if piece.index.is_some() {
             self.batch.end();
-            // What went with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
+            // Data sent with a SYN is pushed wherever it ends (`tcp_send_syn_data`).
             return ends || end == self.early.until();
         }
         if ends {
@@ -131,7 +135,7 @@ impl Connection {
         let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
         let edge = self.sender.written().min(self.sender.window_edge());
         let least = u64::from(self.config.least_batch);
-        // Half a window at most (`tcp_cwnd_test`).
+        // A batch takes half a window at most (`tcp_cwnd_test`).
         let half = path.window().cwnd() / full / 2;
         let most = || path.offload_batch().max(least).min(half.max(1));
         let ready = ReadySegments {
@@ -153,9 +157,9 @@ mod tests {
         ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0 }
     }
 
-    /// A batch holds two. If the window admits two segments and a half, the half waits, since the
-    /// batch is full. If it admits a segment and a half, the half leaves with the segment. It waits if the
-    /// congestion window allows one segment alone.
+    /// A batch holds two. If the window admits two segments and a half, the half waits, because the
+    /// batch is full. If it admits a segment and a half, the half leaves with the segment. The half
+    /// waits if the congestion window allows one segment alone.
     #[test]
     fn part_of_a_segment_leaves_with_a_batch_that_the_window_cuts() {
         let cut = |admitted, allowed| ReadySegments { admitted, allowed, is_cut: true, end: 9 };
@@ -171,12 +175,13 @@ mod tests {
         assert!(!batch.takes_part_at(9));
     }
 
-    /// Marks of `ready` segments that leave with batches of `most`.
+    /// Returns the marks of `ready` segments that leave in batches of `most`.
     fn marks(batch: &mut Batch, ready: u64, most: u64) -> Vec<bool> {
         (0..ready).map(|gone| batch.on_full(full(ready - gone), || most)).collect()
     }
 
-    /// As captures of a 6.18 server show: nine segments in batches of two, the last one alone; ten in batches of four.
+    /// Captures of a 6.18 server show this: nine segments in batches of two, the last one alone;
+    /// ten in batches of four.
     #[test]
     fn the_last_of_several_is_marked() {
         let mut batch = Batch::default();

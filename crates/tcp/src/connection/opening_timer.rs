@@ -1,6 +1,6 @@
-//! When a SYN or SYN-ACK goes again, where the scheme asks what is known of the path
-//! (`opening_timer=known`, `clients`). The host knows: it sees other connections to the same destination open
-//! (`host/openings.rs`), and a memory may have told the path.
+//! The retransmission timer of SYNs and SYN-ACKs in schemes that use known round trips of the path
+//! (`opening_timer=known`, `clients`). The host sees other connections to the same destination open
+//! (`host/openings.rs`), and a memory may have supplied the path's round trip.
 
 use super::{Connection, State};
 use crate::config::OpeningTimer;
@@ -8,30 +8,30 @@ use crate::path::Path;
 use sender::Deadline;
 use units::{Duration, Instant};
 
-/// Shorter than this no timer is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
+/// Shortest timer that is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
 const SHORTEST: Duration = Duration::from_millis(20);
 
-/// After so many doublings of the shortest timer a second has passed.
+/// Number of doublings after which the shortest timer exceeds a second.
 const DOUBLINGS_TO_A_SECOND: u32 = 6;
 
 /// A connection to the same destination has opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SiblingOpened {
-    /// How long its SYN, or SYN-ACK, took to be answered.
+    /// Time from the sibling's SYN or SYN-ACK to its answer.
     pub(crate) round_trip: Duration,
-    /// Its answer and others say that this connection's is overdue.
+    /// Its answer and others show that this connection's is overdue.
     pub(crate) overtaken: bool,
 }
 
 impl Connection {
-    /// It opens, and asks what is known of the path.
+    /// True if the connection is opening, and uses known round trips of the path.
     pub(crate) fn waits_for_siblings(&self) -> bool {
         self.asks_siblings()
             && self.sender.una() == 0
             && matches!(self.state, State::SynSent | State::SynReceived)
     }
 
-    /// It hears, and tells others, how long answers take.
+    /// True if the connection uses the round trips of its siblings, and supplies its own.
     pub(crate) fn asks_siblings(&self) -> bool {
         match self.config.opening_timer {
             OpeningTimer::Initial => false,
@@ -40,34 +40,35 @@ impl Connection {
         }
     }
 
-    /// SYNs that leave at once for its destination, of those that this host opens.
+    /// Returns the number of SYNs that this host sends at once to the destination, if limited.
     pub(crate) fn opening_burst(&self) -> Option<u32> {
         self.config.opening_burst.filter(|_| self.state == State::SynSent)
     }
 
-    /// When its SYN or SYN-ACK left last; `None`: it has not.
+    /// Returns the time at which its SYN or SYN-ACK was sent last; `None`: not yet.
     pub(crate) fn opening_sent_at(&self) -> Option<Instant> {
         self.sender.board().segment(0).filter(|head| head.start == 0).map(|head| head.sent_at)
     }
 
-    /// The first SYN leaves no sooner than `at`.
+    /// Delays the first SYN until `at`.
     pub(crate) fn open_at(&mut self, at: Instant) {
         self.timers.pacing = Deadline::at(at);
     }
 
-    /// The first SYN still waits for its time.
+    /// True if the first SYN still waits for that time.
     pub(super) fn waits_to_open(&self) -> bool {
         self.timers.pacing.is_running() && self.config.opening_burst.is_some()
     }
 
-    /// Timeouts that do not count towards giving up, since they may be shorter than the first one of others.
+    /// Returns the number of timeouts that do not count towards giving up, because they may be
+    /// shorter than the first timeout of other connections.
     pub(super) fn short_retries(&self) -> u32 {
         if self.asks_siblings() { DOUBLINGS_TO_A_SECOND } else { 0 }
     }
 
-    /// How long to wait for the answer to what opens, doubled with each timeout; `None`: nothing is
-    /// known. Connections that begin together would lose what they repeat together again, so each adds
-    /// a part of its own, up to `opening_spread`.
+    /// Returns the time to wait for the answer to a SYN or SYN-ACK, doubled with each timeout;
+    /// `None`: nothing is known. Connections that open together would lose their retransmissions
+    /// together too. Each therefore adds a part of its own, up to `opening_spread`.
     pub(super) fn opening_timeout(&self, path: &Path) -> Option<Duration> {
         if !self.waits_for_siblings() || !path.rtt.has_sample() {
             return None;
@@ -79,8 +80,8 @@ impl Connection {
         Some(doubled.min(self.config.rto.max))
     }
 
-    /// Another connection to the same destination has opened: the timer of this one's SYN runs out
-    /// sooner, if that tells of a loss. Answers a deadline to come up at.
+    /// Another connection to the same destination has opened. If that indicates a loss, this one's
+    /// SYN timer is shortened. Returns the deadline at which the connection must be polled.
     pub(crate) fn on_sibling_opened(
         &mut self,
         now: Instant,
@@ -99,7 +100,7 @@ impl Connection {
         self.next_timeout()
     }
 
-    /// `time` and up to `opening_spread` of it more, by the connection's own number.
+    /// Returns `time` and up to `opening_spread` of it more, derived from the connection's seed.
     fn spread(&self, time: Duration) -> Duration {
         // Fibonacci hashing: the upper bits of the product are spread evenly.
         let part = self.seed().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
@@ -107,7 +108,7 @@ impl Connection {
     }
 }
 
-/// `permille` thousandths of `time`, times `part` of 2^16.
+/// Returns `permille` thousandths of `time`, times `part` of 2^16.
 fn part_of(time: Duration, permille: u32, part: u64) -> Duration {
     let nanos = u128::from(time.as_nanos()) * u128::from(permille) / 1000;
     Duration::from_nanos(((nanos * u128::from(part)) >> 16) as u64)
@@ -117,7 +118,8 @@ fn part_of(time: Duration, permille: u32, part: u64) -> Duration {
 mod tests {
     use super::*;
 
-    /// Of 80 ms half is 40 ms; of that a quarter of the range is 10 ms, and all but 2^-16 of it a 65,536th less than 40 ms.
+    /// Half of 80 ms is 40 ms. A quarter of the range adds 10 ms; the largest part adds 40 ms less
+    /// a 65,536th.
     #[test]
     fn a_part_of_the_spread_is_added() {
         let part = |part| part_of(Duration::from_millis(80), 500, part).as_nanos();

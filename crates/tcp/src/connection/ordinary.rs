@@ -1,7 +1,8 @@
-//! The short way of segments: full ones of new data, of which a glance tells that they are next, and that nothing follows.
+//! The fast path of sending: full segments of new data, when a few checks show that one is next and
+//! that none follows.
 //!
-//! What [`super::output`] would find is known then. Where assertions are on, recovery is asked all the same
-//! (`repairs`).
+//! The results of [`super::output`] are known then. Where assertions are on, recovery is asked all
+//! the same (`repairs`).
 
 use super::Connection;
 use super::output::{Departure, Piece};
@@ -10,10 +11,11 @@ use crate::segment::Segment;
 use units::Instant;
 
 impl Connection {
-    /// True if `piece`, just sent, has used the window up, so that asking again would find nothing:
-    /// nothing is lost or SACKed, so new data took its length off the allowance, and a full segment
-    /// waits for more than is left of it. Where the application wishes something of its segments, the next one may be shorter. Then does
-    /// what the asking would have done.
+    /// True if `piece`, just sent, has used up the window, so that another poll would return
+    /// nothing. No segment is lost or SACKed, so new data reduced the allowance by its length, and
+    /// a full segment waits for more than is left. Socket options for small segments could make the
+    /// next one shorter, so a connection with any is excluded. If true, does what the poll would
+    /// have done.
     #[inline]
     pub(super) fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
         let left = piece.allowance.saturating_sub(piece.len);
@@ -34,11 +36,12 @@ impl Connection {
         used_up
     }
 
-    /// A full segment of new data, where a glance tells that it is next: what [`Connection::next_piece`]
-    /// would find is known then, and most segments of bulk data are like that. The connection may send,
-    /// has something in flight and more than a segment to send that the peer's window admits; nothing
-    /// waits to go again; neither pacer nor bound of bursts has a say; the application wishes nothing of its segments;
-    /// recovery has promised to let go what the window leaves, and that is enough.
+    /// Returns a full segment of new data if a few checks show that it is next. The result of
+    /// [`Connection::next_piece`] is known then; most segments of bulk data are like that. The
+    /// connection may send, has something in flight, and has more than a segment that the peer's
+    /// window admits. Neither a retransmission nor the pacer, the burst limit or a socket option
+    /// for small segments interferes. Recovery has left the decision to the window, and the window
+    /// is enough.
     #[inline(always)]
     pub(super) fn ordinary_piece(&self, path: &Path) -> Option<Piece> {
         let full = self.full_payload();
@@ -59,7 +62,7 @@ impl Connection {
         (full <= allowance).then_some(piece)
     }
 
-    /// Sends a piece of [`Connection::ordinary_piece`], of which much is known.
+    /// Sends a piece of [`Connection::ordinary_piece`], for which many checks are known to pass.
     #[inline(always)]
     pub(super) fn send_ordinary(
         &mut self,
@@ -69,7 +72,7 @@ impl Connection {
         out: &mut Segment,
     ) -> Departure {
         let departure = self.send_piece::<true>(now, path, piece, out);
-        // As in `is_last`. Written again: a function for both costs 31 instructions a packet.
+        // The checks of `is_last`, repeated: a function for both costs 31 instructions a packet.
         let last = piece.allowance - piece.len < piece.len
             && self.sender.written().min(self.sender.window_edge())
                 >= self.sender.nxt() + piece.len

@@ -10,7 +10,7 @@ use sender::{Deadline, LeavingSegment};
 use std::ops::ControlFlow;
 use units::Instant;
 
-/// What there is to say of a segment that leaves, beside the segment.
+/// Facts about a segment that leaves, beside the segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     /// Offset in the byte stream (not the sequence space) of its first payload byte.
@@ -32,9 +32,9 @@ impl Departure {
 pub(super) struct Piece {
     pub(super) start: u64,
     pub(super) len: u64,
-    /// Its place on the scoreboard if it was sent before.
+    /// Its index on the scoreboard if it was sent before.
     pub(super) index: Option<usize>,
-    /// What recovery allowed when it was chosen; zero if nobody asked.
+    /// Allowance of recovery when the piece was chosen; zero if recovery was not asked.
     pub(super) allowance: u64,
 }
 
@@ -61,7 +61,7 @@ impl Connection {
         self.poll_bare(now, path, out)
     }
 
-    /// A connection that is over, or about to be, has a reset to send at most.
+    /// Writes the reset of a connection that is over, or about to be, which sends nothing else.
     #[inline]
     pub(super) fn poll_end(
         &mut self,
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::poll_transmit`], for callers that are rare: the frequent one has its own copy.
+    /// [`Connection::poll_transmit`] for rare callers: the frequent one has its own copy.
     #[cold]
     #[inline(never)]
     pub(crate) fn poll_rarely(
@@ -90,7 +90,7 @@ impl Connection {
         self.poll_transmit(now, path, out)
     }
 
-    /// What carries no data: a probe of a shut window, an ACK.
+    /// Writes a segment without data: a probe of a closed window, or an ACK.
     #[inline]
     pub(super) fn poll_bare(
         &mut self,
@@ -103,7 +103,7 @@ impl Connection {
         if probe != BareProbe::None
             && (probe == BareProbe::Alive || self.sender.window_edge() <= self.sender.nxt())
         {
-            // One below what is acknowledged: the peer must answer with its window, and nothing
+            // One below the acknowledged number: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
             return Some(self.bare(now, Flags::ACK, self.sender.una() - 1, out));
         }
@@ -113,7 +113,7 @@ impl Connection {
         Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.bare_start(), out) })
     }
 
-    /// As [`Connection::send_piece`], for callers that are rare: the frequent one has its own copy.
+    /// [`Connection::send_piece`] for rare callers: the frequent one has its own copy.
     #[inline(never)]
     pub(super) fn send_any(
         &mut self,
@@ -125,7 +125,8 @@ impl Connection {
         self.send_piece::<false>(now, path, piece, out)
     }
 
-    /// Control first, then the tail-loss probe, then data as far as window and pacer allow.
+    /// Returns the next piece: control first, then the tail-loss probe, then data as far as window
+    /// and pacer allow.
     #[inline]
     fn next_piece(&mut self, now: Instant, path: &mut Path) -> Option<Piece> {
         if self.sender.nxt() == 0 {
@@ -172,11 +173,11 @@ impl Connection {
         Some(probe)
     }
 
-    /// The pacer, or the bound of bursts, lets no data go on this occasion.
+    /// True if the pacer, or the burst limit, allows no data at this send opportunity.
     #[inline]
     pub(super) fn waits_for_occasion(&mut self, now: Instant, path: &mut Path) -> bool {
         path.prepare_to_send(|| self.sender.written().saturating_sub(self.sender.una()));
-        // Before the burst's bound: its timer brings the next occasion.
+        // The pacer is checked before the burst limit: its timer makes the next send opportunity.
         if let Some(release) = path.release(now) {
             self.timers.pacing = Deadline::at(release);
             path.on_send_stopped(SendLimit::Pacer);
@@ -188,8 +189,9 @@ impl Connection {
         self.burst_left == 0
     }
 
-    /// All that one occasion allows has left. What a start-up spaces does not wait for the next ACK:
-    /// after the time that its plan gives a segment there is another occasion.
+    /// Ends a send opportunity whose burst limit is used up. Data that a start-up spaces does not
+    /// wait for the next ACK: another opportunity follows after the time that the start-up plans
+    /// for a segment.
     #[cold]
     pub(super) fn pause_burst(&mut self, now: Instant, path: &Path) {
         if let Some(gap) = path.planned_gap() {
@@ -204,7 +206,7 @@ impl Connection {
         Piece { start: 0, len: 1 + data, index: None, allowance: 0 }
     }
 
-    /// A SYN, SYN-ACK or what accompanies it that timed out.
+    /// Returns a SYN or SYN-ACK, with its data, that timed out.
     pub(super) fn next_lost_control(&mut self) -> Option<Piece> {
         let index = self.sender.next_lost()?;
         self.piece_at(index).filter(|piece| piece.start == 0)
@@ -250,7 +252,7 @@ impl Connection {
         piece
     }
 
-    /// What waits to be sent, or is said to come.
+    /// Returns the data that waits to be sent, or is announced.
     pub(super) fn transfer(&self) -> PendingData {
         let announced = self.announced.saturating_sub(self.sender.nxt().max(1));
         let bytes = self.unsent().max(announced);
@@ -287,7 +289,8 @@ impl Connection {
         if data == 0 && self.config.fin_takes_window && allowance < self.sender.mss() {
             return None;
         }
-        // A SYN-ACK takes no window from what answers data in a SYN: in Linux no connection has sent it.
+        // The SYN-ACK takes nothing from the window for data that answers data in a SYN: in Linux
+        // no connection has sent it.
         let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
         if data > allowance + u64::from(syn) {
             return None;
@@ -306,13 +309,14 @@ impl Connection {
             None => data,
             Some(_) => self.record_end(start).map_or(data, |end| data.min(end - start)),
         };
-        // A FIN takes sequence space, so the peer's window has to admit it: beyond the edge it would
-        // take the numbers of our ACKs with it, out of the peer's sight.
+        // A FIN takes sequence space, so the peer's window must admit it. Past the end of the
+        // window, it would move our ACKs out of the peer's sight too.
         let fin_follows = self.sender.has_fin() && start + data == self.sender.written();
         if fin_follows && start + data < self.sender.window_edge() { data + 1 } else { data }
     }
 
-    /// Payload of a full segment sent now: SACK blocks, and a report, take their bytes from it (RFC 6691).
+    /// Returns the payload of a full segment sent now: SACK blocks, and a report, reduce it (RFC
+    /// 6691).
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
         let room = self.full_payload() - self.gateway_option.cost();
@@ -335,8 +339,8 @@ impl Connection {
         }
     }
 
-    /// Silly window avoidance and Nagle (RFC 9293 §3.8.6.2.1, §3.7.4). Data that F-RTO waits for goes (Linux
-    /// `tcp_xmit_recovery`).
+    /// True if silly window avoidance or Nagle holds a segment back (RFC 9293 §3.8.6.2.1, §3.7.4).
+    /// Data that F-RTO waits for is sent (Linux `tcp_xmit_recovery`).
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
@@ -368,15 +372,16 @@ impl Connection {
             && !self.ends_cut_batch()
     }
 
-    /// The segment is the rest of what the peer's window admits, behind full ones that leave at once
-    /// (`tcp_mss_split_point`).
+    /// True if the segment is the rest of what the peer's window admits, after full ones that leave
+    /// at once (`tcp_mss_split_point`).
     fn ends_cut_batch(&self) -> bool {
         let small = self.has_nagle() && self.sender.has_small_outstanding();
         self.batch.takes_part_at(self.sender.nxt()) && !small && !self.is_corked()
     }
 
-    /// Builds a segment and books it. `ORDINARY`: [`Connection::ordinary_piece`] has found it, so it is a full segment of
-    /// new data amid others, on a path that is not paced, and much need not be asked again.
+    /// Builds a segment and records it as sent. `ORDINARY`: [`Connection::ordinary_piece`] has
+    /// found it, so it is a full segment of new data amid others, on a path without pacing, and
+    /// many checks can be skipped.
     #[inline(always)]
     pub(super) fn send_piece<const ORDINARY: bool>(
         &mut self,

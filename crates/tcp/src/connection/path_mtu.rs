@@ -1,9 +1,10 @@
-//! Smaller segments on a path that takes no larger ones: told by ICMP (RFC 1191, RFC 8201), believed
-//! as RFC 5927 §7.2 says, or found out because full segments vanish (RFC 4821, RFC 8899).
+//! Smaller segments on a path that takes no larger ones. A smaller path MTU is learnt from ICMP
+//! (RFC 1191, RFC 8201), checked as RFC 5927 §7.2 says, or inferred from lost full segments (RFC
+//! 4821, RFC 8899).
 //!
-//! A forged message can do no more than cost a retransmission timeout's patience: what it claims must
-//! be in flight, and if segments of full size have been acknowledged before, it is only remembered
-//! until the very segment that it quotes times out.
+//! A forged message costs at most the time of a retransmission timeout. The packet that it quotes
+//! must be in flight. If segments of full size have been acknowledged before, the message only
+//! takes effect when the segment that it quotes times out.
 
 use super::{Connection, State};
 use crate::guard::Guard;
@@ -17,17 +18,18 @@ fn ip_header(remote: IpAddr) -> u32 {
     if remote.is_ipv4() { 20 } else { 40 }
 }
 
-/// A smaller path MTU is forgotten after so long (RFC 1191 §6.3, RFC 8899 §5.1.1 `PMTU_RAISE_TIMER`).
+/// Time after which a smaller path MTU is forgotten (RFC 1191 §6.3, RFC 8899 §5.1.1
+/// `PMTU_RAISE_TIMER`).
 pub(crate) const RAISE_AFTER: Duration = Duration::from_secs(600);
-/// Timeouts in a row after which a path is suspected to swallow full segments (Linux `tcp_retries1`;
+/// Timeouts in a row after which a path is suspected to drop full segments (Linux `tcp_retries1`;
 /// RFC 8899 §4.3).
 const SUSPECT_AFTER: u32 = 3;
 /// Usual path MTUs (RFC 1191 table 7-1).
 const PLATEAUS: [u32; 10] = [65_535, 32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296];
-/// Payload tried first then (Linux `tcp_base_mss`); RFC 8899 §5.1.2 has `BASE_PLPMTU` 1200.
+/// Payload tried first after that (Linux `tcp_base_mss`); RFC 8899 §5.1.2 has `BASE_PLPMTU` 1200.
 const BASE_MSS: u64 = 1024;
 
-/// What a connection has learnt of the packets that its path takes.
+/// Knowledge of a connection about the packets that its path takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathMtu {
     /// Payload without options that the path was known to take when the connection began.
@@ -54,8 +56,8 @@ impl Connection {
         self.sender.set_mss(payload - self.option_bytes().min(payload / 2));
     }
 
-    /// A router says that the packet that began at sequence number `seq` is larger than `mtu`. Answers
-    /// what was believed, if segments are smaller now.
+    /// Processes a router's message that the packet that began at sequence number `seq` is larger
+    /// than `mtu`. Returns the path MTU assumed from it, if segments are smaller now.
     pub(crate) fn on_too_big(
         &mut self,
         now: Instant,
@@ -80,7 +82,8 @@ impl Connection {
         }
         guard.counters.mtu_reduced += 1;
         if self.state == State::SynSent {
-            // The SYN, too large for its data, goes again without (`tcp_simple_retransmit`).
+            // The SYN, too large with its data, is retransmitted without data
+            // (`tcp_simple_retransmit`).
             self.mtu.ceiling =
                 mtu.max(least).saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER);
             self.withdraw_fast_open();
@@ -89,8 +92,8 @@ impl Connection {
         Some(mtu.max(least))
     }
 
-    /// The offset of a sequence number that an ICMP message quotes, if it is in flight (RFC 5927
-    /// §4.1).
+    /// Returns the offset of a sequence number that an ICMP message quotes, if it is in flight (RFC
+    /// 5927 §4.1).
     pub(super) fn quoted(&self, seq: SeqNum) -> Option<u64> {
         let offset = self.ack_offset(seq)?;
         (self.sender.una() <= offset && offset < self.sender.nxt()).then_some(offset)
@@ -102,24 +105,26 @@ impl Connection {
         u64::from(mtu.saturating_sub(headers)) - self.option_bytes().min(u64::from(mtu) / 2)
     }
 
-    /// A router before RFC 1191 names no size: the next smaller of the usual ones (§7.1).
+    /// Returns the path MTU for a message without a size, from a router before RFC 1191: the next
+    /// smaller of the usual ones (§7.1).
     fn plateau(&self) -> u32 {
         let headers = u64::from(ip_header(self.tuple.remote) + TCP_HEADER);
         let now = self.sender.mss() + self.option_bytes() + headers;
         PLATEAUS.into_iter().find(|&mtu| u64::from(mtu) < now).unwrap_or(0)
     }
 
-    /// Some segment of the present size must have arrived: more has been acknowledged than two take.
-    /// (RFC 5927's `maxsizeacked`, known without a look at every ACK. An application that writes less
-    /// at a time passes for one whose segments arrived, and waits for a timeout.)
+    /// True if a segment of the present size must have been delivered: more was acknowledged than
+    /// two segments carry. This replaces `maxsizeacked` of RFC 5927 without a check at every ACK. A
+    /// connection with smaller segments may count as one whose full segments are delivered; it
+    /// waits for a timeout.
     fn full_segments_arrived(&self) -> bool {
         self.sender.una() >= self.mtu.since.max(1) + 2 * self.sender.mss()
     }
 
-    /// Full segments are smaller from now on, no more than the connection began with. What is
-    /// outstanding and larger has not arrived: it goes again in pieces, and the window, in segments,
-    /// stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`). If the oldest segment goes again, its timer
-    /// begins anew (`tcp_xmit_retransmit_queue`).
+    /// Lowers the size of full segments, to no more than the initial size. Outstanding segments
+    /// that are larger were not delivered: they are retransmitted in pieces. The window, in
+    /// segments, stays (RFC 1191 §6.5: no congestion; Linux `tcp_simple_retransmit`). If the oldest
+    /// segment is retransmitted, its timer restarts (`tcp_xmit_retransmit_queue`).
     fn lower_mss(&mut self, now: Instant, path: &mut Path, mss: u64) {
         let first = self.mtu.lowered.map_or(self.sender.mss(), |(first, _)| first);
         self.mtu.doubted = None;
@@ -131,8 +136,8 @@ impl Connection {
         self.sender.cut_to(now, path, mss, may_send);
     }
 
-    /// The retransmission timer ran out, once more, for the oldest segment: a claim that quotes it is
-    /// true after all; without any, full segments may be vanishing.
+    /// The retransmission timer expired, once more, for the oldest segment. A message that quotes
+    /// it is true after all; without a message, full segments may be lost on the path.
     pub(super) fn suspect_path_mtu(&mut self, now: Instant, path: &mut Path, guard: &mut Guard) {
         let Some(head) = self.sender.board().segment(0) else { return };
         let (start, end, full) = (head.start, head.end(), u64::from(head.len) >= self.sender.mss());
@@ -152,7 +157,7 @@ impl Connection {
         }
     }
 
-    /// Larger segments are tried again when what was learnt is old.
+    /// Tries larger segments again when the smaller path MTU is old.
     pub(crate) fn forget_old_path_mtu(&mut self, now: Instant, path: &mut Path) {
         let Some((first, at)) = self.mtu.lowered else { return };
         if now.saturating_since(at) >= RAISE_AFTER {

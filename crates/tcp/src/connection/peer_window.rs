@@ -3,7 +3,7 @@
 
 use super::Connection;
 
-/// A segment below what is acknowledged, which the peer has to answer.
+/// A segment below the acknowledged number, which the peer must answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum BareProbe {
     #[default]
@@ -60,7 +60,7 @@ impl PeerWindow {
         self.probe != BareProbe::None
     }
 
-    /// Takes what the peer is to be asked.
+    /// Takes the probe that is to be sent.
     #[inline(always)]
     pub(super) fn take_probe(&mut self) -> BareProbe {
         std::mem::take(&mut self.probe)

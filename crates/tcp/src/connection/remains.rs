@@ -1,4 +1,4 @@
-//! What is left of a connection in TIME-WAIT: the numbers to answer late segments with.
+//! The rest of a connection in TIME-WAIT: the numbers for answers to late segments.
 
 use super::Connection;
 use units::SeqNum;
@@ -11,12 +11,12 @@ pub(crate) struct Remains {
     pub(crate) rcv_nxt: SeqNum,
     /// The window last offered, as on the wire.
     pub(crate) window: u16,
-    /// Where its clock of timestamps began, and the peer's last one; if it had any.
+    /// Offset of its timestamp clock, and the peer's last timestamp, if it had timestamps.
     pub(crate) timestamps: Option<(u32, u32)>,
 }
 
 impl Connection {
-    /// What is left of it in TIME-WAIT.
+    /// Returns the rest of the connection for TIME-WAIT.
     pub(crate) fn remains(&self) -> Remains {
         let clock = self.sender.terms().timestamps.then(|| (self.clock, self.receiver.echo()));
         Remains {

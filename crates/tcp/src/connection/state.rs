@@ -1,4 +1,4 @@
-//! Where a connection is, what it has counted, and how it ended.
+//! The state of a connection, its counters, and the reason of its end.
 
 use crate::segment::Unreachable;
 use units::Duration;
@@ -29,7 +29,7 @@ pub enum State {
 }
 
 impl State {
-    /// Its number where Linux tells it (`tcpi_state`, `include/net/tcp_states.h`); 10 is LISTEN.
+    /// The state's number in Linux (`tcpi_state`, `include/net/tcp_states.h`); 10 is LISTEN.
     pub const fn linux_number(self) -> u8 {
         match self {
             Self::Established => 1,
@@ -66,15 +66,15 @@ pub struct Stats {
     pub segments_sent: u64,
     /// Segments sent that carry data, SYN or FIN, retransmissions included.
     pub data_segments_sent: u64,
-    /// Segments sent again, for whatever reason.
+    /// Segments retransmitted, for any reason.
     pub retransmitted_segments: u64,
-    /// Bytes of payload sent again.
+    /// Bytes of payload retransmitted.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Those of them that sent a SYN or SYN-ACK again.
+    /// Retransmission timeouts of SYNs and SYN-ACKs.
     pub opening_timeouts: u64,
-    /// How long they were waited for: from the last transmission of what was due to the timeout, summed.
+    /// Total time from the last transmission of the segments that timed out to their timeouts.
     pub timeout_wait: Duration,
     /// Entries into fast recovery (or, without one, fast retransmits).
     pub fast_retransmits: u64,
@@ -86,11 +86,11 @@ pub struct Stats {
     pub segments_received: u64,
     /// Reductions on ECN echo.
     pub ecn_reductions: u64,
-    /// Times that the start-up took back what it had sent.
+    /// Times that the start-up took back the data that it had sent.
     pub retreats: u64,
     /// Segments sent with low priority.
     pub low_priority_segments: u64,
-    /// SACK blocks received that speak of what was never sent, or are no ranges.
+    /// SACK blocks received for data that was never sent, or that are no ranges.
     pub sack_discarded: u64,
     /// Segments acknowledged cumulatively or selectively, each once, our SYN among them.
     pub delivered_segments: u64,
@@ -108,7 +108,7 @@ pub(super) struct ConnectionCounts {
     pub(super) data_in_syn: bool,
 }
 
-/// Why a connection ended other than by FINs.
+/// The reason for which a connection ended other than by FINs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCause {
     /// The peer sent RST.

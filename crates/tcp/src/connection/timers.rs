@@ -7,7 +7,7 @@ use crate::path::Path;
 use sender::{Deadline, TimerRanOut};
 use units::{Duration, Instant};
 
-/// How long TIME-WAIT lasts: Linux's 60 s, which stands for two segment lifetimes.
+/// Duration of TIME-WAIT: Linux's 60 s, in place of two segment lifetimes.
 const TIME_WAIT: Duration = Duration::from_secs(60);
 /// Deadlines of one connection; the delayed ACK's is the receiver's, recovery has its own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Timers {
     /// For TIME-WAIT, or else what `watch` waits for.
     pub(super) watch: Deadline,
     persist_backoff: u32,
-    /// When something invalid was last answered.
+    /// Time at which an invalid segment was last answered.
     pub(super) answered_invalid: Option<Instant>,
 }
 
@@ -68,7 +68,7 @@ impl Connection {
         }
     }
 
-    /// The timer of what opens runs by what is known of the path, if anything is.
+    /// The timer of SYNs follows known round trips of the path, if there are any.
     pub(super) fn hold_opening_timer(&mut self, now: Instant, path: &Path) {
         if !self.sender.has_startup_timer()
             && let Some(timeout) = self.opening_timeout(path)
@@ -117,8 +117,9 @@ impl Connection {
         }
     }
 
-    /// The peer's window is shut, or too small to be worth a segment, and nothing is outstanding
-    /// whose ACK could tell better: ask, or send all the same, after a while.
+    /// Starts or stops the persist timer. It runs while the peer's window is closed, or too small
+    /// to be worth a segment, and nothing is outstanding whose ACK could report a larger one. When
+    /// it expires, a probe or a small segment is sent.
     #[inline(always)]
     pub(super) fn update_persist_timer(&mut self, now: Instant, path: &Path) {
         let waits = self.sender.board().is_empty() && self.sender.nxt() < self.sender.end();
@@ -174,7 +175,7 @@ impl Connection {
             guard.counters.timed_out += 1;
             return self.give_up();
         }
-        // Until the answer.
+        // The backoff counts until the peer answers.
         self.sender.count_retry();
         self.peer_window.ask(BareProbe::Window);
         self.timers.persist_backoff += 1;

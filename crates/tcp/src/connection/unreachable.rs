@@ -1,5 +1,5 @@
-//! ICMP says that the peer cannot be reached: an error that ends an attempt to connect, never a
-//! connection (RFC 1122 §4.2.3.9, RFC 5461, RFC 5927 §6).
+//! ICMP messages that the peer is unreachable. They end an attempt to connect, never a connection
+//! (RFC 1122 §4.2.3.9, RFC 5461, RFC 5927 §6).
 
 use super::{Connection, ResetCause, State};
 use crate::guard::Guard;
@@ -12,10 +12,10 @@ impl Connection {
         matches!(self.state, State::SynReceived) && self.sender.una() == 0
     }
 
-    /// A message that quotes sequence number `seq`.
+    /// Processes a message that quotes sequence number `seq`.
     ///
-    /// Once SYNs are exchanged every error is a soft one: the connection lives as long as its timers
-    /// let it (RFC 5461 §3.1). Before, a hard one ends the attempt, and a soft one does if it comes
+    /// Once SYNs are exchanged every error is a soft one: the connection lives until its timers end
+    /// it (RFC 5461 §3.1). Before, a hard error ends the attempt. A soft one ends it if it comes
     /// again after a retransmission (RFC 5461 §4.1), so that the next address can be tried.
     pub(crate) fn on_unreachable(&mut self, guard: &mut Guard, seq: SeqNum, kind: Unreachable) {
         if self.quoted(seq).is_none() {

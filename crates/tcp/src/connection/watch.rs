@@ -1,8 +1,8 @@
-//! One slow timer that sees to peers that have gone, or take what they get too slowly
-//! ([`crate::Lifetimes`]): FIN-WAIT-2 that does not end, the user timeout, keepalive.
+//! One slow timer for peers that have disappeared or accept data too slowly ([`crate::Lifetimes`]):
+//! FIN-WAIT-2 that does not end, the user timeout, keepalive.
 //!
-//! It looks at how things are when it fires and is not touched by segments: whatever an ordinary
-//! segment changes, it finds out then.
+//! It compares the state when it expires, and segments do not touch it, so it costs nothing per
+//! segment.
 
 use super::{BareProbe, Connection, PendingReset, ResetCause, State};
 use crate::guard::{Guard, KeepAlive};
@@ -10,7 +10,7 @@ use crate::segment::Segment;
 use sender::Deadline;
 use units::{Duration, Instant};
 
-/// What the timer waits for.
+/// The event for which the timer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// The peer's FIN, after the application has closed.
@@ -21,24 +21,24 @@ enum Purpose {
     Life,
 }
 
-/// What the application wants, and what was so when the timer was set.
+/// The application's settings, and the state when the timer was set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     purpose: Option<Purpose>,
     user_timeout: Option<Duration>,
     keepalive: Option<KeepAlive>,
-    /// `snd_una` has to be here when the timer fires, or too little was taken.
+    /// `snd_una` must reach this when the timer expires; otherwise the peer accepted too little.
     goal: u64,
-    /// Segments received until then.
+    /// Segments received until the timer was set.
     seen: u64,
     /// Keepalive probes without an answer.
     unanswered: u32,
-    /// The application has closed: how long the peer's FIN may take then.
+    /// The time that the peer's FIN may take, if the application has closed.
     pub(super) orphan: Option<Duration>,
 }
 
 impl Connection {
-    /// The application is done with it.
+    /// The application closes the connection.
     pub(crate) fn close(&mut self, now: Instant, guard: &mut Guard) {
         if self.receiver.unread() > 0 && self.state.is_synchronized() {
             guard.counters.aborted_on_data += 1;
@@ -49,7 +49,8 @@ impl Connection {
         self.watch(now, guard);
     }
 
-    /// Data for an application that has closed (RFC 9293 §3.10.7.4, "if the application has closed").
+    /// Refuses data for an application that has closed (RFC 9293 §3.10.7.4, "if the application has
+    /// closed"). True if it did.
     pub(super) fn refuses(&mut self, left: u64, segment: &Segment, guard: &mut Guard) -> bool {
         let fresh = left + u64::from(segment.len) > self.receiver.rcv_nxt();
         if self.watch.orphan.is_none() || segment.len == 0 || !fresh {
@@ -109,15 +110,16 @@ impl Connection {
         }
     }
 
-    /// What has to be acknowledged by the end of what is waited for: a full segment and what
-    /// [`crate::Lifetimes::min_rate`] asks for, but no more than waits now, for what is written later may come late.
+    /// Returns the offset that must be acknowledged when the timer expires: a full segment and the
+    /// bytes that [`crate::Lifetimes::min_rate`] demands. It is no more than waits now, because
+    /// data written later may be acknowledged later.
     fn goal(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
         let time = wanted.map_or(Duration::ZERO, |(_, delay)| delay);
         let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.sender.mss());
         self.sender.una().saturating_add(asked).min(self.sender.end())
     }
 
-    /// All of ours is acknowledged: from now on only the peer's FIN is missing.
+    /// All our data is acknowledged: from now on only the peer's FIN is missing.
     pub(super) fn await_fin(&mut self, now: Instant) {
         if let Some(limit) = self.watch.orphan {
             self.watch.purpose = Some(Purpose::Fin);
@@ -125,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// What there is to wait for, and how long.
+    /// Returns the event to wait for, and the time to wait.
     fn to_watch(&self, guard: &Guard) -> Option<(Purpose, Duration)> {
         if let Some(limit) = self.watch.orphan.filter(|_| self.state == State::FinWait2) {
             return Some((Purpose::Fin, limit));
@@ -144,7 +146,7 @@ impl Connection {
         self.watch.keepalive.or(guard.limits.lifetimes.keepalive)
     }
 
-    /// The timer has fired.
+    /// Processes the expiry of the timer.
     pub(super) fn on_watch(&mut self, now: Instant, guard: &mut Guard) {
         self.timers.watch = Deadline::NEVER;
         let was = self.watch.purpose.take();
@@ -164,10 +166,11 @@ impl Connection {
         self.watch(now, guard);
     }
 
-    /// Nothing to say on either side: is anybody there (RFC 9293 §3.8.4)?
+    /// Probes whether the peer of an idle connection is alive (RFC 9293 §3.8.4).
     fn ask_for_life(&mut self, now: Instant, guard: &mut Guard) {
         let Some(keepalive) = self.keepalive(guard) else { return };
-        // While something is outstanding, retransmissions find out whether the peer lives (Linux `tcp_keepalive_timer`).
+        // While something is outstanding, retransmissions show whether the peer lives (Linux
+        // `tcp_keepalive_timer`).
         if self.counts.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
         {
             return self.watch(now, guard);
@@ -183,7 +186,7 @@ impl Connection {
         self.timers.watch = Deadline::at(now + keepalive.interval);
     }
 
-    /// The peer may be there, and is told.
+    /// Gives up, with a reset in case the peer is alive.
     pub(super) fn give_up_on_peer(&mut self) {
         self.ending.owe(PendingReset::Abort);
         self.give_up();

@@ -1,32 +1,34 @@
-//! What an application wishes of small segments beyond its scheme: `TCP_NODELAY`, `TCP_CORK`, `MSG_MORE`, `MSG_EOR`, and
-//! how often a SYN goes again (`TCP_SYNCNT`).
+//! Socket options for small segments that an application sets in addition to its scheme
+//! (`TCP_NODELAY`, `TCP_CORK`, `MSG_MORE`, `MSG_EOR`), and the number of SYN retransmissions
+//! (`TCP_SYNCNT`).
 //!
-//! Only connections with such wishes keep them. Corked data waits until a segment is full, the cork is drawn, or the
-//! timer of a shut window runs out, as in Linux (`tcp_nagle_check`, `tcp_check_probe_timer`).
+//! Only connections with these options keep a record of them. Corked data waits until a segment is
+//! full, the cork is removed, or the timer of a closed window expires, as in Linux
+//! (`tcp_nagle_check`, `tcp_check_probe_timer`).
 
 use super::Connection;
 use crate::path::Path;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Ends of records kept at most: beyond, records may share a segment.
+/// Ends of records kept at most; records after them may share a segment.
 const MOST_RECORDS: usize = 1 << 16;
 
-/// Wishes of one application.
+/// Socket options of one connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wishes {
-    /// Nagle's algorithm, if the application has said so.
+    /// Nagle's algorithm, if the application has set it.
     nagle: Option<bool>,
     corked: bool,
-    /// What was written last, up to this offset, was said to be followed by more.
+    /// Offset of the end of the last write with `MSG_MORE`.
     more_until: u64,
-    /// That is still to hold small segments back: the next ACK lets them go.
+    /// True while that write holds small segments back: the next ACK releases them.
     holds_for_more: bool,
-    /// Up to here nothing waits for more.
+    /// Offset up to which no data waits for more.
     released: u64,
     /// Offsets at which records end, ascending.
     record_ends: VecDeque<u64>,
-    /// SYNs that go again.
+    /// Number of SYN retransmissions, if set.
     pub(super) syn_retries: Option<u32>,
 }
 
@@ -35,7 +37,7 @@ impl Connection {
         self.wishes.get_or_insert_default()
     }
 
-    /// `TCP_NODELAY`: what waits leaves, corked or not (`tcp_sock_set_nodelay`).
+    /// Sets `TCP_NODELAY`: waiting data is sent, corked or not (`tcp_sock_set_nodelay`).
     pub(crate) fn set_nodelay(&mut self, now: Instant, path: &Path, on: bool) {
         let end = self.sender.end();
         let wishes = self.wishes();
@@ -46,21 +48,21 @@ impl Connection {
         self.update_persist_timer(now, path);
     }
 
-    /// `TCP_CORK`: drawn, it lets go what waits.
+    /// Sets `TCP_CORK`; removing it releases waiting data.
     pub(crate) fn set_cork(&mut self, now: Instant, path: &Path, on: bool) {
         self.wishes().corked = on;
         self.peer_window.set_overridden(self.peer_window.is_overridden() && on);
         self.update_persist_timer(now, path);
     }
 
-    /// `MSG_MORE` of what is written next.
+    /// Sets `MSG_MORE` for the next write.
     pub(crate) fn expect_more(&mut self) {
         let wishes = self.wishes();
         wishes.more_until = u64::MAX;
         wishes.holds_for_more = true;
     }
 
-    /// `MSG_EOR` of what was written last.
+    /// Sets `MSG_EOR` for the last write.
     pub(crate) fn end_record(&mut self) {
         let written = self.sender.written();
         let wishes = self.wishes();
@@ -74,7 +76,7 @@ impl Connection {
         self.wishes().syn_retries = Some(count);
     }
 
-    /// Something was written: what was said of more holds for it, or is over.
+    /// Applies `MSG_MORE` to the data just written, or ends its effect.
     pub(super) fn note_written(&mut self) {
         let written = self.sender.written();
         if let Some(wishes) = self.wishes.as_deref_mut() {
@@ -85,7 +87,7 @@ impl Connection {
         }
     }
 
-    /// An ACK is an occasion to send what waited for more.
+    /// An ACK ends the effect of `MSG_MORE` on waiting data.
     pub(super) fn note_occasion(&mut self) {
         if let Some(wishes) = self.wishes.as_deref_mut() {
             wishes.holds_for_more = false;
@@ -95,7 +97,7 @@ impl Connection {
         }
     }
 
-    /// Small segments wait for more.
+    /// True if small segments wait for more data.
     pub(super) fn is_corked(&self) -> bool {
         let wishes = self.wishes.as_deref();
         wishes.is_some_and(|wishes| {
@@ -104,20 +106,21 @@ impl Connection {
         })
     }
 
-    /// Nagle's algorithm decides of small segments.
+    /// True if Nagle's algorithm applies to small segments.
     pub(super) fn has_nagle(&self) -> bool {
         let own = self.wishes.as_deref().and_then(|wishes| wishes.nagle);
         own.unwrap_or(self.config.nagle)
     }
 
-    /// Where the record ends that `start` is in, if it ends.
+    /// Returns the end of the record that contains `start`, if it ends.
     pub(super) fn record_end(&self, start: u64) -> Option<u64> {
         let ends = &self.wishes.as_deref()?.record_ends;
         let next = ends.partition_point(|end| *end <= start);
         ends.get(next).copied()
     }
 
-    /// A segment that ends here is pushed: it ends what was written, of which no more is to come, or a record.
+    /// True if a segment that ends here is pushed: it ends a record, or the written data, and no
+    /// `MSG_MORE` announces more.
     #[inline]
     pub(super) fn pushes_at(&self, end: u64) -> bool {
         match self.wishes.as_deref() {
@@ -129,7 +132,7 @@ impl Connection {
     #[cold]
     fn pushes_as_wished(&self, wishes: &Wishes, end: u64) -> bool {
         if self.peer_window.is_overridden() {
-            // The timer lets go what waited (`tcp_write_wakeup`).
+            // The timer releases waiting data (`tcp_write_wakeup`).
             return true;
         }
         let record = wishes.record_ends.binary_search(&end).is_ok();

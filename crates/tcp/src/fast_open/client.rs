@@ -14,24 +14,25 @@ struct Known {
     cookie: Option<FastOpenCookie>,
     /// Segment size that the peer offered with it, bytes.
     mss: Option<u32>,
-    /// Requests that it has answered without a cookie. After the first one, one has the form of the experiment.
+    /// Requests that the peer has answered without a cookie. After the first, one request has the
+    /// experimental form.
     ignored: u32,
     /// SYNs with data lost in a row.
     losses: u32,
-    /// No data in SYNs before this.
+    /// Time before which SYNs carry no data.
     pause_until: Option<Instant>,
 }
 
-/// What the next SYN says.
+/// The Fast Open option and data of the next SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// The cookie, and data beside it.
     Cookie(FastOpenCookie),
-    /// Data without one.
+    /// Data without a cookie.
     Bare,
-    /// A request for one, in the form of the experiment or not.
+    /// A request for a cookie, in the experimental form or not.
     Request(FastOpenCookie),
-    /// Nothing: the way there has swallowed data in SYNs.
+    /// No option: SYNs with data were lost on the path.
     Nothing,
 }
 
@@ -52,7 +53,7 @@ fn key(remote: IpAddr) -> PathKey {
 }
 
 impl Cookies {
-    /// What a SYN to `remote` is to carry.
+    /// Returns the Fast Open option and data for a SYN to `remote`.
     pub(crate) fn offer(&mut self, now: Instant, remote: IpAddr) -> Offer {
         let known = self.known.entry(key(remote)).copied().unwrap_or_default();
         if known.pause_until.is_some_and(|until| now < until) {
@@ -68,12 +69,12 @@ impl Cookies {
         known.cookie.map_or(Offer::Request(request), Offer::Cookie)
     }
 
-    /// From now on this is what SYNs do.
+    /// Sets the configuration of later SYNs.
     pub(crate) fn set(&mut self, config: FastOpenClient) {
         self.config = config;
     }
 
-    /// What SYNs do.
+    /// Returns the configuration of SYNs.
     pub(crate) const fn config(&self) -> &FastOpenClient {
         &self.config
     }
@@ -88,7 +89,7 @@ impl Cookies {
         self.known.entry(key(remote))?.mss
     }
 
-    /// What the handshake has shown (RFC 7413 §4.1.3, §4.2.1).
+    /// Records the results of a handshake (RFC 7413 §4.1.3, §4.2.1).
     pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &SynExchange) {
         let pauses = self.config.first_pause > units::Duration::ZERO;
         let lost =

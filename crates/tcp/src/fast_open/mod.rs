@@ -1,9 +1,9 @@
-//! TCP Fast Open (RFC 7413): data in the SYN of a client that was there before.
+//! TCP Fast Open (RFC 7413): data in the SYN of a client that has connected before.
 //!
-//! A server gives a cookie to a client that asks, a keyed hash of the client's address
-//! (`server`); the client keeps it by destination (`client`) and shows it with its next SYN, and
-//! the data beside it is taken before the handshake ends. The connection itself only carries what
-//! the host decides.
+//! A server gives a cookie, a keyed hash of the client's address, to a client that asks (`server`).
+//! The client keeps it by destination (`client`) and sends it with its next SYN; the data in that
+//! SYN is accepted before the handshake ends. The connection itself only carries what the host
+//! decides.
 
 mod client;
 mod server;
@@ -14,21 +14,22 @@ pub(crate) use server::{Doorman, SynVerdict};
 use std::net::IpAddr;
 use units::Duration;
 
-/// What a server does about Fast Open.
+/// A server's configuration of Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastOpen {
-    /// Key of the cookies given out. Whoever knows it can make the server answer to any address; it
+    /// Key of the cookies. An attacker who knows it can make the server answer to any address; it
     /// should change every few hours (RFC 7413 §4.1.2).
     pub key: [u8; 16],
-    /// The key before, whose cookies are still taken, and replaced.
+    /// The previous key, whose cookies are still accepted, and replaced.
     pub previous_key: Option<[u8; 16]>,
-    /// The host's own address, which cookies depend on as those of Linux do; `None`: on the client's alone.
+    /// The host's own address, on which cookies depend as those of Linux do; `None`: they depend on
+    /// the client's alone.
     pub local: Option<IpAddr>,
-    /// Data in a SYN is taken from those alone who show a cookie (RFC 7413 §4.2.2); otherwise from anybody, as from
-    /// networks that are closed.
+    /// If true, data in a SYN is accepted only with a cookie (RFC 7413 §4.2.2); otherwise from any
+    /// client, which suits closed networks.
     pub demands_cookie: bool,
-    /// Connections accepted by a cookie whose handshake has not ended; beyond, SYNs open in three
-    /// ways and their data is not taken (RFC 7413 §5.1).
+    /// Maximum number of connections accepted by a cookie whose handshake has not ended. With more,
+    /// SYNs open by a full handshake and their data is dropped (RFC 7413 §5.1).
     pub pending: usize,
 }
 
@@ -39,17 +40,18 @@ impl FastOpen {
     }
 }
 
-/// What a client does about Fast Open.
+/// A client's configuration of Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastOpenClient {
-    /// Data goes into SYNs to those alone who gave a cookie.
+    /// If true, SYNs carry data only to servers that gave a cookie.
     pub demands_cookie: bool,
-    /// How long no data goes into SYNs to where they were lost, the first time; twice as long each further time (Linux
-    /// `tcp_fastopen_blackhole_timeout_sec`). Zero: losses change nothing.
+    /// Time without data in SYNs to a destination where they were lost; it doubles with each
+    /// further loss (Linux `tcp_fastopen_blackhole_timeout_sec`). Zero: losses change nothing.
     pub first_pause: Duration,
-    /// Timeouts of one SYN that tell so; Linux waits for the third (`tcp_fastopen_active_detect_blackhole`).
+    /// Timeouts of one SYN that are tolerated; with one more, the SYN counts as lost because of its
+    /// data. Linux counts the third (`tcp_fastopen_active_detect_blackhole`).
     pub timeouts_tolerated: u32,
-    /// A SYN leaves room for as many options as there can be, as Linux does, rather than for its own.
+    /// A SYN leaves room for the longest options, as Linux does, rather than for its own.
     pub reserves_options: bool,
 }
 
@@ -64,7 +66,7 @@ impl Default for FastOpenClient {
     }
 }
 
-/// What a connection's SYNs carry and brought.
+/// Fast Open options and data of a connection's SYNs, in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SynExchange {
     /// The option of our SYN or SYN-ACK.
@@ -75,9 +77,9 @@ pub(crate) struct SynExchange {
     pub(crate) data_sent: bool,
     /// The SYN-ACK acknowledged some of it.
     pub(crate) data_taken: bool,
-    /// How often the SYN was lost, or so it seemed.
+    /// Number of timeouts of the SYN.
     pub(crate) syn_losses: u32,
-    /// Our SYN goes again without the option, other than for a timeout.
+    /// Our SYN is retransmitted without the option, not because of a timeout.
     pub(crate) withdrawn: bool,
     /// Segment size that the peer offered, bytes.
     pub(crate) peer_mss: Option<u32>,

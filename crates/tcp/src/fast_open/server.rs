@@ -8,23 +8,23 @@ use std::hash::Hasher;
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// A connection that a reset ended before its handshake did counts for so long among the pending:
-/// otherwise resets by an attacker would make room for more of it (RFC 7413 §5.1; Linux).
+/// Time for which a connection that a reset ended before its handshake was complete still counts as
+/// pending. Otherwise an attacker's resets would make room for more attacks (RFC 7413 §5.1; Linux).
 const RESET_COUNTS: Duration = Duration::from_secs(60);
 
-/// What becomes of a SYN to a port that takes Fast Open.
+/// Decision about a SYN to a port with Fast Open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SynVerdict {
-    /// The data in it is taken.
+    /// The data in the SYN is accepted.
     pub(crate) admitted: bool,
-    /// The cookie that the SYN-ACK gives.
+    /// The cookie in the SYN-ACK.
     pub(crate) grant: Option<FastOpenCookie>,
 }
 
-/// Who may come in before the handshake ends.
+/// Decides which connections are accepted before their handshake ends.
 pub(crate) struct Doorman {
     config: FastOpen,
-    /// When connections that were reset while pending no longer count.
+    /// Times at which connections that were reset while pending no longer count.
     resets: VecDeque<Instant>,
 }
 
@@ -37,7 +37,8 @@ impl Doorman {
         self.config = config;
     }
 
-    /// Judges a SYN with `shown` from `remote`, which brings data or not; so many are `pending`.
+    /// Decides on a SYN from `remote` with the option `shown`, while `pending` connections are
+    /// pending.
     pub(crate) fn judge(
         &mut self,
         now: Instant,
@@ -75,7 +76,7 @@ impl Doorman {
         SynVerdict { admitted, grant: (!current).then_some(fresh) }
     }
 
-    /// A connection that came in by a cookie was reset before its handshake ended.
+    /// Records that a connection accepted by a cookie was reset before its handshake ended.
     pub(crate) fn note_reset(&mut self, now: Instant) {
         if self.resets.len() < self.config.pending {
             self.resets.push_back(now + RESET_COUNTS);
@@ -135,8 +136,9 @@ mod tests {
 
     #[test]
     fn cookies_are_those_of_linux() {
-        // A kernel's cookie for 10.248.0.2 at 192.168.0.2, by the key that sysctl tcp_fastopen_key writes as
-        // a0bf63f7-ed803d81-cd641d30-cebc4a90, each word the lowest byte first.
+        // A kernel's cookie for 10.248.0.2 at 192.168.0.2, by the key that the sysctl
+        // `tcp_fastopen_key` writes as a0bf63f7-ed803d81-cd641d30-cebc4a90, each word with the
+        // lowest byte first.
         let key = *b"\xf7\x63\xbf\xa0\x81\x3d\x80\xed\x30\x1d\x64\xcd\x90\x4a\xbc\xce";
         let (client, server) = ([10, 248, 0, 2].into(), [192, 168, 0, 2].into());
         let expected = FastOpenCookie::new(b"\x00\xab\xaa\xab\xe8\xe9\x54\xc2").unwrap();

@@ -1,5 +1,5 @@
-//! What a host has refused, dropped or limited, and why, under the names that Linux has for it
-//! (`nstat`, `/proc/net/netstat`), where it has one.
+//! Counters of segments and connections that a host has refused, dropped or limited. They have
+//! Linux's names (`nstat`, `/proc/net/netstat`) where it has the same counter.
 
 macro_rules! counters {
     ($($(#[doc = $about:literal])+ $field:ident = $name:literal,)+) => {
@@ -23,17 +23,18 @@ counters! {
     challenge_acks = "TCPChallengeACK",
     /// SYNs on open connections, which are challenged (RFC 5961 §4).
     syn_challenges = "TCPSYNChallenge",
-    /// Resets in the window that were not where the next byte is, which are challenged (RFC 5961 §3).
+    /// Resets in the window that did not have the next expected number, which are challenged (RFC
+    /// 5961 §3).
     reset_challenges = "TCPRSTChallenge",
     /// Challenge ACKs not sent because there had been too many.
     ack_skipped_challenge = "TCPACKSkippedChallenge",
     /// ACKs not sent to segments without data outside the window, for the same reason.
     ack_skipped_seq = "TCPACKSkippedSeq",
-    /// The same for segments with a timestamp from the past.
+    /// ACKs not sent to segments with a timestamp from the past, for the same reason.
     ack_skipped_paws = "TCPACKSkippedPAWS",
-    /// The same for connections that are being opened.
+    /// ACKs not sent on connections that are opening, for the same reason.
     ack_skipped_syn_recv = "TCPACKSkippedSynRecv",
-    /// The same for connections in TIME-WAIT.
+    /// ACKs not sent on connections in TIME-WAIT, for the same reason.
     ack_skipped_time_wait = "TCPACKSkippedTimeWait",
     /// Segments outside the window.
     out_of_window = "BeyondWindow",
@@ -41,20 +42,20 @@ counters! {
     resets_out_of_window = "RstOutOfWindow",
     /// Segments refused for a timestamp from the past (RFC 7323 §5).
     paws_rejected = "PAWSEstab",
-    /// Acknowledgements of what was never sent (RFC 5961 §5).
+    /// Acknowledgements of data that was never sent (RFC 5961 §5).
     acks_of_unsent = "TCPAckUnsentData",
     /// Acknowledgements further below the lowest unacknowledged byte than the peer's largest window
     /// (RFC 5961 §5).
     acks_too_old = "TCPTooOldAck",
     /// Connections reset by their peers.
     resets_received = "EstabResets",
-    /// SACK blocks that speak of what was never sent, or that are no ranges; of connections that are
-    /// over, while those alive count theirs in [`crate::Stats::sack_discarded`].
+    /// SACK blocks for data that was never sent, or that are no ranges, on connections that are
+    /// over. Live connections count theirs in [`crate::Stats::sack_discarded`].
     sack_discarded = "TCPSACKDiscard",
 
     /// SYNs to listening ports that were dropped, for whatever reason.
     listen_drops = "ListenDrops",
-    /// Of these, for want of room for one more connection.
+    /// SYNs dropped because there was no room for one more connection, among those above.
     listen_overflows = "ListenOverflows",
     /// SYNs that met a full backlog and were answered by a SYN cookie.
     backlog_full_cookies = "TCPReqQFullDoCookies",
@@ -72,7 +73,7 @@ counters! {
     martians = "IPMartianSource",
     /// Resets sent to segments of no connection.
     resets_sent = "OutRsts",
-    /// Such resets not sent because there had been too many.
+    /// Resets to segments of no connection that were not sent because there had been too many.
     resets_skipped = "OutRstsSkipped",
 
     /// Connections that went through TIME-WAIT.
@@ -86,27 +87,28 @@ counters! {
 
     /// Connections opened with data in the SYN that the peer took (RFC 7413).
     fast_open_active = "TCPFastOpenActive",
-    /// Such that did not take it, or lost the SYN that carried it.
+    /// Connections opened with data in the SYN that the peer did not accept, or whose SYN was lost.
     fast_open_active_fail = "TCPFastOpenActiveFail",
-    /// Such not tried because SYNs with data to that peer were lost lately.
+    /// Connections opened without data in the SYN because SYNs with data to that peer were lost
+    /// recently.
     fast_open_blackhole = "TCPFastOpenBlackhole",
     /// Connections accepted with data in the SYN.
     fast_open_passive = "TCPFastOpenPassive",
     /// SYNs with a cookie that is not ours, or not of that address.
     fast_open_passive_fail = "TCPFastOpenPassiveFail",
-    /// Valid SYNs with data refused because too many such connections were half open.
+    /// Valid SYNs with data refused because too many connections with early data were half open.
     fast_open_overflows = "TCPFastOpenListenOverflow",
     /// SYNs that asked for a cookie, or came without one.
     fast_open_cookie_requests = "TCPFastOpenCookieReqd",
     /// Cookies made by the key before the present one.
     fast_open_alt_key = "TCPFastOpenPassiveAltKey",
 
-    /// Segments whose data was dropped because received data that nobody had read took all the room.
+    /// Segments whose data was dropped because unread data took all the room.
     receive_drops = "TCPRcvQDrop",
-    /// Of these, such with data out of order.
+    /// Segments with data out of order among those above.
     out_of_order_drops = "TCPOFODrop",
 
-    /// Connections given up because nobody answered.
+    /// Connections given up because no answer came.
     timed_out = "TCPAbortOnTimeout",
     /// Connections given up because too little was acknowledged for too long, or the window stayed
     /// shut.
@@ -120,15 +122,15 @@ counters! {
 
     /// ICMP messages about connections that do not exist.
     icmp_unknown = "InErrsIcmpNoConn",
-    /// ICMP messages that quote what is not in flight (RFC 5927 §4.1).
+    /// ICMP messages that quote a number that is not in flight (RFC 5927 §4.1).
     icmp_out_of_window = "OutOfWindowIcmps",
     /// Path MTUs believed, and segments cut to them (RFC 1191, RFC 8201).
     mtu_reduced = "PMTUReduced",
-    /// Path MTUs not believed yet, because larger segments had arrived (RFC 5927 §7.2).
+    /// Path MTUs not believed yet, because larger segments had been delivered (RFC 5927 §7.2).
     mtu_doubted = "PMTUDoubted",
     /// Path MTUs that were no reduction.
     mtu_ignored = "PMTUIgnored",
-    /// Segment sizes lowered because full ones went nowhere (RFC 4821, RFC 8899 black hole).
+    /// Segment sizes lowered because full segments were lost (RFC 4821, RFC 8899 black hole).
     mtu_black_holes = "TCPMTUPFail",
     /// Unreachable messages noted for a connection that lives on (RFC 5461).
     soft_errors = "SoftErrors",

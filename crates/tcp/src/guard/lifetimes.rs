@@ -1,4 +1,4 @@
-//! How long what dead, silent or slow peers left behind is kept.
+//! Times for which the state of dead, silent or slow peers is kept.
 //!
 //! | state | freed after | by |
 //! |---|---|---|
@@ -12,10 +12,10 @@
 
 use units::{Duration, Rate};
 
-/// When what is left of dead or slow peers is freed.
+/// Times after which the state of dead or slow peers is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Twice the longest life of a segment (RFC 9293 §3.6.1); Linux's 60 s. Heeded with
+    /// Twice the longest life of a segment (RFC 9293 §3.6.1); Linux's 60 s. It applies with
     /// [`super::Limits::retire_early`].
     pub time_wait: Duration,
     /// FIN-WAIT-2, once the application has closed (Linux `tcp_fin_timeout`): 60 s.
@@ -24,20 +24,22 @@ pub struct Lifetimes {
     pub syn_retries: u32,
     /// Timeouts of our SYN-ACK before the peer's attempt is forgotten: 6.
     pub syn_ack_retries: u32,
-    /// Timeouts in a row of data, or unanswered probes of a shut window, before the connection fails
-    /// (R2 of RFC 9293 §3.8.3; Linux `tcp_retries2`): 15.
+    /// Timeouts in a row of data, or unanswered probes of a closed window, before the connection
+    /// fails (R2 of RFC 9293 §3.8.3; Linux `tcp_retries2`): 15.
     pub data_retries: u32,
-    /// While data waits, at least a full segment has to be acknowledged in so long, or the connection
-    /// fails: the user timeout of RFC 9293 §3.9.1 and RFC 5482, which bounds also peers that keep
-    /// their window shut and answer every probe (RFC 6429 §3), and such that read a byte a second. It is
-    /// looked at once in so long: who stops just after is freed at the end of the next. Default: none.
+    /// Time in which at least a full segment must be acknowledged while data waits; otherwise the
+    /// connection fails. This is the user timeout of RFC 9293 §3.9.1 and RFC 5482. It also bounds
+    /// peers that keep their window closed and answer every probe (RFC 6429 §3), and those that
+    /// read a byte a second. It is checked once in this time: a peer that stops just after a check
+    /// is freed two checks later. Default: none.
     pub user_timeout: Option<Duration>,
-    /// While data waits, so much has to be acknowledged on average over each [`Self::user_timeout`], if more than a
-    /// full segment: peers that drip (as `MinRate` of Apache's `mod_reqtimeout` bounds requests). What waits
-    /// because this side sends nothing counts, too: connections that share a path by weights need room in it. Default: zero, a full
-    /// segment is enough.
+    /// Average rate at which data must be acknowledged over each [`Self::user_timeout`] while data
+    /// waits, if that is more than a full segment. It bounds peers that read very slowly (as
+    /// `MinRate` of Apache's `mod_reqtimeout` bounds requests). Data that waits because this side
+    /// does not send counts too: connections that share a path by weights need room for that.
+    /// Default: zero, so that a full segment is enough.
     pub min_rate: Rate,
-    /// Whether silent peers are asked if they live (RFC 9293 §3.8.4). Default: no.
+    /// Keepalive of silent peers (RFC 9293 §3.8.4). Default: none.
     pub keepalive: Option<KeepAlive>,
 }
 

@@ -1,8 +1,8 @@
-//! What stands between a host and peers that mean it no good, or have gone: limits of what they may
-//! cost, and counters of what was refused and why.
+//! Protection of a host against hostile peers and dead ones: limits of their cost, and counters of
+//! refused segments and connections.
 //!
-//! The host owns one `Guard` and shows it to a connection with everything that reaches it from
-//! outside. Connections touch it on rare occasions only; an ordinary segment passes it by.
+//! The host owns one `Guard` and passes it to a connection with everything that comes from outside.
+//! Connections rarely use it; segments on the fast path do not.
 
 mod counters;
 mod lifetimes;
@@ -34,7 +34,7 @@ impl Guard {
         }
     }
 
-    /// What the rates draw from is not to be foretold.
+    /// Makes the random part of the rates unpredictable.
     pub(crate) fn reseed(&mut self, seed: u64) {
         (self.challenges, self.resets) = (RateLimit::new(seed), RateLimit::new(!seed));
     }

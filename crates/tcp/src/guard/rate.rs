@@ -1,13 +1,13 @@
-//! So many a second, but not exactly: a limit that all connections share must not tell one peer what
-//! another has used up.
+//! A limit per second that is inexact on purpose. All connections share it, and it must not reveal
+//! to one peer how much of it another has used.
 
 use units::Instant;
 
-/// Counts occasions in seconds of the host's clock.
+/// Counts events in seconds of the host's clock.
 ///
-/// Off-path attackers find connections out by a shared limit of known size (Cao et al. 2016,
-/// CVE-2016-5696). As Linux did in answer, each second grants half of the limit for certain and of the
-/// rest a part that cannot be foretold.
+/// Off-path attackers detect connections through a shared limit of known size (Cao et al. 2016,
+/// CVE-2016-5696). Linux's remedy is used here: each second allows half of the limit for certain,
+/// and an unpredictable part of the rest.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     key: u64,
@@ -20,7 +20,7 @@ impl RateLimit {
         Self { key, second: u64::MAX, left: 0 }
     }
 
-    /// One more, of `limit` a second; `u32::MAX` is no limit.
+    /// Takes one of `limit` a second, and returns false if none is left; `u32::MAX` is no limit.
     pub(crate) fn take(&mut self, now: Instant, limit: u32) -> bool {
         if limit == u32::MAX {
             return true;

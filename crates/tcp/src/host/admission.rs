@@ -1,4 +1,4 @@
-//! How connections come to a host and leave it, and which paths they have.
+//! Admission of connections to a host, their removal, and their paths.
 
 use super::told::{ConnectionEntry, Prospect, Standing, Told, tell};
 use super::{ConnId, End, Event, EventKind, Host};
@@ -42,7 +42,7 @@ impl Host {
         id
     }
 
-    /// A connection is open, and the application is told so.
+    /// Processes that a connection is open.
     pub(super) fn note_opened(&mut self, now: Instant, id: ConnId) {
         self.open_path(now, id);
         match self.connections.at(id.0).map(|entry| entry.told.passive) {
@@ -53,7 +53,7 @@ impl Host {
         self.tell_siblings(now, id);
     }
 
-    /// The path of a connection is told that the handshake is done, or that data has come before.
+    /// Notifies a connection's path that the handshake is done, or that data was received before.
     pub(super) fn open_path(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         if let Some(path) = self.paths.at_mut(entry.path.0) {
@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// A connection lets go of its path, which ends with the last of them.
+    /// Releases a connection's path, which ends with its last connection.
     pub(super) fn let_go_of(&mut self, id: PathId) {
         let Some(path) = self.paths.at_mut(id.0) else { return };
         if path.drop_user() {
@@ -103,7 +103,8 @@ impl Host {
             self.note_fast_open_reset(now);
         }
         if entry.told.passive && !entry.told.open {
-            // Nobody was told that it existed (RFC 9293 §3.10.7.4, RST in SYN-RECEIVED).
+            // The application does not know of this connection (RFC 9293 §3.10.7.4, RST in
+            // SYN-RECEIVED).
             self.half_open -= 1;
             self.connections.release(id.0);
             return;

@@ -1,14 +1,14 @@
-//! Room for received data that no application has read, of all connections together.
+//! Room for received data that no application has read, on all connections together.
 //!
-//! Half of the limit is for whoever comes. When that is taken, a connection gets no more than its
-//! equal share of the other half, so that those who hold much, in order or not, cannot keep others
-//! from receiving. Where nothing is limited nothing is counted.
+//! Half of the limit is shared by all. When that is taken, a connection gets no more than its equal
+//! share of the other half. Connections that hold much, in order or not, thus cannot keep others
+//! from receiving. Without a limit nothing is measured.
 
 use super::{ConnId, Host};
 use crate::segment::{Flags, Segment};
 use units::Instant;
 
-/// What all connections hold.
+/// Bytes held by all connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffers {
     limit: u64,
@@ -49,14 +49,14 @@ impl Buffers {
 }
 
 impl Host {
-    /// Bytes received and not read, of all connections, as far as [`crate::Limits::buffered`] has them
-    /// counted.
+    /// Returns the bytes received and not read on all connections; zero without
+    /// [`crate::Limits::buffered`].
     pub const fn buffered(&self) -> u64 {
         self.buffers.held
     }
 
-    /// A segment with data, where room is limited: without room only its acknowledgement counts, and
-    /// the data will come again.
+    /// Processes a segment with data where room is limited: without room only its acknowledgement
+    /// counts, and the data must be retransmitted.
     pub(super) fn handle_within_room(&mut self, now: Instant, id: ConnId, segment: &Segment) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let needs = entry.conn.room_needed(segment);
@@ -73,7 +73,7 @@ impl Host {
         self.handle_seldom(now, id, &bare);
     }
 
-    /// What a connection holds may have changed.
+    /// Updates the bytes that a connection holds.
     pub(super) fn note_room(&mut self, id: ConnId) {
         if !self.buffers.are_limited() {
             return;

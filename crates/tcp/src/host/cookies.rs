@@ -1,20 +1,21 @@
-//! SYN cookies (Bernstein 1996; RFC 4987 §3.6): when the backlog is full, what a SYN said goes back to
-//! its sender within the SYN-ACK's numbers, and nothing is kept.
+//! SYN cookies (Bernstein 1996; RFC 4987 §3.6). When the backlog is full, the contents of a SYN are
+//! encoded in the numbers of the SYN-ACK, which the peer returns, and no state is kept.
 //!
-//! As Linux lays them out: eight bits of the number count minutes, 24 are a keyed hash and the
-//! segment size by a table; the lowest six bits of our timestamp carry the other options, if the peer
-//! has timestamps, and else there are none. A guess has one chance in 2^29, and only while SYNs have
-//! overflowed of late.
+//! The layout is Linux's. Eight bits of the number count minutes; 24 are a keyed hash plus the
+//! index of the segment size. If the peer has timestamps, the lowest six bits of ours carry the
+//! other options; otherwise there are none. A guess succeeds once in 2^29, and only while SYNs have
+//! overflowed recently.
 
 use super::secret::Secret;
 use crate::segment::{Flags, Segment, TcpOptions, Timestamps};
 use crate::tuple::FourTuple;
 use units::{Duration, Instant, SeqNum};
 
-/// How long a count of the clock lasts, and how many of them a cookie is good for.
+/// Duration of a count of the clock, and number of counts for which a cookie is valid.
 const TICK: Duration = Duration::from_secs(64);
 const MOST_TICKS: u32 = 2;
-/// Segment sizes to choose from over IPv4 and IPv6 (Linux `msstab`): the largest that is not larger is taken.
+/// Segment sizes over IPv4 and IPv6 (Linux `msstab`): a cookie has the largest one that does not
+/// exceed the peer's.
 const SIZES: [[u16; 4]; 2] = [[536, 1300, 1440, 1460], [1220, 1420, 1440, 8940]];
 /// Bits of a timestamp that carry options.
 const OPTION_BITS: u32 = 6;
@@ -24,19 +25,19 @@ const SACK: u32 = 0x10;
 const ECN: u32 = 0x20;
 const HASH_MASK: u32 = 0x00FF_FFFF;
 
-/// When cookies were last given out, which is when they are taken.
+/// The time at which the last cookie was sent: only then are cookies accepted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SynCookies {
     last_given: Option<Instant>,
 }
 
 impl SynCookies {
-    /// Some were given out so lately that they may come back.
+    /// True if cookies were sent recently enough to be returned.
     pub(super) fn are_out(&self, now: Instant) -> bool {
         self.last_given.is_some_and(|at| now.saturating_since(at) < TICK * u64::from(MOST_TICKS))
     }
 
-    /// The number of a SYN-ACK that answers `syn`.
+    /// Returns the sequence number of a SYN-ACK that answers `syn`.
     pub(super) fn give(
         &mut self,
         now: Instant,
@@ -51,7 +52,7 @@ impl SynCookies {
         SeqNum(base(secret, tuple, syn.seq).wrapping_add(count << 24).wrapping_add(body))
     }
 
-    /// The SYN that the peer must have sent, if what `segment` acknowledges is a cookie of ours:
+    /// Returns the SYN that the peer must have sent, if `segment` acknowledges a cookie of ours:
     /// number, segment size and options.
     pub(super) fn take(
         &self,
@@ -75,7 +76,7 @@ impl SynCookies {
     }
 }
 
-/// The SYN as far as the cookie and the echoed timestamp tell.
+/// Returns the SYN as far as the cookie and the echoed timestamp show it.
 fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
     let mut options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
     let mut flags = Flags::SYN;
@@ -93,7 +94,8 @@ fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
     Segment { seq: irs, flags, options, window: segment.window, ..Segment::default() }
 }
 
-/// What a timestamp of `clock` becomes to carry the options of a SYN-ACK: never later than it was.
+/// Returns the timestamp `clock` with the options of a SYN-ACK in its lowest bits, never later than
+/// `clock`.
 pub(super) fn marked(clock: u32, agreed: &TcpOptions, ecn: bool) -> u32 {
     let shift = agreed.window_scale.map_or(NO_SHIFT, u32::from).min(NO_SHIFT);
     let sack = if agreed.sack_permitted { SACK } else { 0 };
@@ -118,7 +120,7 @@ fn hash(secret: &Secret, of: (&FourTuple, SeqNum), count: Option<u32>) -> u32 {
     secret.hash("syn cookie", (of.0, of.1.0, count)) as u32
 }
 
-/// What keeps the numbers of one connection apart from those of others.
+/// Returns the offset that separates the numbers of one connection from those of others.
 fn base(secret: &Secret, tuple: &FourTuple, irs: SeqNum) -> u32 {
     hash(secret, (tuple, irs), None)
 }

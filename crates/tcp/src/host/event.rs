@@ -1,13 +1,13 @@
-//! What a host tells the application.
+//! Events of a host for the application.
 
 use super::ConnId;
 
-/// What the application is told.
+/// An event for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The connection.
     pub conn: ConnId,
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
 }
 
@@ -18,8 +18,9 @@ pub enum EventKind {
     Accepted,
     /// Our connection is open.
     Connected,
-    /// This many payload bytes have arrived in order so far. Under a scheme whose application takes
-    /// ranges, it is repeated when bytes behind a gap are received ([`crate::Connection::beyond`]).
+    /// This many payload bytes were received in order so far. Under a scheme whose application
+    /// takes ranges, it is repeated when bytes behind a gap are received
+    /// ([`crate::Connection::beyond`]).
     Received {
         /// Bytes since the connection began.
         total: u64,

@@ -10,11 +10,11 @@ use crate::segment::Segment;
 use std::net::IpAddr;
 use units::Instant;
 
-/// What a host has for Fast Open.
+/// A host's state of Fast Open.
 pub(super) struct FastOpenSide {
     cookies: Cookies,
     doorman: Doorman,
-    /// Accepted by a cookie; some of them may have ended their handshake since.
+    /// Connections accepted by a cookie; some may have ended their handshake since.
     pending: Vec<ConnId>,
 }
 
@@ -26,14 +26,14 @@ impl FastOpenSide {
 }
 
 impl Host {
-    /// The key of the cookies that this host gives out, and how many may come in by one at a time.
-    /// Listeners take part whose scheme says `tfo=on`. Without a call the key derives from the seed,
-    /// which is good for simulations only.
+    /// Sets the key of this host's cookies, and the number of pending connections that they may
+    /// open. Listeners take part whose scheme says `tfo=on`. Without a call the key derives from
+    /// the seed, which is good for simulations only.
     pub fn set_fast_open(&mut self, config: FastOpen) {
         self.fast_open.doorman.set(config);
     }
 
-    /// What clients of this host do, from now on.
+    /// Sets the configuration of this host's clients, for later connections.
     pub fn set_fast_open_client(&mut self, config: FastOpenClient) {
         self.fast_open.cookies.set(config);
     }
@@ -85,7 +85,7 @@ impl Host {
         verdict.admitted
     }
 
-    /// A connection that came in by a cookie has a number.
+    /// Records a connection that was accepted by a cookie, now that it has a number.
     pub(super) fn note_pending_fast_open(&mut self, id: ConnId) {
         if !self.fast_open.pending.contains(&id) {
             self.fast_open.pending.push(id);

@@ -1,5 +1,5 @@
-//! What routers say of packets that did not arrive. Whoever parses ICMP hands the quoted numbers in;
-//! nothing is believed that does not speak of a segment in flight (RFC 5927).
+//! ICMP messages from routers about packets that were not delivered. The engine parses them and
+//! passes the quoted numbers. A message is ignored unless it quotes a segment in flight (RFC 5927).
 
 use super::Host;
 use crate::connection::{Connection, RAISE_AFTER};
@@ -19,11 +19,12 @@ fn key(remote: IpAddr) -> PathKey {
 }
 
 impl Host {
-    /// A packet of the connection `tuple` whose segment begins at sequence number `seq` is larger than
-    /// the way takes: `mtu` bytes of IP packet (RFC 1191 §4, RFC 8201 §4; ICMP "fragmentation needed",
-    /// ICMPv6 "packet too big"). Zero, as of routers before RFC 1191, means the next smaller of the
-    /// usual sizes. Forged messages are refused, or doubted until the quoted segment times out
-    /// ([`crate::MtuLimits`], RFC 5927 §7.2).
+    /// Processes a message that a packet of the connection `tuple`, whose segment begins at
+    /// sequence number `seq`, was too large for the path. `mtu` is the largest IP packet, bytes
+    /// (RFC 1191 §4, RFC 8201 §4; ICMP "fragmentation needed", ICMPv6 "packet too big"). Zero,
+    /// which routers before RFC 1191 send, means the next smaller of the usual sizes. Forged
+    /// messages are refused, or doubted until the quoted segment times out ([`crate::MtuLimits`],
+    /// RFC 5927 §7.2).
     pub fn handle_too_big(&mut self, now: Instant, tuple: &FourTuple, seq: SeqNum, mtu: u32) {
         let mut believed = None;
         self.handle_icmp(now, tuple, |conn, (path, guard)| {
@@ -34,8 +35,8 @@ impl Host {
         }
     }
 
-    /// A connection that begins now knows what others have learnt of its path, for ten minutes
-    /// (RFC 1191 §6.3).
+    /// A connection that begins now gets the path MTU that others have learnt, for ten minutes (RFC
+    /// 1191 §6.3).
     pub(super) fn begin_with_path_mtu(&mut self, now: Instant, conn: &mut Connection) {
         let known = self.path_mtus.entry(key(conn.tuple().remote)).copied();
         if let Some((mtu, _)) = known.filter(|(_, at)| now.saturating_since(*at) < RAISE_AFTER) {
@@ -43,8 +44,8 @@ impl Host {
         }
     }
 
-    /// A packet of the connection `tuple` whose segment begins at sequence number `seq` did not reach
-    /// the peer, and this is why. It ends attempts to connect at most.
+    /// Processes a message that a packet of the connection `tuple`, whose segment begins at
+    /// sequence number `seq`, was not delivered, and why. It ends attempts to connect at most.
     pub fn handle_unreachable(
         &mut self,
         now: Instant,

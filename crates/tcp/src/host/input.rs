@@ -1,4 +1,4 @@
-//! What arrives at a host: segments of connections, of listening ports, and of nothing.
+//! Segments received by a host: for connections, for listening ports, and for neither.
 
 use super::time_wait::Late;
 use super::{ConnId, Host, Transmit};
@@ -6,15 +6,17 @@ use crate::segment::{Flags, Segment};
 use crate::tuple::FourTuple;
 use units::{Instant, SeqNum};
 
-/// Answers of no connection that may wait to be sent: whoever does not send what there is gets no more.
+/// Maximum number of answers of no connection that wait to be sent; an engine that does not send
+/// them gets no more.
 const MOST_STRAYS: usize = 4096;
 
 impl Host {
-    /// Digests a segment that arrived for `tuple`.
+    /// Processes a segment received for `tuple`.
     pub fn handle_segment(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         match self.by_tuple.find(tuple) {
             Some(id) if segment.has(Flags::SYN) && self.is_new_incarnation(id, segment) => {
-                // RFC 9293 §3.6.1: a SYN beyond the old numbers ends TIME-WAIT and opens anew.
+                // RFC 9293 §3.6.1: a SYN above the old numbers ends TIME-WAIT and opens a new
+                // connection.
                 self.with(now, id, |conn, _| conn.leave_time_wait());
                 self.reap(now, id);
                 self.handle_unknown(now, (tuple, segment), None);
@@ -38,7 +40,7 @@ impl Host {
         self.with(now, id, |conn, context| conn.handle_segment(now, context, segment));
     }
 
-    /// As [`Host::handle_known`], for callers that are rare: the frequent one has its own copy.
+    /// [`Host::handle_known`] for rare callers: the frequent one has its own copy.
     #[cold]
     #[inline(never)]
     pub(super) fn handle_seldom(&mut self, now: Instant, id: ConnId, segment: &Segment) {
@@ -56,8 +58,8 @@ impl Host {
         }
     }
 
-    /// LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2); a new incarnation's numbers begin at `least`
-    /// at the lowest.
+    /// Processes a segment in LISTEN and CLOSED (RFC 9293 §3.10.7.1, §3.10.7.2). The numbers of a
+    /// new incarnation begin at `least` at the lowest.
     fn handle_unknown(
         &mut self,
         now: Instant,
@@ -94,7 +96,7 @@ impl Host {
         }
     }
 
-    /// So much waits to be sent that no more is answered.
+    /// There are too many unsent answers: no more segments are answered.
     pub(super) fn strays_are_many(&self) -> bool {
         self.strays.len() >= MOST_STRAYS
     }

@@ -1,12 +1,12 @@
-//! What one connection's ACKs say of the segments of the others that share its path
+//! Evidence in one connection's ACKs about the segments of others that share its path
 //! ([`crate::recovery::Overtaken`]).
 
 use super::{ConnId, Host};
 use units::Instant;
 
 impl Host {
-    /// Tells the path what a member has done, then the members what that says of theirs: they queue
-    /// for sending.
+    /// Notifies the path of a member's ACKs, and then the members of the evidence about their
+    /// segments; they queue for sending.
     pub(super) fn spread_news(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let path_id = entry.path;

@@ -1,4 +1,4 @@
-//! What comes for listening ports: SYNs, and what answers a SYN cookie.
+//! Segments for listening ports: SYNs, and answers to SYN cookies.
 
 use super::cookies;
 use super::output::Transmit;
@@ -22,8 +22,8 @@ impl Host {
         }
     }
 
-    /// Addresses of this host's own: a segment that claims to come from one of them is not listened to
-    /// (land attack; RFC 1122 §4.2.3.10).
+    /// Sets this host's own addresses: a segment from one of them is dropped (land attack; RFC 1122
+    /// §4.2.3.10).
     pub fn set_addresses(&mut self, own: &[IpAddr]) {
         self.addresses = own.to_vec();
     }
@@ -37,7 +37,8 @@ impl Host {
         impossible || self.addresses.contains(&remote)
     }
 
-    /// A SYN for a listening port (RFC 9293 §3.10.7.2); numbers begin at `least` at the lowest.
+    /// Processes a SYN for a listening port (RFC 9293 §3.10.7.2). Our numbers begin at `least` at
+    /// the lowest.
     pub(super) fn handle_syn(
         &mut self,
         now: Instant,
@@ -56,7 +57,7 @@ impl Host {
                 counters.backlog_full_cookies += 1;
                 self.give_cookie(now, (tuple, syn), scheme);
             } else {
-                // As any listener whose backlog is full: the SYN will come again.
+                // A listener whose backlog is full drops the SYN: it will be retransmitted.
                 counters.listen_drops += 1;
                 counters.backlog_full_drops += 1;
             }

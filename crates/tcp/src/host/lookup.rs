@@ -1,4 +1,4 @@
-//! Which connection has a four-tuple: every segment that arrives asks.
+//! The connection of each four-tuple, looked up for every segment received.
 
 use super::ConnId;
 use crate::tuple::FourTuple;
@@ -7,16 +7,16 @@ use ahash::AHashMap;
 /// Connections by four-tuple.
 #[derive(Debug, Default)]
 pub(super) struct Lookup {
-    /// Keyed by chance, since peers choose their addresses and ports: of a hash that anybody can compute they could make one chain
-    /// of all their connections. Nothing depends on its order.
+    /// A map with a random key, because peers choose their addresses and ports: with a known hash
+    /// they could put all their connections into one chain. Nothing depends on its order.
     ids: AHashMap<FourTuple, ConnId>,
-    /// What was found last. Segments come in trains, and many hosts have one busy connection: comparing
-    /// is a third of hashing.
+    /// The connection found last. Segments come in trains, and many hosts have one busy connection:
+    /// a comparison takes a third of the time of hashing.
     recent: Option<(FourTuple, ConnId)>,
 }
 
 impl Lookup {
-    /// The connection of a segment that has arrived.
+    /// Returns the connection of a received segment.
     #[inline]
     pub(super) fn find(&mut self, tuple: &FourTuple) -> Option<ConnId> {
         match self.recent {
@@ -35,7 +35,7 @@ impl Lookup {
         self.ids.get(tuple).copied()
     }
 
-    /// The connections to a local port, in no order.
+    /// Returns the connections to a local port, in no order.
     pub(super) fn at_port(&self, port: u16) -> impl Iterator<Item = ConnId> + '_ {
         self.ids.iter().filter(move |(tuple, _)| tuple.local_port == port).map(|(_, id)| *id)
     }
@@ -61,7 +61,7 @@ mod tests {
         FourTuple { local_port: 80, remote, remote_port }
     }
 
-    /// What was found last is found only as long as it is there, and under its latest number.
+    /// The last result is used only as long as the connection exists, and with its latest number.
     #[test]
     fn what_was_found_last_is_forgotten_with_its_connection() {
         let mut lookup = Lookup::default();

@@ -1,5 +1,5 @@
-//! The memories that a host's paths ask and tell; made when the first path needs one, unless the
-//! host was given one.
+//! The memories that a host's paths query and update. The host makes one when the first path needs
+//! it, unless it was given one.
 
 use crate::config::MemoryKind;
 use crate::path::{Learning, LearningTerms, Path, Reporting};
@@ -15,7 +15,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use units::Instant;
 
-/// What one host has for remembering.
+/// The memories of a host.
 #[derive(Default)]
 pub(super) struct Memories {
     temporal: Option<Shared>,
@@ -38,7 +38,7 @@ impl Memories {
         }
     }
 
-    /// Destinations that its memories keep something of.
+    /// Returns the number of destinations in its memories.
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
         let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().lender.len());
@@ -66,7 +66,7 @@ impl Memories {
         Some(memory.clone())
     }
 
-    /// A fresh path of `scheme` to `remote`, which begins with what is remembered.
+    /// Creates a path of `scheme` to `remote`, which begins with the remembered values.
     pub(super) fn path(&mut self, now: Instant, scheme: &Scheme, remote: IpAddr) -> Path {
         let mut path = scheme.path();
         let kind = scheme.config().memory;
@@ -83,7 +83,7 @@ impl Memories {
                 site.iter().for_each(|site| attendant.lender.join(site.clone()));
                 Rc::new(RefCell::new(attendant))
             });
-            // Its SYN has come, or leaves now.
+            // The path's SYN was received, or leaves now.
             attendant.borrow_mut().lender.begin_handshake(now, remote);
             path.attend(Attendance::new(attendant.clone(), remote));
         }

@@ -1,8 +1,8 @@
-//! A host: connections and paths, and the four verbs that drive them.
+//! A host: connections and paths, and the four functions that drive them.
 //!
-//! `poll_transmit`, `handle_segment`, `poll_timeout`, `handle_timeout`, and `poll_event` for the
-//! application. The host alone sees connections and paths both, and only sequences them: it
-//! decides nothing about TCP.
+//! The functions are `poll_transmit`, `handle_segment`, `poll_timeout` and `handle_timeout`;
+//! `poll_event` is for the application. The host alone sees both connections and paths, and only
+//! sequences them: it decides nothing about TCP.
 
 mod admission;
 mod buffers;
@@ -62,7 +62,7 @@ pub struct HostConfig {
     pub seed: u64,
 }
 
-/// How a connection ended.
+/// The end of a connection.
 #[derive(Clone, Copy, Debug)]
 struct End {
     stats: Stats,
@@ -73,7 +73,7 @@ struct End {
 pub struct Host {
     connections: Slab<ConnectionEntry>,
     paths: Slab<Path>,
-    /// Those of paths that are shared.
+    /// Ensembles, by the path that their members share.
     ensembles: FxHashMap<PathId, Ensemble>,
     directory: Directory,
     memories: Memories,
@@ -83,9 +83,9 @@ pub struct Host {
     ready: Ready,
     wakeups: Wakeups,
     events: VecDeque<Event>,
-    /// How the connections ended whose end is among `events`, in that order.
+    /// Ends of the connections whose end is among `events`, in that order.
     ends: VecDeque<End>,
-    /// The connection whose end was told last.
+    /// The connection whose end was reported last.
     ended: Option<(ConnId, End)>,
     /// Resets for segments of no connection.
     strays: VecDeque<Transmit>,
@@ -99,14 +99,14 @@ pub struct Host {
     syn_cookies: SynCookies,
     time_wait: TimeWait,
     buffers: Buffers,
-    /// Its own.
+    /// The host's own addresses.
     addresses: Vec<IpAddr>,
-    /// Path MTUs that routers told, and when.
+    /// Path MTUs reported by routers, and the time of each report.
     path_mtus: DestinationTable<(u32, Instant)>,
 }
 
 impl Host {
-    /// A host without connections. The application is taken to read whatever arrives in order at
+    /// Creates a host without connections. The application is assumed to read all data in order at
     /// once; see [`Host::set_auto_read`].
     pub fn new(config: HostConfig) -> Self {
         let secret = Secret::Seed(config.seed);
@@ -155,7 +155,7 @@ impl Host {
         &self.guard.limits
     }
 
-    /// What was refused, dropped or limited, and why.
+    /// Returns the counters of segments and connections refused, dropped or limited.
     pub const fn counters(&self) -> &HostCounters {
         &self.guard.counters
     }
@@ -166,8 +166,8 @@ impl Host {
         self.fixed_sequence = Some(isn);
     }
 
-    /// Paths of schemes with this kind of memory ask and tell `memory` from now on, which several
-    /// hosts may share. Without one a host makes its own when it needs it.
+    /// Sets the memory that paths of schemes with this kind of memory query and update from now on;
+    /// several hosts may share it. Without one a host makes its own when it needs it.
     pub fn set_memory(&mut self, kind: MemoryKind, memory: Shared) {
         self.memories.set(kind, memory);
     }
@@ -177,17 +177,17 @@ impl Host {
         self.memories.known()
     }
 
-    /// What a memory has to pass before a path of this host believes it.
+    /// Sets the test that a memory must pass before a path of this host uses it.
     pub fn set_reuse_gate(&mut self, gate: ReuseGate) {
         self.memories.gate = gate;
     }
 
-    /// How reports of this host's paths reach the gateway.
+    /// Sets how reports of this host's paths are sent to the gateway.
     pub fn set_reporting(&mut self, reporting: Reporting) {
         self.memories.reporting = reporting;
     }
 
-    /// What this host's paths tell a gateway of their share, and when.
+    /// Sets which share this host's paths report to a gateway, and when.
     pub fn set_share_rule(&mut self, rule: ShareRule) {
         self.memories.shares = rule;
     }
@@ -198,8 +198,9 @@ impl Host {
         self.listeners.push((port, scheme));
     }
 
-    /// Opens a connection; the SYN is there to poll. What is written before it is polled rides in it
-    /// where the scheme and, for Fast Open, a cookie allow ([`Connection::is_early_data_allowed`]).
+    /// Opens a connection; the SYN is ready to poll. Data written before it is polled is sent in
+    /// the SYN where the scheme and, for Fast Open, a cookie allow it
+    /// ([`Connection::is_early_data_allowed`]).
     ///
     /// # Errors
     /// If a connection with this four-tuple exists (RFC 9293 §3.10.1).
@@ -238,13 +239,13 @@ impl Host {
         });
     }
 
-    /// The application is about to write `bytes`: start-ups that suit themselves to the transfer know it
-    /// from now on. What is written counts against it.
+    /// Announces that the application is about to write `bytes`, for start-ups that adapt to the
+    /// length of the transfer. Written data counts against it.
     pub fn announce(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, _| conn.announce(bytes));
     }
 
-    /// Sends FIN after what was written.
+    /// Sends FIN after the written data.
     pub fn shutdown(&mut self, now: Instant, id: ConnId) {
         self.with(now, id, |conn, _| conn.shutdown());
     }
@@ -254,14 +255,14 @@ impl Host {
         self.with(now, id, |conn, _| conn.abort());
     }
 
-    /// The application has consumed `bytes` of what arrived.
+    /// The application has consumed `bytes` of the received data.
     pub fn read(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, _| conn.read(now, bytes));
         self.note_room(id);
     }
 
-    /// From now on [`EventKind::Received`] and [`EventKind::Acked`] are told of a connection only
-    /// once their total reaches `total` (as `SO_RCVLOWAT` asks of `select`), or when it ends.
+    /// Makes [`EventKind::Received`] and [`EventKind::Acked`] of a connection wait until their
+    /// total is `total` (as `SO_RCVLOWAT` for `select`), or until it ends.
     pub fn set_low_water(&mut self, id: ConnId, total: u64) {
         if let Some(entry) = self.connections.at_mut(id.0) {
             entry.told.low_water = total;
@@ -269,30 +270,31 @@ impl Host {
         }
     }
 
-    /// The connection that segments for `tuple` belong to.
+    /// Returns the connection that segments for `tuple` are for.
     pub fn find(&self, tuple: &FourTuple) -> Option<ConnId> {
         self.by_tuple.get(tuple)
     }
 
-    /// A live connection.
+    /// Returns a live connection.
     pub fn connection(&self, id: ConnId) -> Option<&Connection> {
         self.connections.at(id.0).map(|e| &e.conn)
     }
 
-    /// Counters of a live connection, or of the one whose [`EventKind::Closed`] or
-    /// [`EventKind::Reset`] was the last of these to be polled.
+    /// Returns the counters of a live connection, or of the one whose [`EventKind::Closed`] or
+    /// [`EventKind::Reset`] was polled last.
     pub fn stats(&self, id: ConnId) -> Option<Stats> {
         let ended = || self.ended.as_ref().filter(|(ended, _)| *ended == id);
         let live = self.connection(id).map(Connection::stats);
         live.or_else(|| ended().map(|(_, end)| end.stats))
     }
 
-    /// Why the connection ended whose [`EventKind::Reset`] was the last of these to be polled.
+    /// Returns the reason for which the connection ended whose [`EventKind::Reset`] was the last
+    /// end polled.
     pub fn reset_cause(&self, id: ConnId) -> Option<ResetCause> {
         self.ended.as_ref().filter(|(ended, _)| *ended == id).and_then(|(_, end)| end.cause)
     }
 
-    /// The path of a live connection.
+    /// Returns the path of a live connection.
     pub fn path_of(&self, id: ConnId) -> Option<&Path> {
         self.connections.at(id.0).and_then(|e| self.paths.at(e.path.0))
     }
@@ -302,7 +304,7 @@ impl Host {
         self.connections.len()
     }
 
-    /// Number of connections that have ended and wait for what comes late, beside those alive.
+    /// Number of connections in TIME-WAIT, beside those alive.
     pub fn time_wait_count(&self) -> usize {
         self.time_wait.len()
     }
@@ -312,7 +314,7 @@ impl Host {
         self.time_wait.holds(now, tuple)
     }
 
-    /// Next thing to tell the application.
+    /// Returns the next event for the application.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
@@ -322,8 +324,8 @@ impl Host {
         Some(event)
     }
 
-    /// The end of a connection is told. Only now its number may be used again: nobody who still has
-    /// this event before them can mistake a new connection for the old one.
+    /// The end of a connection has been reported. Only now its number may be used again, so that no
+    /// application with this event pending mistakes a new connection for the old one.
     #[cold]
     fn conclude(&mut self, id: ConnId) {
         self.connections.release(id.0);
@@ -377,7 +379,7 @@ impl Host {
         }
     }
 
-    /// Tells the application what changed, queues the connection for sending.
+    /// Queues events for the application, and the connection for sending.
     fn settle(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;

@@ -1,8 +1,9 @@
-//! Connections that open to the same destination at a time, and what they tell each other.
+//! Connections that open to the same destination at the same time, and the information that they
+//! exchange.
 //!
-//! Under schemes with `opening_timer=known` an answer to one SYN or SYN-ACK tells the others how long
-//! an answer takes, and that one which left earlier is overdue. With `opening_burst` SYNs beyond so
-//! many leave spaced: the first queue on the way would drop them. Other schemes pay nothing.
+//! Under schemes with `opening_timer=known`, an answer to one SYN or SYN-ACK shows the others the
+//! round trip, and that an earlier one is overdue. With `opening_burst`, SYNs above that number
+//! leave spaced: the first queue on the path would drop them. Other schemes have no cost.
 
 use super::{ConnId, Host};
 use crate::connection::{Connection, SiblingOpened};
@@ -14,10 +15,10 @@ use units::{Duration, Instant, Rate};
 
 /// Destinations whose round trip is known from connections that have opened.
 const DESTINATIONS: usize = 4096;
-/// Answers to SYNs that left no sooner which say that one is overdue: as the third duplicate ACK, but
-/// for packets that are on their way a quarter of a round trip longer already.
+/// Answers to SYNs sent no earlier after which a SYN is overdue. The number is that of duplicate
+/// ACKs less one, because the answers already took part of a round trip longer.
 const OVERTAKEN: u8 = 2;
-/// What an uplink is believed to carry before anything is known: 1.5 Mbit/s, a slow DSL line.
+/// Rate assumed of an uplink before anything is known: 1.5 Mbit/s, a slow DSL line.
 const UPLINK: Rate = Rate::from_bps(1_500_000);
 /// A SYN with its headers, bytes.
 const SYN_BYTES: u64 = 74;
@@ -25,18 +26,18 @@ const SYN_BYTES: u64 = 74;
 /// A connection that waits for an answer to its SYN or SYN-ACK.
 struct Waiting {
     id: ConnId,
-    /// When that left last, as far as others have been heard since.
+    /// Time at which that was sent last, when a sibling's answer was last processed.
     sent: Option<Instant>,
-    /// Answers that have overtaken it since then.
+    /// Number of siblings' answers that have overtaken it since then.
     overtaken: u8,
 }
 
-/// What the opening connections of a host know of each other.
+/// Knowledge of a host's opening connections about each other.
 pub(super) struct Openings {
-    /// By destination, those that wait for an answer.
+    /// Connections that wait for an answer, by destination.
     waiting: FxHashMap<IpAddr, Vec<Waiting>>,
     round_trips: DestinationTable<(Duration, Instant)>,
-    /// By destination, when the SYNs that have been let go will have left.
+    /// The time, by destination, at which all released SYNs will have left.
     released: DestinationTable<Instant>,
 }
 
@@ -58,8 +59,8 @@ fn key(remote: IpAddr) -> PathKey {
 }
 
 impl Waiting {
-    /// What left at `answered` has been answered; its own left last at `sent`. What has gone again since
-    /// is overtaken by nothing yet.
+    /// Counts the answer to a SYN sent at `answered`; this connection's own was sent last at
+    /// `sent`. A retransmission since then is not overtaken yet.
     fn count(&mut self, sent: Option<Instant>, answered: Instant) {
         if self.sent != sent {
             (self.sent, self.overtaken) = (sent, 0);
@@ -74,7 +75,7 @@ impl Waiting {
 }
 
 impl Openings {
-    /// A connection that begins takes what the last one to open has seen.
+    /// Seeds a new connection's round trip with that of the last one to open.
     pub(super) fn inform(&mut self, now: Instant, conn: &Connection, path: &mut Path) {
         if !conn.waits_for_siblings() {
             return;
@@ -86,7 +87,7 @@ impl Openings {
         }
     }
 
-    /// When the next SYN to `remote` may leave, `burst` of which leave at once.
+    /// Returns the time at which the next SYN to `remote` may leave; `burst` of them leave at once.
     pub(super) fn release(&mut self, now: Instant, remote: IpAddr, burst: u32) -> Instant {
         let gap = UPLINK.transmit_time(SYN_BYTES);
         let last = self.released.entry_or(key(remote), || now);
@@ -110,7 +111,7 @@ impl Openings {
 }
 
 impl Host {
-    /// A connection has been admitted.
+    /// Registers a connection that was admitted.
     pub(super) fn enter_openings(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let (remote, burst) = (entry.conn.tuple().remote, entry.conn.opening_burst());
@@ -125,7 +126,7 @@ impl Host {
         }
     }
 
-    /// A connection has opened: others to the same destination hear of it.
+    /// Notifies connections to the same destination that this one has opened.
     pub(super) fn tell_siblings(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         if !entry.conn.asks_siblings() {
@@ -156,7 +157,7 @@ impl Host {
         }
     }
 
-    /// A connection is over before it has opened.
+    /// Removes a connection that ended before it opened.
     pub(super) fn leave_openings(&mut self, id: ConnId, conn: &Connection) {
         if conn.asks_siblings() {
             self.openings.leave(conn.tuple().remote, id);

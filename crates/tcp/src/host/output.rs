@@ -1,5 +1,5 @@
-//! What leaves a host: resets of no connection first, then the connections that may have something
-//! to send, in the order in which they were touched.
+//! Segments that a host sends: resets of no connection first, then the connections that may have
+//! something to send, in the order in which they were touched.
 
 use super::ready::Sender;
 use super::told::Standing;
@@ -15,13 +15,13 @@ use units::Instant;
 pub struct Transmit {
     /// The connection; `None` for a reset that answers a segment of no connection.
     pub conn: Option<ConnId>,
-    /// Where it goes.
+    /// The connection's address and ports.
     pub tuple: FourTuple,
     /// The segment.
     pub segment: Segment,
     /// Offset in the byte stream of its first payload byte.
     pub payload_offset: u64,
-    /// It was sent before.
+    /// True if it was sent before.
     pub retransmission: bool,
 }
 
@@ -39,29 +39,29 @@ impl Default for Transmit {
     }
 }
 
-/// What came of asking a connection for a segment.
+/// Result of polling a connection for a segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Polled {
     Nothing,
-    /// Nothing, and never again.
+    /// No segment; the connection is over.
     Closed,
-    /// A segment, and nothing more to come.
+    /// A segment, and no more for now.
     Last,
-    /// The same, and never again.
+    /// A segment; the connection is over.
     Farewell,
     /// A segment; there may be more.
     More,
 }
 
 impl Host {
-    /// The next segment to send now; call until `None`.
+    /// Returns the next segment to send now; call until `None`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         let mut out = Transmit::default();
         self.poll_transmit_into(now, &mut out).then_some(out)
     }
 
-    /// As [`Host::poll_transmit`], written over `out`, for whoever polls millions of times; false
-    /// if there is none. `out` means nothing then.
+    /// Writes the next segment over `out`, as [`Host::poll_transmit`] does, for engines that poll
+    /// millions of times; false if there is none. `out` is undefined then.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
         (self.ready.first().is_some() || !self.strays.is_empty()) && self.poll_ready(now, out)
@@ -102,7 +102,7 @@ impl Host {
         false
     }
 
-    /// Asks a connection for a segment. One that has no more for now waits for its timers.
+    /// Polls a connection for a segment. One that has no more for now waits for its timers.
     #[inline]
     fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
         let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };

@@ -1,9 +1,10 @@
-//! Connections, and ensembles of them, that may have something to send, in the order in which they were touched.
+//! The queue of connections, and of ensembles of them, that may have something to send, in the
+//! order in which they were touched.
 
 use super::ConnId;
 use crate::ensemble::PathId;
 
-/// Who may have something to send.
+/// A connection or ensemble that may have something to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
     /// A connection with a path of its own.
@@ -12,11 +13,11 @@ pub(super) enum Sender {
     Ensemble(PathId),
 }
 
-/// A queue that is mostly filled with one and emptied again: no ring to wrap around.
+/// A queue that mostly has one entry and is emptied again, so that it is no ring.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     queue: Vec<Sender>,
-    /// Those before it have been served.
+    /// Entries before this index have been served.
     next: usize,
 }
 
@@ -31,7 +32,8 @@ impl Ready {
         self.queue.get(self.next).copied()
     }
 
-    /// The first has been served. Room is made at the latest when half of all have been.
+    /// Removes the first entry, which was served. Room is made at the latest when half of all were
+    /// served.
     #[inline]
     pub(super) fn pop(&mut self) {
         self.next += 1;

@@ -7,8 +7,8 @@ use crate::scheme::Scheme;
 use std::fmt;
 use units::Instant;
 
-/// The scheme of a connection cannot be changed (any more): it is not open, it has sent data or FIN, or the other
-/// scheme is of those that open without a handshake.
+/// The scheme of a connection cannot be changed (any more). The connection is not open, it has sent
+/// data or FIN, or one of the schemes opens without a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchemeIsFixed;
 
@@ -21,9 +21,10 @@ impl fmt::Display for SchemeIsFixed {
 impl std::error::Error for SchemeIsFixed {}
 
 impl Host {
-    /// From now on a connection sends by `scheme`: start-up, congestion control, recovery, memory, and whom it shares
-    /// its path with. What the handshake has agreed on stays, as do the habits of its receiver: SACK, timestamps,
-    /// scaling, ECN; segments become no larger.
+    /// Makes a connection send by `scheme` from now on: start-up, congestion control, recovery,
+    /// memory, and the connections with which it shares its path. The agreements of the handshake
+    /// stay (SACK, timestamps, scaling, ECN), and so does the configuration of its receiver;
+    /// segments become no larger.
     ///
     /// # Errors
     /// If it has sent data or FIN already, or is not open.
@@ -45,7 +46,8 @@ impl Host {
         Ok(())
     }
 
-    /// A path of its own in place of the one that it had, whose round trip it knows from the handshake.
+    /// Gives a connection a path of its own in place of the one that it had, with the round trip of
+    /// the handshake.
     fn give_path(&mut self, now: Instant, id: ConnId, scheme: &Scheme) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let mut path = self.memories.path(now, scheme, entry.conn.tuple().remote);

@@ -1,4 +1,5 @@
-//! What strangers must not foretell: initial sequence numbers (RFC 6528), and keys derived for cookies.
+//! Values that attackers must not predict: initial sequence numbers (RFC 6528), and keys derived
+//! for cookies.
 
 use super::Host;
 use crate::tuple::FourTuple;
@@ -10,9 +11,9 @@ use units::{Instant, SeqNum};
 /// The secret of a host.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Secret {
-    /// None: all derives from the seed, and a simulation repeats.
+    /// No key: everything derives from the seed, and a simulation repeats.
     Seed(u64),
-    /// Drawn by whoever runs the host.
+    /// A random key drawn by the engine.
     Key([u8; 16]),
 }
 
@@ -36,9 +37,9 @@ impl Secret {
 }
 
 impl Host {
-    /// From now on initial sequence numbers and SYN cookies derive from this, which nobody else must
-    /// know and which should be drawn anew with each start. Without it they derive from the seed:
-    /// good for simulations, not for a network with strangers in it.
+    /// Sets the secret from which initial sequence numbers and SYN cookies derive. It must be known
+    /// to this host only, and should be random at each start. Without it they derive from the seed:
+    /// good for simulations, not for a network with attackers.
     pub fn set_secret(&mut self, secret: [u8; 16]) {
         self.secret = Secret::Key(secret);
         self.guard.reseed(self.secret.hash("rates", 0_u8));

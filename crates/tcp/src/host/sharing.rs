@@ -1,10 +1,10 @@
-//! Connections that share a path: how they come to share it, who of them sends next, and how they
-//! leave it.
+//! Connections that share a path: how they join it, which of them sends next, and how they leave
+//! it.
 //!
-//! A lone connection never comes here. A member is not polled by itself: whatever happens to one
-//! queues its ensemble, which is polled as a whole, because an ACK of one opens the window for all.
-//! First go those to which something happened, with control and with what goes again, then new data
-//! in the scheduler's turns as far as window and pacer allow, and bare ACKs at the end.
+//! A lone connection does not use this. A member is not polled by itself: an event of one queues
+//! its ensemble, which is polled as a whole, because an ACK of one opens the window for all.
+//! Members with an event send first, control and retransmissions; then new data in the scheduler's
+//! turns as far as window and pacer allow; then bare ACKs.
 
 use super::ready::Sender;
 use super::told::{ConnectionEntry, Prospect, Standing};
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use units::Instant;
 
 impl Host {
-    /// From now on a connection has `weight` times the turns that it would have otherwise, at least
-    /// 1, among those that share its path (Padmanabhan & Katz 1998 §6.2, §8). Without effect where
-    /// the scheme shares no path or takes plain turns.
+    /// Gives a connection `weight` times the turns that it would have otherwise, at least 1, among
+    /// those that share its path (Padmanabhan & Katz 1998 §6.2, §8). It has no effect where the
+    /// scheme shares no path or takes plain turns.
     pub fn set_weight(&mut self, id: ConnId, weight: u32) {
         self.set_share(id, |prospect| prospect.share.weight = weight.max(1));
         let entry = self.connections.at(id.0);
@@ -28,15 +28,16 @@ impl Host {
         }
     }
 
-    /// What a connection carries, for schemes that let it decide who sends next (Eggert, Heidemann &
-    /// Touch 2000 §4). Without effect under any other.
+    /// Sets the kind of content that a connection carries, for schemes that choose the next sender
+    /// by it (Eggert, Heidemann & Touch 2000 §4). It has no effect under other schemes.
     pub fn set_content(&mut self, id: ConnId, content: Content) {
         self.set_share(id, |prospect| prospect.share.content = content);
     }
 
-    /// For whom of those behind the other host (a proxy) a connection is there, by any number that is
-    /// the same for the same client; unless it is said, for one of its own. Proxy congestion control
-    /// counts the different ones (Balakrishnan et al. 1998 §5.5). Without effect under any other.
+    /// Sets the client behind the peer (a proxy) that a connection serves, by a number that is the
+    /// same for the same client. Without it each connection counts as a client of its own. Proxy
+    /// congestion control counts the different clients (Balakrishnan et al. 1998 §5.5). It has no
+    /// effect under other schemes.
     pub fn set_client(&mut self, id: ConnId, client: u64) {
         self.set_share(id, |prospect| prospect.share.client = Some(client));
     }
@@ -55,7 +56,7 @@ impl Host {
         }
     }
 
-    /// The path is told for how many clients its members are there.
+    /// Sets the number of clients that a path's members serve.
     fn count_clients(&mut self, path: PathId) {
         let ensemble = self.ensembles.get(&path);
         if let Some((ensemble, path)) = ensemble.zip(self.paths.at_mut(path.0)) {
@@ -63,12 +64,13 @@ impl Host {
         }
     }
 
-    /// The members of a connection's path, in the order of their numbers; none if it shares none.
+    /// Returns the members of a connection's path, in the order of their numbers; none if it shares
+    /// none.
     pub fn members_with(&self, id: ConnId) -> impl Iterator<Item = ConnId> + '_ {
         self.ensemble_of(id).into_iter().flat_map(Ensemble::members)
     }
 
-    /// How many members the path of a connection has; 0 if it shares none.
+    /// Returns the number of members of a connection's path; 0 if it shares none.
     pub fn member_count(&self, id: ConnId) -> usize {
         self.ensemble_of(id).map_or(0, |ensemble| ensemble.members().len())
     }
@@ -78,8 +80,8 @@ impl Host {
         self.ensembles.get(&entry?.path)
     }
 
-    /// A connection under a scheme that shares paths is open, or may send before it is: it becomes a
-    /// member of the path to its destination, or begins one with its own.
+    /// Joins the path to a connection's destination, or starts sharing its own. The connection,
+    /// under a scheme that shares paths, is open, or may send before it is.
     pub(super) fn join(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let Some(prospect) = &entry.prospect else { return };
@@ -109,7 +111,8 @@ impl Host {
         self.touch(path, id);
     }
 
-    /// Leaves its own path, on which nothing but the handshake happened, for one that others share.
+    /// Moves a connection from its own path, which was used for nothing but the handshake, to a
+    /// shared one.
     fn move_to(&mut self, now: Instant, id: ConnId, shared: PathId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let Some(own) = self.paths.take(entry.path.0) else { return };
@@ -122,7 +125,8 @@ impl Host {
         }
     }
 
-    /// A connection is over, or will not send any more: what it had of the window is the others'.
+    /// Removes a connection that is over, or will not send any more; its share of the window
+    /// becomes the others'.
     pub(super) fn leave(&mut self, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         if entry.standing != Standing::Member {
@@ -149,8 +153,8 @@ impl Host {
         }
     }
 
-    /// The last member has left: who comes later begins a path of its own. Connections in TIME-WAIT
-    /// may hold on to the old one.
+    /// Ends an ensemble whose last member has left: a later connection starts a path of its own.
+    /// Connections in TIME-WAIT may still use the old one.
     fn end_ensemble(&mut self, path: PathId) {
         if let Some(ensemble) = self.ensembles.remove(&path) {
             self.directory.end(ensemble.destination());
@@ -160,7 +164,7 @@ impl Host {
         }
     }
 
-    /// Something happened to a member; perhaps to all.
+    /// Processes an event of a member, which may concern all.
     pub(super) fn touch_member(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let shared = entry.path;
@@ -171,7 +175,7 @@ impl Host {
         self.touch(shared, id);
     }
 
-    /// Tells all members but `source`.
+    /// Notifies all members but `source` of an event.
     fn spread(&mut self, now: Instant, shared: PathId, source: ConnId, upheaval: Upheaval) {
         let Some(ensemble) = self.ensembles.get(&shared) else { return };
         let others: Vec<_> = ensemble.members().filter(|&id| id != source).collect();
@@ -200,7 +204,7 @@ impl Host {
         }
     }
 
-    /// Asks the members of a path for a segment; false if none has any for now.
+    /// Polls the members of a path for a segment; false if none has any for now.
     #[cold]
     pub(super) fn poll_ensemble(&mut self, now: Instant, id: PathId, out: &mut Transmit) -> bool {
         if let Some(path) = self.paths.at_mut(id.0) {
@@ -214,7 +218,7 @@ impl Host {
                 return true;
             }
             let Some(ensemble) = self.ensembles.get_mut(&id) else { return false };
-            // What one left is there for the others.
+            // A member that left made room for the others.
             if !std::mem::take(&mut ensemble.shrunk) {
                 ensemble.queued = false;
                 return false;
@@ -222,7 +226,7 @@ impl Host {
         }
     }
 
-    /// Control and what goes again, of those to which something happened.
+    /// Polls members that had an event for control and retransmissions.
     fn poll_touched(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
         while let Some(ensemble) = self.ensembles.get_mut(&path_id)
             && let Some(id) = ensemble.first_touched()
@@ -247,7 +251,7 @@ impl Host {
         false
     }
 
-    /// New data, in turns.
+    /// Polls members for new data, in turns.
     fn poll_turns(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
         let Some(ensemble) = self.ensembles.get_mut(&path_id) else { return false };
         let Some(path) = self.paths.at_mut(path_id.0) else { return false };
@@ -284,7 +288,7 @@ impl Host {
         false
     }
 
-    /// Bare ACKs, timers, and farewells.
+    /// Polls members for bare ACKs, sets their timers, and removes those that have ended.
     fn poll_finishing(&mut self, now: Instant, path_id: PathId, out: &mut Transmit) -> bool {
         while let Some(ensemble) = self.ensembles.get_mut(&path_id)
             && let Some(id) = ensemble.first_finishing()
@@ -314,7 +318,7 @@ impl Host {
     }
 }
 
-/// Completes what a member has written into `out`.
+/// Completes the segment that a member has written into `out`.
 fn fill(out: &mut Transmit, id: ConnId, entry: &ConnectionEntry, departure: Departure) -> bool {
     out.conn = Some(id);
     out.tuple = *entry.conn.tuple();

@@ -1,5 +1,5 @@
-//! TIME-WAIT (RFC 9293 §3.6.1) without the connection: what it takes to answer what comes late, and
-//! to know a new incarnation from an old segment (RFC 6191).
+//! TIME-WAIT (RFC 9293 §3.6.1) without the connection: the state needed to answer late segments,
+//! and to distinguish a new incarnation from an old segment (RFC 6191).
 //!
 //! Entries are looked at when a segment comes for them, and go when they are old and another comes:
 //! nothing wakes up for them.
@@ -13,10 +13,10 @@ use ahash::AHashMap;
 use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
-/// The next incarnation's numbers begin so far beyond the last's: out of any unscaled window
+/// Distance from the last incarnation's numbers to those of the next: more than any unscaled window
 /// (Linux).
 const NEXT_INCARNATION: u32 = 65_535 + 2;
-/// A clock of timestamps has surely ticked after so long; then a port may be used again (Linux
+/// Time after which a clock of timestamps has surely ticked; then a port may be used again (Linux
 /// `tcp_tw_reuse`).
 const TICKED: Duration = Duration::from_secs(1);
 
@@ -27,27 +27,29 @@ struct Waiting {
     answered: Option<Instant>,
 }
 
-/// What becomes of a segment for a tuple that may be in TIME-WAIT.
+/// Decision about a segment for a tuple that may be in TIME-WAIT.
 pub(super) enum Late {
-    /// It is not, or no more.
+    /// The tuple is not in TIME-WAIT, or no more.
     Unknown,
-    /// It is a SYN that opens anew, with numbers from here on at least.
+    /// The segment is a SYN that opens a new connection, with our numbers from here at least.
     Reopens(SeqNum),
-    /// It is dealt with; this is the answer, if there is one.
+    /// The segment was processed; this is the answer, if there is one.
     Done(Option<Transmit>),
 }
 
-/// All that are in TIME-WAIT.
+/// All connections in TIME-WAIT.
 #[derive(Default)]
 pub(super) struct TimeWait {
     /// Keyed as `super::lookup` is.
     waiting: AHashMap<FourTuple, Waiting>,
-    /// In the order in which they began to wait; those that began again or are gone stand here still.
+    /// Connections in the order in which they entered TIME-WAIT. Entries of those that restarted
+    /// the wait, or are gone, are still in it.
     order: VecDeque<(Instant, FourTuple)>,
 }
 
 impl TimeWait {
-    /// Connections in TIME-WAIT, and such as nobody has looked at since it ended.
+    /// Returns the number of connections in TIME-WAIT, including those whose end was not noticed
+    /// yet.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -74,7 +76,8 @@ impl TimeWait {
         let until = now + guard.limits.lifetimes.time_wait;
         self.waiting.insert(tuple, Waiting { until, ..entry });
         self.order.push_back((until, tuple));
-        // Entries that began again leave their old place behind: no more of these than of the others.
+        // Entries that restarted the wait leave their old entry behind; these are limited to the
+        // number of the others.
         if self.order.len() > 2 * self.waiting.len() + 64 {
             let waiting = &self.waiting;
             self.order.retain(|(until, tuple)| {
@@ -83,7 +86,7 @@ impl TimeWait {
         }
     }
 
-    /// Frees what is over.
+    /// Frees connections whose TIME-WAIT is over.
     pub(super) fn expire(&mut self, now: Instant) {
         while self.order.front().is_some_and(|(until, _)| *until <= now) {
             self.forget_oldest();
@@ -106,8 +109,9 @@ impl TimeWait {
         self.waiting.get(tuple).is_some_and(|entry| now < entry.until)
     }
 
-    /// We open the same connection again. Answers the number and the clock to go on with; an error if
-    /// it is too early for that, or without timestamps ever (RFC 6191 §2, from the other side).
+    /// Reopens a connection from our side. Returns the sequence number and the clock to continue
+    /// with; an error if it is too early for that, and always without timestamps (RFC 6191 §2, from
+    /// the other side).
     pub(super) fn reopen(
         &mut self,
         now: Instant,
@@ -126,7 +130,7 @@ impl TimeWait {
         Ok(Some((first, clock)))
     }
 
-    /// A segment has come for `tuple`.
+    /// Processes a segment for `tuple`.
     pub(super) fn handle(
         &mut self,
         now: Instant,
@@ -162,7 +166,7 @@ impl TimeWait {
         }
         entry.answered = Some(now);
         if segment.has(Flags::FIN) {
-            // The peer has not heard our last ACK: the wait begins anew.
+            // The peer did not receive our last ACK: the wait starts again.
             let entry = *entry;
             self.wait(now, (*tuple, entry), guard);
         }
@@ -171,8 +175,8 @@ impl TimeWait {
 }
 
 impl Remains {
-    /// A SYN beyond the old numbers, or later by its timestamp, begins a new incarnation
-    /// (RFC 9293 §3.6.1, RFC 6191 §2); one from the past never does.
+    /// True for a SYN above the old numbers, or later by its timestamp, which begins a new
+    /// incarnation (RFC 9293 §3.6.1, RFC 6191 §2); never for one from the past.
     fn gives_way_to(&self, segment: &Segment) -> bool {
         if segment.flags.0 & Flags::SYN.with(Flags::ACK).0 != Flags::SYN.0 {
             return false;

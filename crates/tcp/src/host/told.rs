@@ -1,8 +1,7 @@
-//! A connection within its host, and what the application knows of it.
+//! A connection within its host, and the state that the application knows of it.
 //!
-//! The application is told how things are, not what happened: totals are compared with what it
-//! was told last. Most segments change nothing that is worth telling, which [`Entry::has_news`]
-//! finds out with a few comparisons.
+//! Events report totals, which are compared with the totals reported last. Most segments change
+//! nothing that is worth an event; [`Entry::has_news`] finds this out with a few comparisons.
 
 use super::ready::{Ready, Sender};
 use super::{ConnId, Event, EventKind};
@@ -16,48 +15,49 @@ use std::sync::Arc;
 pub(super) struct ConnectionEntry {
     pub(super) conn: Connection,
     pub(super) path: PathId,
-    /// Where it stands when it comes to sending.
+    /// State of the connection's polling for segments.
     pub(super) standing: Standing,
-    /// What the application was told last.
+    /// State that was last reported to the application.
     pub(super) told: Told,
-    /// Under a scheme that shares paths: what it has to do with others.
+    /// Facts for sharing, under a scheme that shares paths.
     pub(super) prospect: Option<Box<Prospect>>,
-    /// What it holds of the host's room for received data, bytes; only where that is limited.
+    /// Bytes that the connection holds of the host's room for received data; only where that is
+    /// limited.
     pub(super) held: u64,
 }
 
-/// Where a connection stands when it comes to sending.
+/// State of a connection's polling for segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It has nothing to send.
     Idle,
-    /// In the queue of those that may have something.
+    /// It is in the queue of those that may have something to send.
     Queued,
-    /// A member of a shared path, which sees to it.
+    /// It is a member of a shared path, which polls it.
     Member,
 }
 
-/// What a connection under a scheme that shares paths has to do with others.
+/// Facts for sharing about a connection under a scheme that shares paths.
 #[derive(Debug)]
 pub(super) struct Prospect {
-    /// Those under the same scheme share.
+    /// Scheme; only connections under the same one share a path.
     pub(super) scheme: Arc<str>,
     pub(super) sharing: Sharing,
-    /// What the application wants for it.
+    /// The application's settings for its share.
     pub(super) share: MemberShare,
 }
 
-/// What is left to do after something happened to a connection, beside queueing it for sending.
+/// Remaining work after an event of a connection, beside queueing it for sending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Aftermath {
-    /// The shared path that it is a member of has to know.
+    /// The connection is a member of a shared path, which must be notified.
     pub(super) is_member: bool,
-    /// The application may have to be told something.
+    /// An event may be due for the application.
     pub(super) has_news: bool,
 }
 
 impl ConnectionEntry {
-    /// Something happened that may let it send.
+    /// Queues the connection for sending after an event that may let it send.
     #[inline(always)]
     pub(super) fn queue_for_sending(&mut self, id: ConnId, ready: &mut Ready) -> Aftermath {
         if self.standing == Standing::Idle {
@@ -67,7 +67,7 @@ impl ConnectionEntry {
         Aftermath { is_member: self.standing == Standing::Member, has_news: self.has_news() }
     }
 
-    /// False if the application has certainly been told everything.
+    /// False if the application certainly knows everything.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
         let Self { conn, told, .. } = self;
@@ -79,7 +79,7 @@ impl ConnectionEntry {
     }
 }
 
-/// What the application was told last.
+/// State that was last reported to the application.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Told {
     pub(super) passive: bool,
@@ -89,15 +89,15 @@ pub(super) struct Told {
     pub(super) beyond: u64,
     pub(super) acked: u64,
     pub(super) peer_closed: bool,
-    /// Smaller totals are not worth telling.
+    /// Smaller totals are not worth an event.
     pub(super) low_water: u64,
-    /// What the connection's offsets exceed, at the latest, when there is something to tell.
+    /// Offset above which there is an event to report, at the latest.
     pub(super) received_mark: u64,
     pub(super) acked_mark: u64,
 }
 
 impl Told {
-    /// Offsets count the SYN, and perhaps the FIN, where totals do not.
+    /// Sets the marks. Offsets count the SYN, and perhaps the FIN, where totals do not.
     fn mark(&mut self) {
         let worth = self.low_water.saturating_sub(1);
         self.received_mark = self.received.max(worth) + 1;
@@ -105,7 +105,7 @@ impl Told {
     }
 }
 
-/// Compares what the application was told with how things are.
+/// Queues events for changes of state since the last ones.
 pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut ConnectionEntry) {
     let ConnectionEntry { conn, told, .. } = entry;
     let mut push = |kind| events.push_back(Event { conn: id, kind });

@@ -1,7 +1,7 @@
-//! When which connection needs its timers run.
+//! The times at which connections need their timers run.
 //!
-//! A deadline mostly moves later (each ACK restarts the retransmission timer) or vanishes, so the
-//! heap is not touched then: an entry that turns out early is put back at the true time when it
+//! A deadline mostly moves later (each ACK restarts the retransmission timer) or vanishes, and the
+//! heap is not touched then. An entry that turns out early is put back at the true time when it
 //! comes up.
 
 use super::ConnId;
@@ -13,12 +13,12 @@ use units::Instant;
 #[derive(Debug, Default)]
 pub(super) struct Wakeups {
     heap: BinaryHeap<Reverse<(Instant, ConnId)>>,
-    /// Per connection: the earliest time it stands in the heap at.
+    /// Earliest time of each connection in the heap.
     queued: Vec<Option<Instant>>,
 }
 
 impl Wakeups {
-    /// A connection number is used anew: what stands in the heap for it is void.
+    /// Forgets the entries of a connection number that is used again.
     pub(super) fn forget(&mut self, id: ConnId) {
         let index = id.0 as usize;
         if self.queued.len() <= index {
@@ -37,12 +37,12 @@ impl Wakeups {
         }
     }
 
-    /// No true deadline comes before this; `None` if there is none.
+    /// Returns a time before which no true deadline comes; `None` if there is none.
     pub(super) fn bound(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// The earliest true deadline; `deadline_of` tells a connection's.
+    /// Returns the earliest true deadline; `deadline_of` returns that of a connection.
     pub(super) fn next(
         &mut self,
         deadline_of: impl Fn(ConnId) -> Option<Instant>,
@@ -64,7 +64,7 @@ impl Wakeups {
         None
     }
 
-    /// The first entry comes up later, or no more.
+    /// Moves the first entry to a later time, or removes it.
     fn replace_first(&mut self, id: ConnId, at: Option<Instant>) {
         match (self.heap.peek_mut(), at) {
             (Some(mut first), Some(at)) => *first = Reverse((at, id)),
@@ -75,7 +75,7 @@ impl Wakeups {
         }
     }
 
-    /// Takes out the connection that [`Wakeups::next`] has just named.
+    /// Removes and returns the connection that [`Wakeups::next`] has just found.
     pub(super) fn pop(&mut self) -> Option<ConnId> {
         let Reverse((_, id)) = self.heap.pop()?;
         self.queued[id.0 as usize] = None;

@@ -1,11 +1,11 @@
 //! Names of schemes elsewhere.
 
-/// What people who know TCP call a scheme.
+/// A scheme's name among people who know TCP.
 struct SchemeAlias {
     alias: &'static str,
-    /// Its name here.
+    /// The scheme's name in this project.
     name: &'static str,
-    /// Why it is called so.
+    /// Reason for the name.
     why: &'static str,
 }
 
@@ -23,7 +23,8 @@ const SCHEME_ALIASES: [SchemeAlias; 7] = [
     alias("default", "linux", "Linux' TCP as it comes"),
 ];
 
-/// The right name of the first scheme of a list that goes by another one; `None` if there is no such scheme.
+/// Returns the right name of the first scheme of a list that has another name; `None` if there is
+/// none.
 pub fn scheme_meant(list: &str) -> Option<String> {
     let is_called = |part: &str, alias: &str| {
         let name = part.split(['+', '=']).next().unwrap_or_default();

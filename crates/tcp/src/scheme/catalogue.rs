@@ -44,11 +44,11 @@ use crate::startup::warm::WARM;
 pub struct NamedScheme {
     /// Name, as `--schemes` takes it.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// The scheme in a sentence.
     pub about: &'static str,
-    /// Where it is specified.
+    /// Its specification.
     pub source: &'static str,
-    /// What its start-up's page does not say.
+    /// The parts of its page that its start-up's page lacks.
     pub(super) page: Option<&'static PolicyPage>,
     pub(super) recipe: fn() -> Recipe,
 }
@@ -63,7 +63,7 @@ const fn named(
 }
 
 impl NamedScheme {
-    /// The same with a page of its own beside its start-up's.
+    /// Returns the scheme with a page of its own beside its start-up's.
     const fn explained(self, page: &'static PolicyPage) -> Self {
         Self { page: Some(page), ..self }
     }
@@ -191,7 +191,7 @@ const CATALOGUE: &[NamedScheme] = &[
     ),
     named(
         "fs-pdrop-noflr",
-        "fs-pdrop without its quick recovery: no reset timer, no retreat",
+        "fs-pdrop without its quick recovery: no reset timer, no falling back",
         "Padmanabhan & Katz 1998 §4",
         unguarded_fast_start,
     ),
@@ -203,7 +203,7 @@ const CATALOGUE: &[NamedScheme] = &[
     ).explained(&pages::SESSION),
     named(
         "session-fs",
-        "session, its path remembered and begun by fast start",
+        "session, its path remembered and started by fast start",
         "Padmanabhan & Katz 1998 §6.2, §7.3",
         session_fast_start,
     ).explained(&pages::SESSION),
@@ -302,7 +302,7 @@ const CATALOGUE: &[NamedScheme] = &[
     ).explained(&pages::HS_AGENT),
     named(
         "headstart",
-        "hs-cubic with timers that know the path, and first flights that leave by turns at its rate",
+        "hs-cubic with timers that know the path, and first flights interleaved at its rate",
         "docs/adr/0022-headstart.md",
         headstart,
     ).explained(&pages::HEADSTART),
@@ -314,13 +314,13 @@ const CATALOGUE: &[NamedScheme] = &[
     ).explained(&pages::LINUX_SESSION),
     named(
         "linux-session-fs",
-        "linux-session, its path remembered and begun by fast start",
+        "linux-session, its path remembered and started by fast start",
         "Padmanabhan & Katz 1998 §6.2, §7.3; Linux 6.x",
         || started(linux_session(), &FAST_START),
     ).explained(&pages::LINUX_SESSION),
     named(
         "linux-etcp",
-        "linux, paths shared, remembered, begun paced and by data in the SYN, as in Ensemble-TCP",
+        "linux, paths shared and remembered, started paced and with data in the SYN, as in Ensemble-TCP",
         "Eggert, Heidemann & Touch 2000; Linux 6.x",
         linux_etcp,
     ).explained(&pages::LINUX_ETCP),
@@ -386,7 +386,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
     entry(name).map(|scheme| (scheme.recipe)())
 }
 
-/// The same with the old window again after idle.
+/// Returns the recipe with the old window again after idle.
 fn keeping(mut recipe: Recipe) -> Recipe {
     recipe.config.idle = IdleRestart::Keep;
     recipe
@@ -478,7 +478,7 @@ fn marked_fast_start() -> Recipe {
     recipe
 }
 
-/// The same without reset timer and retreat.
+/// Returns fast start without its reset timer, so that it never falls back.
 fn unguarded_fast_start() -> Recipe {
     let mut recipe = marked_fast_start();
     recipe.set(&fast_start::QUICK, "off");

@@ -40,10 +40,10 @@ pub struct Scheme {
     recipe: Arc<Recipe>,
 }
 
-/// How a page's transfers use connections under a scheme.
+/// Use of connections by a page's transfers under a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfers {
-    /// As the page's HTTP version says.
+    /// The use follows the page's HTTP version.
     AsHttp,
     /// One after another on one persistent connection (`phttp`).
     Sequential,
@@ -60,7 +60,8 @@ pub(crate) struct Recipe {
     pub(crate) recovery: &'static RecoveryDescriptor,
     /// Parameters of these policies.
     pub(crate) settings: ParameterValues,
-    /// What ACKs of one member of a path say of another's segments; `None`: nothing.
+    /// Rule for evidence in ACKs of one member of a path about another's segments; `None`: no
+    /// evidence.
     pub(crate) later_acks: Option<Overtaken>,
     pub(crate) transfers: Transfers,
     pub(crate) sharing: Option<Sharing>,
@@ -69,9 +70,10 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// Lets connections share a path, or not. Recovery by SACK hears of losses from the others' ACKs then
-    /// (unless `later_acks=off`): a member with few segments under way would else learn of them, and
-    /// the window fall, so many round trips later that all together take more than one TCP's part.
+    /// Lets connections share a path, or not. Recovery by SACK then uses the others' ACKs as
+    /// evidence of losses (unless `later_acks=off`). Otherwise a member with few segments under way
+    /// would learn of losses, and reduce the window, many round trips later, and all together would
+    /// take more than one TCP's part.
     fn set_sharing(&mut self, sharing: Option<Sharing>) {
         self.sharing = sharing;
         // Members take turns segment by segment: there is nothing to take as one.
@@ -118,7 +120,8 @@ impl Recipe {
         [startup.parameters, congestion.parameters, recovery.parameters].concat()
     }
 
-    /// A start-up that begins with what its host lends hears nothing of other memories.
+    /// Refuses another memory for a start-up that begins with the host's window pool, because the
+    /// start-up does not use it.
     fn check_memory(&self) -> Result<(), String> {
         let Self { startup, config, .. } = self;
         let hears = [MemoryKind::None, MemoryKind::Lent].contains(&config.memory);
@@ -127,8 +130,8 @@ impl Recipe {
         }
         let name = MEMORIES.iter().find(|(_, kind)| *kind == config.memory).map_or("", |m| m.0);
         Err(format!(
-            "memory={name}: the start-up {} begins with what its host lends (memory=lent), and another memory tells it \
-             nothing; leave memory out, or use memory=none for cold starts",
+            "memory={name}: the start-up {} begins with its host's window pool, `lent`, and gets \
+             nothing from another memory; leave memory out, or use memory=none for cold starts",
             startup.name
         ))
     }
@@ -138,7 +141,7 @@ impl Recipe {
         self.settings.set(parameter, value).expect("catalogue and profiles are tested");
     }
 
-    /// What policies are made from.
+    /// Returns the values from which policies are made.
     fn setup(&self) -> PolicySetup<'_> {
         let judges_again = self.later_acks.is_some_and(Overtaken::judges_again);
         PolicySetup { settings: &self.settings, config: &self.config, judges_again }
@@ -164,7 +167,7 @@ impl Deref for SharedConfig {
     }
 }
 
-/// Why a scheme's text cannot be understood; its message lists what can.
+/// The reason for which a scheme's text is invalid; its message lists valid ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeError(String);
 
@@ -177,7 +180,8 @@ impl fmt::Display for SchemeError {
 impl std::error::Error for SchemeError {}
 
 impl Scheme {
-    /// Reads `name[+parameter=value…]`. A start-up implies less than what is given beside it, before or behind.
+    /// Reads `name[+parameter=value…]`. The parameters of the text override those that a start-up
+    /// implies, before or after it.
     ///
     /// # Errors
     /// On an unknown name, parameter or value; the message lists the known ones.
@@ -213,7 +217,7 @@ impl Scheme {
         SharedConfig(Arc::clone(&self.recipe))
     }
 
-    /// How its connections to the same host share a path; `None`: each has its own.
+    /// Returns how its connections to the same host share a path; `None`: each has its own.
     pub fn sharing(&self) -> Option<Sharing> {
         let Recipe { sharing, turn, ref config, .. } = *self.recipe;
         let acked_together = match config.receive.ack {
@@ -229,12 +233,13 @@ impl Scheme {
         Arc::clone(&self.name)
     }
 
-    /// How a page's transfers use connections.
+    /// Returns the use of connections by a page's transfers.
     pub fn transfers(&self) -> Transfers {
         self.recipe.transfers
     }
 
-    /// Its start-up heeds what servers say of the length of their answers ([`crate::Host::announce`]), and they say it.
+    /// True if the start-up uses the length of answers that servers announce
+    /// ([`crate::Host::announce`]), so that servers announce it.
     pub fn hears_sizes(&self) -> bool {
         [&WARM, &MEMBER].contains(&self.recipe.startup) && self.recipe.setup().get(&warm::SIZE)
     }
@@ -264,8 +269,9 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
-    /// The same scheme with the receive window of another: what it offers at first, at most, and whether that grows as it
-    /// is used. A window that the scheme's own text says (`rwnd=`, `rcvbuf=`, `rcvbuf_max=`) stays.
+    /// Returns the scheme with the receive window of another: its first and largest offer, and
+    /// whether it grows with use. A window in the scheme's own text (`rwnd=`, `rcvbuf=`,
+    /// `rcvbuf_max=`) stays.
     #[must_use]
     pub fn with_window_of(&self, receiver: &Self) -> Self {
         if self.gives_window() {
@@ -280,19 +286,19 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
-    /// Its text gives a value of its own to a parameter.
+    /// True if the scheme's text sets the parameter.
     fn gives(&self, parameter: &str) -> bool {
         let value_of =
             |part: &str| part.strip_prefix(parameter).is_some_and(|v| v.starts_with('='));
         self.name.split('+').any(value_of)
     }
 
-    /// Its text gives a receive window.
+    /// True if the scheme's text sets a receive window.
     fn gives_window(&self) -> bool {
         ["rwnd", "rcvbuf", "rcvbuf_max"].into_iter().any(|parameter| self.gives(parameter))
     }
 
-    /// A fresh path.
+    /// Creates a path.
     pub fn path(&self) -> Path {
         let recipe = &self.recipe;
         let startup = recipe.make_startup(recipe.startup);
@@ -303,7 +309,7 @@ impl Scheme {
         }
     }
 
-    /// What its recovery says of itself.
+    /// Returns the description of its recovery.
     pub fn recovery_descriptor(&self) -> &'static RecoveryDescriptor {
         self.recipe.recovery
     }
@@ -324,7 +330,7 @@ fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
     }
 }
 
-/// What lists all schemes and parameters.
+/// Hint for lists of all schemes and parameters.
 const LISTED_BY: &str = "`headstart schemes` lists them";
 
 fn unknown_scheme(text: &str, name: &str) -> SchemeError {
@@ -333,8 +339,9 @@ fn unknown_scheme(text: &str, name: &str) -> SchemeError {
     SchemeError(format!("scheme {text:?}: {unknown}"))
 }
 
-/// Parameters as they apply: what implies others comes before all but a profile that was given before it, since what it implies
-/// is less than what is said. A start-up is less than that: `share=etcp` implies one.
+/// Returns parameters in the order in which they apply. Parameters that imply others come first,
+/// except after a profile in front of them, because implied values are weaker than given ones. A
+/// start-up is the weakest: `share=etcp` implies one.
 fn in_order(mut parts: Vec<&str>) -> Vec<&str> {
     put_first(&mut parts, |part| part.starts_with("startup="));
     let implying =
@@ -378,7 +385,7 @@ mod tests {
     fn unknown_names_are_refused_with_the_nearest() {
         let error = Scheme::parse("renoo").unwrap_err().to_string();
         assert!(error.contains("did you mean \"reno\""), "{error}");
-        // Not the list of all, which nobody reads in an error.
+        // The message has no list of all schemes, which would be too long to read in an error.
         assert!(error.ends_with(LISTED_BY) && !error.contains("linux"), "{error}");
         let error = Scheme::parse("reno+tikc=1ms").unwrap_err().to_string();
         assert!(error.contains("did you mean \"tick\"") && error.ends_with(LISTED_BY), "{error}");
@@ -392,7 +399,7 @@ mod tests {
         }
     }
 
-    /// A row of a race that says a window of its own keeps it; the others have that of the race's client.
+    /// A row of a race keeps a window in its own text; the others have that of the race's client.
     #[test]
     fn a_window_that_a_scheme_names_is_not_replaced() {
         let client = Scheme::parse("linux+rwnd=1MB").unwrap();
@@ -405,7 +412,8 @@ mod tests {
         assert_eq!(raced.config().receive.initial_window, 1_000_000);
     }
 
-    /// Careful Resume implies `memory=temporal`, and fast start `idle=startup`, unless something else is given, on either side.
+    /// Careful Resume implies `memory=temporal`, and fast start `idle=startup`, unless another
+    /// value is given, before or after it.
     #[test]
     fn what_is_given_holds_whatever_a_start_up_implies() {
         let config = |text: &str| *Scheme::parse(text).unwrap().config();
@@ -424,7 +432,8 @@ mod tests {
         assert!(Scheme::parse("linux+opening_spread").is_err());
     }
 
-    /// What people try first for what is here another name: the two differ in their text alone.
+    /// Names that users try first for schemes with another name here: the two differ in their text
+    /// alone.
     #[test]
     fn other_names_make_the_same_scheme() {
         let recipe = |text: &str| format!("{:?}", Scheme::parse(text).unwrap().recipe);
@@ -443,13 +452,14 @@ mod tests {
         // A start-up that is given counts more than the one that sharing implies.
         let startup = |text: &str| Scheme::parse(text).unwrap().recipe.startup.name;
         assert_eq!(startup("linux+share=etcp+startup=suss"), "suss");
-        // Of other schemes' policies no short form is known, nor of two parameters at once.
+        // There is no short form for the policies of other schemes, nor for two parameters at once.
         assert!(Scheme::parse("linux+cold=stock").is_err());
         let twice = Scheme::parse("headstart+cold=stock+warm_cold=wide").unwrap_err().to_string();
         assert!(twice.contains("warm_cold is given twice"), "{twice}");
     }
 
-    /// A warm start asks what its host lends. It began cold, and did not say so, with any other memory.
+    /// A warm start uses its host's window pool. With any other memory its start would silently be
+    /// cold.
     #[test]
     fn a_memory_that_the_start_up_does_not_hear_is_refused() {
         for kind in ["temporal", "gateway", "site"] {

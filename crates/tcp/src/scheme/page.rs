@@ -1,4 +1,4 @@
-//! The page of a scheme: all that is known of what it does, put together from its entry, its policies and what its text changes.
+//! The page of a scheme: its description from its entry, its policies and the changes in its text.
 
 use super::catalogue::{NamedScheme, entry};
 use super::parameters::{IDLE_RESTARTS, MEMORIES, named_parameter};
@@ -6,22 +6,22 @@ use super::{Recipe, Scheme, SchemeParameter};
 use crate::config::MemoryKind;
 use crate::registry::{AnyParameter, Descriptor, PageStep, PolicyPage};
 
-/// What `headstart schemes NAME` shows.
+/// The output of `headstart schemes NAME`.
 #[derive(Clone, Debug)]
 pub struct SchemePage {
     /// The scheme's text.
     pub name: String,
-    /// What the entry of its name says in a sentence.
+    /// The sentence of its name's entry.
     pub about: &'static str,
-    /// What it is, a sentence or a few each.
+    /// Description of the scheme, a sentence or a few each.
     pub summary: Vec<&'static str>,
     /// Papers, RFCs, drafts and public code.
     pub sources: Vec<PageSource>,
     /// Start-up, congestion control and recovery.
     pub parts: Vec<PagePart>,
-    /// How it starts, in the order of time.
+    /// Steps of its start, in the order of time.
     pub steps: Vec<WrittenStep>,
-    /// Where it differs from its sources, and why.
+    /// Differences from its sources, and the reasons.
     pub deviations: Vec<&'static str>,
     /// Options of its connections that decide how it starts.
     pub options: Vec<OptionInForce>,
@@ -31,7 +31,7 @@ pub struct SchemePage {
     pub given: Vec<GivenParameter>,
 }
 
-/// What a source is of.
+/// The part of the scheme that a source describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageSource {
     /// The scheme or one of its policies.
@@ -47,7 +47,7 @@ pub struct PagePart {
     pub kind: &'static str,
     /// Its name, as that parameter takes it.
     pub name: &'static str,
-    /// What it does.
+    /// Description of the part.
     pub about: &'static str,
 }
 
@@ -56,11 +56,11 @@ pub struct PagePart {
 pub struct WrittenStep {
     /// The flight or phase.
     pub phase: String,
-    /// What is sent in it.
+    /// Data that is sent in it.
     pub sent: String,
-    /// At which pace.
+    /// Pace of sending.
     pub pace: String,
-    /// What ends it.
+    /// End of the phase.
     pub until: String,
 }
 
@@ -80,7 +80,7 @@ pub struct OptionInForce {
 pub struct GivenParameter {
     /// Its full name.
     pub name: &'static str,
-    /// What it changes.
+    /// Description of the effect.
     pub about: &'static str,
     /// Values it takes.
     pub values: &'static str,
@@ -96,7 +96,7 @@ impl From<&'static SchemeParameter> for GivenParameter {
 /// A parameter of one of the scheme's policies.
 #[derive(Clone, Copy)]
 pub struct OwnParameter {
-    /// Itself: its name, what it changes and which values it takes.
+    /// Returns the entry of the page: its name, its effect and its values.
     pub parameter: &'static dyn AnyParameter,
     /// The short form that this scheme takes, if it takes one.
     pub short: Option<&'static str>,
@@ -138,7 +138,8 @@ impl Scheme {
         self.config().memory != MemoryKind::None
     }
 
-    /// Value of a policy's parameter under this scheme; `None`: nothing is set, and no text stands for that.
+    /// Returns the value of a policy's parameter under this scheme; `None`: it is not set, and no
+    /// text stands for that.
     pub fn value_of(&self, parameter: &dyn AnyParameter) -> Option<&str> {
         self.recipe.settings.given(parameter).or(parameter.default())
     }

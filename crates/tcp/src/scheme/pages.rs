@@ -1,5 +1,5 @@
-//! Pages of schemes that are more than their start-up: what the scheme has beside it. The start-up's own page follows
-//! ([`crate::startup`]).
+//! Pages of schemes that are more than their start-up: the parts beside it. The start-up's own page
+//! follows ([`crate::startup`]).
 
 use crate::registry::{PageStep, PolicyPage};
 
@@ -48,13 +48,13 @@ const LATER_ACKS: PageStep = PageStep::clocked(
 );
 
 pub(super) static SESSION: PolicyPage = PolicyPage {
-    summary: "TCP Session: the connections to a host share one window, one retransmission timer and what later ACKs tell. They take turns by weight.",
+    summary: "TCP Session: the connections to a host share one window, one retransmission timer and the evidence in later ACKs. They take turns by weight.",
     steps: &[JOINS, LATER_ACKS],
     deviations: &[],
 };
 
 pub(super) static LINUX_SESSION: PolicyPage = PolicyPage {
-    summary: "What TCP Session shares, over Linux: window, turns by weight and what later ACKs tell. `linux+share=session` is `linux-session`.",
+    summary: "The sharing of TCP Session over Linux: window, turns by weight and the evidence in later ACKs. `linux+share=session` is `linux-session`.",
     steps: &[JOINS, LATER_ACKS],
     deviations: &[
         "Each connection keeps its retransmission timer, and the window begins with Linux' initial window. The paper's session has one timer, and begins with one segment.",
@@ -89,13 +89,13 @@ pub(super) static ETCP: PolicyPage = PolicyPage {
 };
 
 pub(super) static LINUX_ETCP: PolicyPage = PolicyPage {
-    summary: "What Ensemble-TCP shares and remembers, over Linux. `linux+share=etcp` is the same scheme.",
+    summary: "The sharing and memory of Ensemble-TCP over Linux. `linux+share=etcp` is the same scheme.",
     steps: &[REMEMBERED, JOINS, LATER_ACKS],
     deviations: &["Receivers delay ACKs, as Linux' do. The paper's acknowledge every segment."],
 };
 
 pub(super) static HS_AGENT: PolicyPage = PolicyPage {
-    summary: "What a Linux server does with headstart's agent. The agent has the same parameters as options (`--cap`, `--max-age`, `--half-life`, `--cold`).",
+    summary: "A Linux server with headstart's agent. The agent has the same parameters as options (`--cap`, `--max-age`, `--half-life`, `--cold`).",
     steps: &[],
     deviations: &[],
 };
@@ -113,7 +113,7 @@ pub(super) static HEADSTART: PolicyPage = PolicyPage {
             phase: "answer to data in a SYN (tfo=on)",
             sent: "the remembered window, at most 64 kB (warm_early=)",
             pace: "the remembered rate",
-            until: "the first measured round trip, if it belongs to another path",
+            until: "the first measured round trip, if it is of another path",
         },
         PageStep::clocked("after a lost SYN or SYN-ACK", "four segments (lost_iw=)", "its ACKs"),
     ],

@@ -1,4 +1,4 @@
-//! What may follow a scheme's name: `+parameter=value`.
+//! Parameters after a scheme's name: `+parameter=value`.
 //!
 //! Here are the parameters of every connection; receivers and shared paths have files of their own.
 //! Parameters of a policy are its own ([`crate::registry`]), as are the values of `startup`, `cc`
@@ -31,9 +31,9 @@ pub struct SchemeParameter {
     pub name: &'static str,
     /// Values it takes.
     pub values: Cow<'static, str>,
-    /// What it changes.
+    /// Description of its effect.
     pub about: Cow<'static, str>,
-    /// What holds where it is not given, if a text stands for it and every scheme has the same.
+    /// Value without the parameter, if a text stands for it and every scheme has the same.
     pub default: Option<&'static str>,
     apply: Apply,
 }
@@ -100,7 +100,8 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// As users see them listed: of every connection, of policies, of receivers, of shared paths.
+/// The parameters in the order of listings: for every connection, for policies, for receivers, for
+/// shared paths.
 static PARAMETERS: LazyLock<Vec<SchemeParameter>> = LazyLock::new(|| {
     let mut all = GENERAL.to_vec();
     all.extend(choices_of_policies());
@@ -180,7 +181,7 @@ fn chosen<P: ?Sized>(
     found.copied().ok_or_else(|| "is not one of its values".into())
 }
 
-/// What idling does to the window, by the names that the parameter `idle` takes.
+/// Effects of idling on the window, by the values of the parameter `idle`.
 pub(super) const IDLE_RESTARTS: [(&str, IdleRestart); 6] = [
     ("restart", IdleRestart::SlowStart),
     ("decay", IdleRestart::Decay),
@@ -199,7 +200,7 @@ pub(super) const MEMORIES: [(&str, MemoryKind); 5] = [
     ("lent", MemoryKind::Lent),
 ];
 
-/// Of any connection.
+/// Parameters of any connection.
 const GENERAL: &[SchemeParameter] = &[
     parameter!("iw", "segments", "initial and restart window", |r, v| {
         positive(v).map(|n| r.config.initial_window = n)
@@ -279,7 +280,7 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!(
         "tfo",
         "on|off",
-        "TCP Fast Open: data in the SYN to whoever gave a cookie before; off: three-way handshake",
+        "TCP Fast Open: data in the SYN to servers that gave a cookie before; off: three-way handshake",
         |r, v| {
             let fast = on_off(v)?;
             r.config.opening = if fast { Opening::FastOpen } else { Opening::Handshake };
@@ -289,7 +290,7 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!(
         "opening_timer",
         "initial|known|clients",
-        "when a SYN or SYN-ACK goes again: after rto_init; by what is known of round trips to the host, and by answers to others; SYNs alone by that",
+        "timer of SYNs and SYN-ACKs: rto_init; known round trips to the host, and answers to other SYNs; the same for SYNs only",
         |r, v| {
             let timers = [
                 ("initial", OpeningTimer::Initial),
@@ -326,15 +327,16 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!(
         "idle",
         "restart|decay|keep|startup|ns2-ssr|ns2-nssr",
-        "the window after an idle time; startup: as the start-up makes it; ns2: the timer runs on, and each time it runs out the \
-                window falls to one segment (ssr) or stays (nssr)",
+        "the window after an idle time; startup: set by the start-up. ns2: the timer runs on; at each timeout the \
+                window becomes one segment (ssr) or stays (nssr)",
         |r, v| { choose(v, &IDLE_RESTARTS).map(|i| r.config.idle = i) }
     ),
     parameter!(
         "memory",
         "none|temporal|gateway|site|lent",
-        "what a path begins with: nothing; how the host's last path there ended; what a performance \
-                gateway knows, also after idle; the same of one that takes windows without loss for lower bounds; what connections have proven, lent among those that begin together",
+        "memory with which a path begins: none; the end of the host's last path there (temporal). A performance \
+                gateway, also after idle (gateway); one that takes windows without loss for lower bounds (site). \
+                A pool of proven windows, divided among connections that begin together",
         |r, v| { choose(v, &MEMORIES).map(|k| r.config.memory = k) }
     ),
     parameter!("maxburst", "segments", "most segments sent per ACK, write or timeout", |r, v| {
@@ -365,7 +367,7 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!(
         "tso_least",
         "segments",
-        "offload: so many segments are one at least (Linux tcp_min_tso_segs; default: 2, or as the rate says)",
+        "offload: fewest segments of a batch (Linux tcp_min_tso_segs; default: 2, or as the rate says)",
         |r, v| { positive(v).map(|n| r.config.least_batch = n) }
     ),
     parameter!("validate", "on|off", "grow the window only while it limits sending", |r, v| {
@@ -408,8 +410,9 @@ pub fn parameters() -> &'static [SchemeParameter] {
     &PARAMETERS
 }
 
-/// The parameter of this name, or of this short form: the scheme's own policies let the part before the first `_` go, so
-/// `cold` is `warm_cold` of `headstart`. A form that several of its parameters have is none's.
+/// Returns the parameter of this name, or of this short form. The parameters of the scheme's own
+/// policies can be written without the part before the first `_`: `cold` is `warm_cold` of
+/// `headstart`. A form that fits several of its parameters stands for none.
 pub(super) fn named_parameter(recipe: &Recipe, name: &str) -> Option<&'static SchemeParameter> {
     let of_name = |wanted: &str| PARAMETERS.iter().find(|known| known.name == wanted);
     if let Some(exact) = of_name(name) {

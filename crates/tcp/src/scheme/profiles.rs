@@ -1,6 +1,5 @@
-//! Profiles: what a simulator of others does otherwise than the RFCs, set at once
-//! (`+profile=ns2`). Each habit is a parameter of its own as well; one that follows the profile in a
-//! scheme's text overrides it.
+//! Profiles: differences of another simulator from the RFCs, set at once (`+profile=ns2`). Each is
+//! a parameter of its own as well; one that follows the profile in a scheme's text overrides it.
 
 use super::Recipe;
 use crate::config::{AckPolicy, ConnectionConfig, IdleRestart, Opening, RttSampling, TickCount};
@@ -14,9 +13,9 @@ use crate::recovery::vegas::{self, BACK_OFF, IDLE_TIMEOUT, INFLATION};
 use crate::startup::hoe::{HOE, PAIR};
 use units::Duration;
 
-/// ns-2.35's one-way agents with their defaults: a clock of 10 ms, one segment timed per round
-/// trip, windows in packets, halving of the window instead of what is outstanding, a timer that
-/// runs on when all is acknowledged. The handshake is simulated.
+/// ns-2.35's one-way agents with their defaults. They have a clock of 10 ms, time one segment per
+/// round trip, count windows in packets, and halve the window instead of the data outstanding.
+/// Their timer runs on when all is acknowledged. The handshake is simulated.
 pub(super) fn ns2(recipe: &mut Recipe) {
     let config = &mut recipe.config;
     config.mss = 1000;
@@ -75,9 +74,9 @@ pub(super) fn ns2_one_way(recipe: &mut Recipe) {
     recipe.config.opening = Opening::OneWay;
 }
 
-/// The ns-2 of the papers' time: as [`ns2_one_way`] with a clock of 100 ms, a timeout of two ticks at
-/// least and 6 s at first, a timestamp on every segment, no limited transmit, and a NewReno whose
-/// timer restarts and whose window deflates at every partial ACK.
+/// The ns-2 of the papers' time. It is [`ns2_one_way`] with a clock of 100 ms, a timeout of two
+/// ticks at least and 6 s at first, and a timestamp on every segment. There is no limited transmit,
+/// and a NewReno whose timer restarts and whose window deflates at every partial ACK.
 pub(super) fn paper(recipe: &mut Recipe) {
     ns2_one_way(recipe);
     let config = &mut recipe.config;

@@ -1,5 +1,5 @@
-//! Recipes that the catalogue's begin from: a sender by the RFCs, Linux 6.x as servers run it today, and others' ideas on top
-//! of that which take more than a start-up.
+//! Recipes on which the catalogue's build: a sender by the RFCs, and Linux 6.x as servers run it
+//! today. Others' ideas on top of Linux that take more than a start-up are here too.
 
 use super::{Recipe, Transfers};
 use crate::config::{
@@ -22,7 +22,7 @@ use crate::startup::warm::{
 };
 use units::Duration;
 
-/// The same with another start-up.
+/// Returns the recipe with another start-up.
 pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
     recipe.set_startup(startup);
     recipe
@@ -53,7 +53,8 @@ pub(super) fn linux() -> Recipe {
     let defaults = ConnectionConfig::default();
     let mut receive = defaults.receive;
     receive.autotune = true;
-    // Half of its 128 KiB, in full segments of Ethernet without options (`tcp_select_initial_window`).
+    // Half of its 128 KiB, in full segments of Ethernet without options
+    // (`tcp_select_initial_window`).
     receive.initial_window = 44 * 1460;
     // `tcp_rmem[2]` as measured on a 6.18 kernel: 32 MiB; the shift that goes with it is 10.
     receive.max_window = 32 << 20;
@@ -97,7 +98,8 @@ pub(super) fn linux_session() -> Recipe {
     recipe
 }
 
-/// What TCP Session shares: window, turns and what later ACKs tell, but neither timer nor initial window.
+/// Sets the sharing of TCP Session: window, turns and the evidence in later ACKs, but neither timer
+/// nor initial window.
 pub(super) fn share_as_session(recipe: &mut Recipe) {
     let scheduling = Scheduling::WeightedRoundRobin;
     recipe.set_sharing(Some(Sharing { scheduling, ..Sharing::default() }));
@@ -111,7 +113,8 @@ pub(super) fn linux_etcp() -> Recipe {
     recipe
 }
 
-/// What Ensemble-TCP shares and remembers, whose paths begin paced. The receivers stay as they are: Linux' delay ACKs.
+/// Sets the sharing and memory of Ensemble-TCP, whose paths begin paced. The receivers do not
+/// change: Linux' delay ACKs.
 pub(super) fn share_as_etcp(recipe: &mut Recipe) {
     recipe.set_startup(&RBP);
     let scheduling = Scheduling::Stride(Tickets::HtmlFirst);
@@ -134,7 +137,7 @@ pub(super) fn rapid_start() -> Recipe {
     recipe
 }
 
-/// A member of the agent's session, which makes of idling what it will.
+/// A member of the agent's session, which decides itself on the effect of idling.
 pub(super) fn session_member() -> Recipe {
     let mut recipe = started(linux(), &MEMBER);
     recipe.config.idle = IdleRestart::Keep;

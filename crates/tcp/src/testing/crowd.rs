@@ -1,9 +1,9 @@
 //! Two hosts with many connections, and a third that forges segments, ICMP and floods.
 //!
-//! What the two send keeps its identity: the numbers that its sender began with, and its place in the
-//! stream. Whatever the third does, data comes to the connection that it was sent on, to the place that
-//! it has there, or nowhere; what the third itself gets in has passed RFC 5961; and what the hosts keep
-//! stays within their limits.
+//! Data of the two hosts keeps its identity: the initial number of its sender, and its position in
+//! the stream. It is delivered on its own connection, at its own position, or not at all, whatever
+//! the third host does. Data that the third host injects has passed the checks of RFC 5961. The
+//! hosts' memory stays within their limits.
 
 use super::{Input, Played};
 use crate::connection::Connection;
@@ -21,7 +21,7 @@ const SCHEMES: [&str; 4] = [
     "newreno+tfo=on",
     "sack+tfo=on+timestamps=on+rwnd=30kB",
 ];
-/// What connections may change to: alone, in ensembles, by a model.
+/// Schemes to which connections may change: alone, in ensembles, with a model.
 const OTHERS: [&str; 4] = ["newreno", "session", "etcp-fair", "linux-bbr"];
 const PORT: u16 = 80;
 const MOST_EVENTS: usize = 3000;
@@ -265,7 +265,7 @@ impl Crowd {
             self.tainted.insert(client);
             self.played.injected += 1;
         }
-        // Data out of order waits where nobody sees it; a SYN may have come first.
+        // Data out of order waits unnoticed; a SYN may have been received first.
         if segment.sequence_len() > 0 && acceptable || segment.has(Flags::SYN) {
             self.tainted.insert(client);
         }

@@ -1,8 +1,8 @@
 //! One host and one peer that does anything.
 //!
-//! Segments with numbers near or far from what is expected, time passing, the application writing,
-//! reading and closing. Whatever comes, the host must not panic, must keep its books, and must not
-//! send beyond what the peer's window ever admitted.
+//! Segments have numbers near or far from the expected ones; time passes; the application writes,
+//! reads and closes. In all cases the host must not panic, must keep its records consistent, and
+//! must never send past the largest window that the peer admitted.
 
 use super::{Input, Played};
 use crate::connection::State;
@@ -51,7 +51,7 @@ struct Hostile {
     now: Instant,
     tuple: FourTuple,
     conn: Option<ConnId>,
-    /// What the host last sent, which the peer bends its numbers around.
+    /// Numbers that the host sent last, around which the peer's vary.
     snd_nxt: SeqNum,
     rcv_nxt: SeqNum,
     isn: Option<SeqNum>,

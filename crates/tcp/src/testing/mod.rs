@@ -1,6 +1,6 @@
-//! Hostile peers made of bytes, for fuzzing and for replaying what fuzzing found.
+//! Hostile peers driven by bytes, for fuzzing and for replaying inputs that fuzzing found.
 //!
-//! Bytes become events. [`play`] sets one peer that does anything against a host, [`play_crowd`] a third
+//! Bytes become events. [`play`] sets one arbitrary peer against a host, [`play_crowd`] a third
 //! party against two hosts and all their connections.
 
 mod crowd;
@@ -33,14 +33,15 @@ impl Input<'_> {
     }
 }
 
-/// What came of playing.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Segments from a host to a host.
     pub delivered: u64,
     /// Forged segments.
     pub forged: u64,
-    /// Forged segments whose data was taken: with numbers that RFC 5961 cannot tell from true ones.
+    /// Forged segments whose data was accepted: with numbers that RFC 5961 cannot distinguish from
+    /// true ones.
     pub injected: u64,
     /// ICMP messages, true and forged.
     pub icmp: u64,
@@ -55,7 +56,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Segments that arrived at a host.
+    /// Segments delivered to a host.
     pub const fn segments(&self) -> u64 {
         self.delivered + self.forged
     }

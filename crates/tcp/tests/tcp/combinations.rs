@@ -1,6 +1,6 @@
-//! Every start-up with every congestion controller and every recovery, through anything a network
-//! does: all bytes arrive once and in order, nothing is in flight that should not be, no segment
-//! leaves before the pacer allows it, nothing hangs.
+//! Tests every start-up with every congestion controller and every recovery, through anything a
+//! network does. All bytes are delivered once and in order, the bytes in flight are consistent, no
+//! segment leaves before the pacer allows it, and nothing hangs.
 
 use crate::common::{Pipe, World};
 use proptest::prelude::*;
@@ -57,11 +57,11 @@ fn pipe() -> impl Strategy<Value = Pipe> {
 
 /// Bytes to be exchanged.
 struct Traffic {
-    /// Of the server's, those that go first; the rest goes after 20 s of silence.
+    /// Bytes of the server sent first; the rest is sent after 20 s of silence.
     before_idle: u64,
-    /// From the server.
+    /// Bytes from the server.
     down: u64,
-    /// From the client.
+    /// Bytes from the client.
     up: u64,
 }
 
@@ -127,9 +127,9 @@ proptest! {
         let world = exchange(&scheme, pipe, traffic, seed);
         prop_assert_eq!(world.received(0), down);
         prop_assert_eq!(world.received(1), up);
-        // What is known to have arrived never goes again. Fall & Floyd's recovery alone, which ns-2 has
-        // for SACK, forgets at a timeout what was SACKed, as RFC 2018 §8 has it; without SACK only
-        // cumulative ACKs tell.
+        // Data known to be delivered is never retransmitted. The exception is Fall & Floyd's
+        // recovery, which ns-2 has for SACK: it forgets SACKed data at a timeout, as RFC 2018 §8
+        // says. If SACK is off, cumulative ACKs count alone.
         let [acked, sacked] = world.sent_in_vain;
         prop_assert_eq!(acked, 0, "{}", scheme);
         let forgets = ["recovery=pipe", "recovery=sack+profile=ns2"].map(|part| scheme.contains(part));
@@ -140,7 +140,8 @@ proptest! {
     fn nothing_leaves_before_the_pacer_allows(
         scheme in combination(), mbit in 2u64..50, delay in 5u64..60, seed: u64,
     ) {
-        // A member of the agent's session paces bursts alone, in the kernel's batches, whatever the scheme says.
+        // A member of the agent's session paces bursts only, in the kernel's batches, whatever the
+        // scheme says.
         prop_assume!(!scheme.contains("startup=session-member"));
         let paced = scheme.contains("pacing=on");
         let scheme = if paced { scheme } else { format!("{scheme}+pacing=on") };

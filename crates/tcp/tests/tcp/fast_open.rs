@@ -17,7 +17,7 @@ fn scheme() -> Scheme {
     Scheme::parse("linux+tfo=on").unwrap()
 }
 
-/// What the way does to a segment of the client (0) or the server (1): true if it is lost.
+/// The path's effect on a segment of the client (0) or the server (1): true if it is lost.
 type Way = fn(usize, &Segment) -> bool;
 
 fn clear(_: usize, _: &Segment) -> bool {
@@ -57,7 +57,7 @@ impl World {
         Self::of(scheme(), ANSWER)
     }
 
-    /// Both hosts use `scheme`, and answers have so many bytes.
+    /// Creates a world in which both hosts use `scheme` and answers have `answer` bytes.
     fn of(scheme: Scheme, answer: u64) -> Self {
         let mut hosts = [1, 2].map(|seed| Host::new(HostConfig { seed }));
         hosts[1].listen(PORT, scheme.clone());
@@ -71,8 +71,8 @@ impl World {
         FourTuple { local_port, remote, remote_port }
     }
 
-    /// A request of 100 bytes as early as it may leave, an answer as soon as it is there, and
-    /// both sides close. How long the answer took, in ms.
+    /// Sends a request of 100 bytes as early as it may leave, and an answer as soon as it is
+    /// received; both sides close. Returns the time until the answer was complete, ms.
     fn visit(&mut self, client: u16) -> u64 {
         let began = self.now;
         (self.answered, self.sent) = (0, Vec::new());
@@ -143,8 +143,8 @@ impl World {
 
 #[test]
 fn a_repeated_visit_saves_a_round_trip() {
-    // First: SYN 50, SYN-ACK 100, request 150, answer 200 ms. With a cookie the request rides in the SYN and
-    // its answer follows the SYN-ACK: 50 and 100 ms.
+    // First visit: SYN 50, SYN-ACK 100, request 150, answer 200 ms. With a cookie the request is in
+    // the SYN and its answer follows the SYN-ACK: 50 and 100 ms.
     let mut world = World::new();
     assert_eq!(world.visit(4000), 200);
     let first = world.syns(0)[0].options.fast_open.unwrap();
@@ -162,7 +162,8 @@ fn a_repeated_visit_saves_a_round_trip() {
 
 #[test]
 fn a_new_key_costs_one_visit() {
-    // The server acknowledges the SYN alone and gives a new cookie; the data goes again with the ACK: 200 ms.
+    // The server acknowledges the SYN alone and gives a new cookie; the data is retransmitted with
+    // the ACK: 200 ms.
     let mut world = World::new();
     world.visit(4000);
     world.hosts[1].set_fast_open(FastOpen::new([9; 16]));
@@ -174,8 +175,9 @@ fn a_new_key_costs_one_visit() {
 
 #[test]
 fn data_in_a_syn_that_vanishes_is_not_tried_again_for_an_hour() {
-    // The SYN goes again after 1 s without data and cookie, and the visit is as any: 1200 ms. So are the next,
-    // without the second, until the hour is over (RFC 7413 §4.1.3; Linux's black-hole timeout).
+    // The SYN is retransmitted after 1 s without data and cookie, and the visit continues as usual:
+    // 1200 ms. Later visits are the same without that second, until the hour is over (RFC 7413
+    // §4.1.3; Linux's black-hole timeout).
     let mut world = World::new();
     world.visit(4000);
     world.way = no_data_in_syns;
@@ -225,8 +227,8 @@ fn open_server(pending: usize) -> (Host, FastOpenCookie) {
 
 #[test]
 fn connections_that_came_in_by_a_cookie_are_limited_while_half_open() {
-    // Three may be pending: the fourth opens in three ways, its data not taken (RFC 7413 §5.1). One that
-    // completes makes room, one that is reset does not.
+    // Three connections may be pending: the fourth opens by a full handshake, and its data is
+    // dropped (RFC 7413 §5.1). One that completes makes room, one that is reset does not.
     let (mut host, cookie) = open_server(3);
     let taken = |host: &mut Host, client| {
         let answer = knock(host, (client, Some(cookie))).segment;
@@ -282,8 +284,8 @@ fn an_experimental_cookie_is_answered_in_its_own_form() {
 
 #[test]
 fn more_than_the_syn_takes_waits_for_the_answer() {
-    // RFC 7413 §4.2: unlike the accelerated opening, one segment before the handshake ends. Of 1460 bytes the
-    // options (20, and the cookie's 10 padded to 12) leave 1428.
+    // RFC 7413 §4.2: unlike in the accelerated opening, one segment is sent before the handshake
+    // ends. The options (20 bytes, and the cookie's 10 padded to 12) leave 1428 of 1460 bytes.
     let mut world = World::new();
     world.visit(4000);
     let id = world.hosts[0].connect(world.now, World::tuple(0, 4001), &scheme()).unwrap();
@@ -295,7 +297,8 @@ fn more_than_the_syn_takes_waits_for_the_answer() {
 
 #[test]
 fn a_syn_that_crosses_ours_brings_no_data() {
-    // A client with a cookie in SYN-SENT: whoever guesses its port could else put data into its stream.
+    // A client with a cookie in SYN-SENT: an attacker who guesses its port could otherwise put data
+    // into its stream.
     let mut world = World::new();
     world.visit(4000);
     let id = world.hosts[0].connect(world.now, World::tuple(0, 4001), &scheme()).unwrap();
@@ -307,8 +310,8 @@ fn a_syn_that_crosses_ours_brings_no_data() {
     assert_eq!(world.hosts[0].connection(id).unwrap().received(), 0);
 }
 
-/// The bytes are kept beside the core, which is asked what is new before it sees a segment. Before the SYN-ACK a client does not
-/// know where the server's stream begins, and all that comes with it is new.
+/// The engine keeps the bytes, and asks the core which are new before it passes a segment. Before
+/// the SYN-ACK, a client does not know where the server's stream begins, and all data in it is new.
 #[test]
 fn what_a_syn_ack_brings_is_missing_until_then() {
     let mut host = Host::new(HostConfig { seed: 1 });
@@ -326,7 +329,7 @@ fn what_a_syn_ack_brings_is_missing_until_then() {
     host.handle_segment(Instant::ZERO, &tuple, &answer);
     let conn = host.connection(id).unwrap();
     assert_eq!((conn.arrived_until(0), conn.payload_offset(&answer)), (50, Some(0)));
-    // Data without the SYN that says where it belongs.
+    // Data without the SYN that defines its offset.
     let other = host.connect(Instant::ZERO, World::tuple(0, 4001), &scheme).unwrap();
     gaps.clear();
     let stray = Segment { flags: Flags::ACK, ..answer };
@@ -334,9 +337,10 @@ fn what_a_syn_ack_brings_is_missing_until_then() {
     assert_eq!(gaps, []);
 }
 
-/// Five answers of forty segments show that more than twenty may be on their way. Then the answer to data in a SYN has twenty: it
-/// leaves from 50 ms on, and what waits for the end of the handshake leaves at 150 ms and arrives at 200. Of a server that remembers
-/// the path all has arrived before; else a stock window of ten has.
+/// Five answers of forty segments show that more than twenty may be under way. After that, the
+/// answer to data in a SYN has twenty. It leaves from 50 ms on; data that waits for the end of the
+/// handshake leaves at 150 ms and is delivered at 200. A server that remembers the path has
+/// delivered all before; otherwise a stock window of ten.
 #[test]
 fn a_remembered_path_is_answered_whole_before_the_handshake_ends() {
     let last = |scheme: &str| {

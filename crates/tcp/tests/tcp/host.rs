@@ -1,4 +1,4 @@
-//! What a host owes to many connections at once: identity, silence, bounds.
+//! Duties of a host towards many connections at once: identity, silence, bounds.
 
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, EventKind, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
@@ -144,8 +144,8 @@ fn a_simultaneous_open_ends() {
 
 #[test]
 fn islands_below_islands_cost_no_more_than_their_number() {
-    // 20,000 one-byte islands, each below the last, in a window of 1 MB: were each of them to walk
-    // the others, this would take minutes, not a fraction of a second.
+    // 20,000 one-byte islands, each below the last, in a window of 1 MB. If each had to walk the
+    // others, this would take minutes, not a fraction of a second.
     let Accepted { mut host, first, .. } = accepted("sack+rwnd=1MB");
     for n in 0..20_000 {
         let island = segment(103 + 40_000 - 2 * n, first, Flags::ACK, 1);
@@ -207,14 +207,14 @@ fn below_the_low_water_mark_nothing_is_told_until_the_end() {
         told(host)
     };
     host.set_low_water(id, 3_000);
-    // 1000, 2000, 3000 bytes: only the last is worth telling; then every one.
+    // 1000, 2000, 3000 bytes: only the last causes an event; then every one.
     assert_eq!(arrive(&mut host, 101, Flags::ACK, 1_000), []);
     assert_eq!(arrive(&mut host, 1_101, Flags::ACK, 1_000), []);
     assert_eq!(arrive(&mut host, 2_101, Flags::ACK, 1_000), [EventKind::Received { total: 3_000 }]);
     assert_eq!(arrive(&mut host, 3_101, Flags::ACK, 1), [EventKind::Received { total: 3_001 }]);
     host.set_low_water(id, 9_000);
     assert_eq!(arrive(&mut host, 3_102, Flags::ACK, 1), []);
-    // What was kept back comes before the end it belongs to.
+    // Withheld data is reported before the end of the connection.
     let end = [EventKind::Received { total: 3_003 }, EventKind::PeerClosed];
     assert_eq!(arrive(&mut host, 3_103, Flags::ACK.with(Flags::FIN), 1), end);
 }
@@ -239,8 +239,8 @@ fn amounts_near_the_largest_number_saturate() {
     assert!(host.connection(id).unwrap().unsent() >= 1 << 61);
 }
 
-/// As the papers' one-way agents have it, the first segment is one of data like any other: of four
-/// connections that share a window of one segment, one goes and the others wait for their turns.
+/// The first segment is a data segment like any other, as in the papers' one-way agents. Four
+/// connections share a window of one segment: one sends and the others wait for their turns.
 #[test]
 fn openings_with_data_and_no_handshake_share_the_window() {
     let mut host = Host::new(HostConfig::default());

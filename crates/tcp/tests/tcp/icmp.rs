@@ -1,5 +1,5 @@
-//! What routers say, true or forged (RFC 1191, RFC 8201, RFC 5461, RFC 5927), and routers that say
-//! nothing (RFC 4821, RFC 8899).
+//! True and forged messages of routers (RFC 1191, RFC 8201, RFC 5461, RFC 5927), and routers that
+//! send none (RFC 4821, RFC 8899).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tcp::{
@@ -62,8 +62,9 @@ fn offsets(segments: &[Segment], first: SeqNum) -> Vec<(i32, u32)> {
 
 #[test]
 fn the_first_window_is_cut_to_the_path_at_once() {
-    // RFC 1191 §6.5, RFC 5927 §7.2 (initial discovery: nothing full has arrived): 3 segments of 1460 on a
-    // path of 1000 bytes: 960 of payload. All go again, and no congestion is inferred.
+    // RFC 1191 §6.5, RFC 5927 §7.2 (initial discovery: no full segment was delivered): 3 segments
+    // of 1460 on a path of 1000 bytes, which leaves 960 of payload. All are retransmitted, and no
+    // congestion is inferred.
     let Opened { mut host, id, first } = opened(tuple(4000));
     host.write(START, id, 3 * 1460);
     assert_eq!(sent(&mut host, START).len(), 3);
@@ -121,8 +122,8 @@ fn a_router_that_names_no_size_means_the_next_smaller_of_the_usual() {
 
 #[test]
 fn after_full_segments_have_arrived_a_claim_waits_for_a_timeout() {
-    // RFC 5927 §7.2: a forged claim about a segment that arrives changes nothing; a true one is believed when
-    // the segment that it quotes times out.
+    // RFC 5927 §7.2: a forged message about a segment that is delivered changes nothing; a true one
+    // is believed when the segment that it quotes times out.
     for lost in [false, true] {
         let Opened { mut host, id, first } = opened(tuple(4000));
         host.write(START, id, 10 * 1460);
@@ -169,8 +170,8 @@ fn the_next_connection_begins_with_what_was_learnt_for_ten_minutes() {
 
 #[test]
 fn full_segments_that_vanish_without_a_word_become_smaller() {
-    // RFC 8899 §4.3, Linux tcp_mtu_probing=1: three timeouts in a row (1 + 2 + 4 s) of a full segment, then
-    // 1024 bytes, then halves, down to 552 - 40 = 512.
+    // RFC 8899 §4.3, Linux tcp_mtu_probing=1: three timeouts in a row (1 + 2 + 4 s) of a full
+    // segment, then 1024 bytes, then halves, down to 552 - 40 = 512.
     let Opened { mut host, id, first } = opened(tuple(4000));
     let mtu = MtuLimits { black_hole_detection: true, ..MtuLimits::default() };
     host.set_limits(Limits { mtu, ..Limits::default() });

@@ -1,6 +1,7 @@
 //! Step tables for members of a shared path that repair losses by each other's ACKs
-//! (`recovery::integrated`, and Ensemble-TCP's Reno), and what a member that stalls, vanishes or times
-//! out does to the others. Segments are numbered from 0 and are 1000 bytes long; members by letters.
+//! (`recovery::integrated`, and Ensemble-TCP's Reno). They also test the effects on others of a
+//! member that stalls, vanishes or times out. Segments are numbered from 0 and are 1000 bytes long;
+//! members have letters.
 
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
@@ -20,7 +21,7 @@ struct Member {
     first: SeqNum,
 }
 
-/// A path's window and what is in flight, in bytes.
+/// A path's window and bytes in flight, in bytes.
 #[derive(Debug, PartialEq)]
 struct PathState {
     cwnd: u64,
@@ -122,10 +123,10 @@ fn lost_then_overtaken(scheme: &str) -> Members {
 
 #[test]
 fn acks_of_one_member_repair_what_another_lost() {
-    // Balakrishnan et al. 1998 §5.3: three later ACKs mean nothing, the fourth (more than 3) that A0 is
-    // lost. It goes again at once. The four ACKs took cwnd from 6 to 10; before the fourth A0, B3 and
-    // B4 are outstanding, so ssthresh = cwnd = 2 segments (RFC 5681 §3.1, formula 4: half of 3, not below
-    // 2).
+    // Balakrishnan et al. 1998 §5.3: three later ACKs mean nothing; the fourth (more than 3) means
+    // that A0 is lost. It is retransmitted at once. The four ACKs took cwnd from 6 to 10. Before
+    // the fourth, A0, B3 and B4 are outstanding, so ssthresh = cwnd = 2 segments (RFC 5681 §3.1,
+    // formula 4: half of 3, not below 2).
     let schemes = ["tcp-int", "session", "sack+share=rr"].map(|s| format!("{s}+later_delayed=off"));
     for scheme in &schemes {
         let mut m = lost_then_overtaken(scheme);
@@ -143,9 +144,9 @@ fn acks_of_one_member_repair_what_another_lost() {
 
 #[test]
 fn what_the_ack_at_hand_acknowledges_is_still_halved() {
-    // Slow start from 6: three ACKs of B let two segments go each, so that with A0, which is lost, B3
-    // to B10 are outstanding, nine segments, when the fourth says so. It acknowledges B3, and takes
-    // cwnd to 10: half of nine is left (RFC 5681 §3.1, formula 4), not of eight.
+    // Slow start from 6: three ACKs of B release two segments each. With the lost A0, B3 to B10 are
+    // outstanding, nine segments, when the fourth ACK shows the loss. It acknowledges B3, and takes
+    // cwnd to 10. Half of nine is left (RFC 5681 §3.1, formula 4), not of eight.
     let schemes = ["tcp-int", "session", "sack+share=rr"].map(|s| format!("{s}+later_delayed=off"));
     for scheme in &schemes {
         let mut m = lost_then_overtaken(scheme);
@@ -158,7 +159,8 @@ fn what_the_ack_at_hand_acknowledges_is_still_halved() {
     }
 }
 
-/// A0 and B0 are lost, and four ACKs of C pass both: the fourth says so, under Session of both at once.
+/// A0 and B0 are lost, and four ACKs of C pass both: the fourth shows it, for both at once under
+/// Session.
 fn two_lose(clients: [u64; 3]) -> Members {
     let mut m = Members::new("session+cc=proxy+profile=paper+later_delayed=off", 3);
     for (member, client) in clients.into_iter().enumerate() {
@@ -177,17 +179,18 @@ fn two_lose(clients: [u64; 3]) -> Members {
 
 #[test]
 fn each_client_that_loses_takes_half_of_its_part_away() {
-    // Balakrishnan et al. 1998 §5.5. The four ACKs took cwnd from 6 to 10 segments. With a client each,
-    // A's loss takes half of a third, 10000 - 1666, and B's half of a third of that, 8334 - 1389.
+    // Balakrishnan et al. 1998 §5.5. The four ACKs took cwnd from 6 to 10 segments. With a client
+    // each, A's loss removes half of a third, 10000 - 1666, and B's half of a third of that, 8334 -
+    // 1389.
     assert_eq!(two_lose([1, 2, 3]).path(A).cwnd, 6945);
-    // A and B are there for the same one of two clients, which loses half of its half once.
+    // A and B serve the same one of two clients, which loses half of its half once.
     assert_eq!(two_lose([1, 1, 2]).path(A).cwnd, 7500);
 }
 
 #[test]
 fn each_overtaken_segment_counts_as_a_duplicate() {
-    // Eggert et al. 2000 §3.3: every ACK of B passes A0, which counts as a duplicate ACK of A: at three
-    // Reno sends it again.
+    // Eggert et al. 2000 §3.3: every ACK of B passes A0, which counts as a duplicate ACK of A: at
+    // three Reno retransmits it.
     let mut m = lost_then_overtaken("etcp-fair+share_pacing=off");
     assert!(m.ack(B, 1).is_empty());
     assert!(m.ack(B, 2).is_empty());
@@ -202,8 +205,8 @@ fn each_overtaken_segment_counts_as_a_duplicate() {
 
 #[test]
 fn an_ack_that_the_receiver_may_hold_back_takes_more_evidence() {
-    // Rules 4 and 5: A0 is A's only segment, so no other of A's was overtaken; the receiver may be holding
-    // the ACK back. An ACK for what was sent more than 400 ms after A0 settles it.
+    // Rules 4 and 5: A0 is A's only segment, so no other of A's was overtaken, and the receiver may
+    // be delaying the ACK. An ACK for a segment sent more than 400 ms after A0 decides it.
     let mut m = lost_then_overtaken("tcp-int");
     for next in 1..=5 {
         assert!(m.ack(B, next).is_empty(), "{next}");
@@ -224,9 +227,9 @@ fn an_ack_that_the_receiver_may_hold_back_takes_more_evidence() {
 
 #[test]
 fn the_short_end_of_a_transfer_makes_no_receiver_acknowledge() {
-    // RFC 1122 §4.2.3.2: an ACK for every second *full-sized* segment. A0 is full, A1 has 300 bytes: the
-    // receiver of both may hold its ACK back, so four later ACKs say nothing of A0. That of a segment
-    // sent more than 400 ms later does (rule 5).
+    // RFC 1122 §4.2.3.2: an ACK for every second *full-sized* segment. A0 is full and A1 has 300
+    // bytes. The receiver of both may delay its ACK, so four later ACKs prove nothing about A0. The
+    // ACK of a segment sent more than 400 ms later does (rule 5).
     for scheme in ["tcp-int+nagle=off", "session+nagle=off"] {
         let mut m = Members::new(scheme, 2);
         m.host.write(m.now, m.conns[A].conn, 1300);
@@ -243,8 +246,9 @@ fn the_short_end_of_a_transfer_makes_no_receiver_acknowledge() {
 
 #[test]
 fn an_ack_sends_the_oldest_again_or_all() {
-    // A0 and C0 are lost, both overtaken by the same ACKs of B. TCP-INT sends one again for each ACK, the
-    // oldest; Session all at once (Padmanabhan & Katz 1998 §7.3). The window falls once.
+    // A0 and C0 are lost, both overtaken by the same ACKs of B. TCP-INT retransmits one for each
+    // ACK, the oldest; Session all at once (Padmanabhan & Katz 1998 §7.3). The window is reduced
+    // once.
     for (scheme, fourth, fifth) in [
         ("tcp-int+later_delayed=off", vec![(A, 0)], vec![(C, 0)]),
         ("session+later_delayed=off", vec![(A, 0), (C, 0)], vec![]),
@@ -281,9 +285,9 @@ fn reordering_of_three_loses_nothing() {
 
 #[test]
 fn a_timeout_of_one_member_leaves_the_other_as_it_was() {
-    // A0 is lost, and B0 to B2 leave 0.6 s later. A's timer (1 s) sends A0 again: cwnd is one segment,
-    // and the list is empty, so B's ACKs are no evidence against A0's second journey. B loses nothing and
-    // sends nothing again; all is acknowledged, and nothing stays in flight.
+    // A0 is lost, and B0 to B2 leave 0.6 s later. A's timer (1 s) retransmits A0. cwnd is then one
+    // segment, and the list is empty, so B's ACKs are no evidence against the retransmission of A0.
+    // B loses nothing and retransmits nothing; all is acknowledged, and nothing stays in flight.
     let mut m = Members::new("tcp-int+later_delayed=off", 2);
     assert_eq!(m.write(A, 1), [(A, 0)]);
     m.wait(600);

@@ -1,4 +1,5 @@
-//! What a host's paths ask their memory and tell it, and what they make of the answer.
+//! Tests of the queries and reports of a host's paths to their memory, and of the effects of its
+//! answers.
 
 use memory::{
     EarlyLoss, GatewayReport, PathMemory, QuietShare, Remembered, ReuseGate, Sample, ShareRule,
@@ -16,7 +17,7 @@ use units::{Duration, Instant, SeqNum};
 
 const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9));
 
-/// Answers as it is told to, and keeps what it hears.
+/// A memory with a fixed answer, which keeps the reports that it gets.
 #[derive(Default)]
 struct Spy {
     answer: Option<Remembered>,
@@ -60,7 +61,7 @@ impl Sender {
         Self::telling(ShareRule::default(), (scheme, spy, gate), bytes)
     }
 
-    /// The same, and tells a gateway of its share by `rule`.
+    /// Creates a sender that reports its share to a gateway by `rule`.
     fn telling(rule: ShareRule, set_up: (&str, Spy, ReuseGate), bytes: u64) -> Self {
         Self::opening(0, rule, set_up, bytes)
     }
@@ -125,7 +126,7 @@ impl Sender {
         self.host.handle_segment(self.now, &self.tuple, &Segment { seq, ..segment });
     }
 
-    /// What leaves now: payload and the report it carries, if any.
+    /// Returns the segments that leave now: payload and the report in each, if any.
     fn sent(&mut self) -> Vec<(u32, Option<GatewayReport>)> {
         let transmits = std::iter::from_fn(|| self.host.poll_transmit(self.now));
         let told = |segment: Segment| {
@@ -209,8 +210,8 @@ fn a_transfer_without_loss_tells_its_last_window() {
 
 #[test]
 fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
-    // ssthresh 3 = initial window: avoidance from the start. Of 3 segments the first is lost. Two
-    // duplicates let two more go (RFC 3042), the third shows the loss at a window of 3: Wc = 2.
+    // ssthresh 3 = initial window: avoidance from the start. The first of 3 segments is lost. Two
+    // duplicates release two more (RFC 3042), the third shows the loss at a window of 3: Wc = 2.
     let scheme = "newreno+memory=gateway+ssthresh=3";
     let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 20_000);
     assert_eq!(sender.sent().len(), 3);
@@ -222,7 +223,7 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
     }
     let rtt = Some(Duration::from_millis(100));
     assert_eq!(sender.heard(), [Sample::Report(GatewayReport { share: 2_000, rtt })]);
-    // The transfer has met a loss: its end tells nothing more.
+    // The transfer has met a loss: its end reports nothing more.
     sender.now = at(300);
     sender.receive(sender.answer(5_000));
     let mut acked = 5_000;
@@ -234,7 +235,8 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
     assert_eq!(sender.heard().len(), 1);
 }
 
-/// What is told by this rule of 3 segments from an initial window of 3, with an ACK for each: the shares in bytes.
+/// Returns the shares, bytes, reported by this rule for 3 segments from an initial window of 3,
+/// with an ACK for each.
 fn shares_of_three(rule: ShareRule) -> Vec<u64> {
     let set_up = ("newreno+memory=gateway", Spy::default(), ReuseGate::default());
     let mut sender = Sender::telling(rule, set_up, 3_000);
@@ -256,7 +258,8 @@ fn shares(sender: &Sender) -> Vec<u64> {
 
 #[test]
 fn a_transfer_without_loss_tells_what_the_rule_asks_for() {
-    // All three leave at once under a window of 3, and three ACKs of slow start make it 6. No loss was recorded.
+    // All three leave at once under a window of 3, and three ACKs of slow start make it 6. No loss
+    // was recorded.
     use QuietShare::{Nothing, Recorded, Sent, Used, Window};
     let rule = |quiet| ShareRule { quiet, ..ShareRule::default() };
     assert_eq!(shares_of_three(rule(Window)), [6_000]);
@@ -291,7 +294,7 @@ fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
     let scheme = "newreno+memory=gateway";
     let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 3_000);
     sender.host.set_reporting(Reporting::InSegments);
-    // The path has begun with the old way of reporting; one from now on has the new.
+    // This path uses the old way of reporting; the next path uses the new one.
     let tuple = FourTuple { local_port: 5001, ..sender.tuple };
     let scheme = Scheme::parse("newreno+memory=gateway+mss=1000+nagle=off").unwrap();
     let conn = sender.host.connect(sender.now, tuple, &scheme).unwrap();
@@ -335,8 +338,8 @@ fn how_a_path_was_is_told_when_its_connection_has_sent_all() {
 
 #[test]
 fn a_remembered_window_is_where_a_path_begins() {
-    // Wc = 10 segments, 11 to transfer, 2 segments an ACK (Zhang, Qiu & Keshav 2000 (3), (4)): m = 10,
-    // as 2 * 10 >= 11; delta = floor((20 - 11) / 2) = 4; cwnd_opt = 6.
+    // Wc = 10 segments, 11 to transfer, 2 segments an ACK (Zhang, Qiu & Keshav 2000 (3), (4)): m =
+    // 10, as 2 * 10 >= 11; delta = floor((20 - 11) / 2) = 4; cwnd_opt = 6.
     let mut sender = Sender::new("spand", knowing(share(10_000)), ReuseGate::default(), 11_000);
     sender.sent();
     let window = sender.path().window();
@@ -361,7 +364,7 @@ fn any_memory() -> impl Strategy<Value = Remembered> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever a memory says, whatever a start-up makes of it.
+    /// The bounds hold for any value of a memory and any start-up.
     #[test]
     fn the_first_window_keeps_the_bounds(
         remembered in any_memory(),
@@ -384,8 +387,9 @@ proptest! {
     }
 }
 
-/// RFC 9959 §3.2: of two connections that share a set of parameters one jumps, to half of 100 segments. A set that was 598 s
-/// old when the connection began is older than the gate's 600 s when, at 3 s, the initial window is acknowledged.
+/// RFC 9959 §3.2: of two connections that share a set of parameters, one jumps to half of 100
+/// segments. The other set was 598 s old when the connection began. It is older than the gate's 600
+/// s when the initial window is acknowledged, at 3 s.
 #[test]
 fn careful_resume_uses_a_set_alone_and_in_time() {
     let (set, rtt) = (SoleUse::default(), Duration::from_millis(100));
@@ -404,8 +408,8 @@ fn careful_resume_uses_a_set_alone_and_in_time() {
     assert!(fresh.take(), "nobody has used it");
 }
 
-/// RFC 5681 §3.1: a lost SYN costs the initial window, of Linux's schemes the second one; what is remembered, 50 segments, does
-/// not bring it back.
+/// RFC 5681 §3.1: a lost SYN reduces the initial window, in Linux's schemes the second one. The 50
+/// remembered segments do not restore it.
 #[test]
 fn lost_syns_cost_the_initial_window_of_a_remembered_destination_too() {
     let schemes = [
@@ -426,8 +430,9 @@ fn lost_syns_cost_the_initial_window_of_a_remembered_destination_too() {
     }
 }
 
-/// A connection that began without what is remembered, since its SYNs were lost, and sent three segments, knows less: the rate
-/// stays as it was told. Without lost SYNs it tells the memory of its end.
+/// A connection whose SYNs were lost began without the remembered values and sent three segments.
+/// It knows less than the memory, so the remembered rate stays. Without lost SYNs it reports its
+/// end to the memory.
 #[test]
 fn what_lost_syns_withhold_stays_remembered() {
     let ended = |lost| {

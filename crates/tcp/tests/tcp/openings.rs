@@ -1,4 +1,5 @@
-//! Connections that open to the same host at a time: when their SYNs leave, and when they go again.
+//! Connections that open to the same host at the same time: the times of their SYNs and
+//! retransmissions.
 
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions, Transmit};
@@ -50,7 +51,7 @@ impl Client {
         self.host.handle_segment(now, &syn.tuple, &answer);
     }
 
-    /// When the next SYN goes again, and whose it is.
+    /// Returns the time of the next SYN retransmission, and the ports of the connections.
     fn next_again(&mut self) -> (Instant, Vec<u16>) {
         let due = self.host.poll_timeout().unwrap();
         let ports = self.sent(due).iter().map(|syn| syn.tuple.local_port).collect();
@@ -63,7 +64,7 @@ fn assert_due(due: Instant, from: Instant, time: Duration) {
     assert!(due >= from + time && due <= from + time + time / 8, "{due} for {}", from + time);
 }
 
-/// Of three SYNs two are answered: the first one goes again by what the answers say.
+/// Two of three SYNs are answered: the first one is retransmitted by the evidence of the answers.
 fn assert_answers_tell_of_a_lost_syn(scheme: &str) {
     let mut client = Client::new(scheme);
     for _ in 0..3 {
@@ -71,7 +72,8 @@ fn assert_answers_tell_of_a_lost_syn(scheme: &str) {
     }
     let syns = client.sent(at(0));
     assert_eq!(syns.len(), 3);
-    // One answer says nothing but how long it took: R = 100 ms, and R/2 as its deviation. 100 + 4 * 50.
+    // One answer shows nothing but its round trip: R = 100 ms, and R/2 as its deviation. 100 + 4 *
+    // 50.
     client.answer(at(100), &syns[1]);
     client.sent(at(100));
     let due = client.host.poll_timeout().unwrap();
@@ -100,8 +102,8 @@ fn what_has_gone_again_is_overtaken_by_nothing_that_left_before() {
     client.answer(at(100), &syns[2]);
     client.sent(at(100));
     let (first, again) = client.next_again();
-    // The first and the last are overdue; whose draw is shorter goes again first. The other one is answered late, which says
-    // nothing of what has just gone again.
+    // The first and the last are overdue; the one with the shorter random part is retransmitted
+    // first. The other is answered late, which is no evidence about the new retransmission.
     let other = if again == [5000] { 3 } else { 0 };
     assert!(again == [5000] || again == [5003], "{again:?}");
     let late = first + Duration::from_micros(1);
@@ -125,7 +127,7 @@ fn an_answer_to_a_later_syn_is_enough() {
     let (due, again) = client.next_again();
     assert_due(due, at(140), Duration::from_millis(25));
     assert_eq!(again, [5000]);
-    // Doubled: 2 * 300 ms, as nothing else is heard.
+    // Doubled: 2 * 300 ms, as no other answer is received.
     let (next, again) = client.next_again();
     assert_due(next, due, Duration::from_millis(600));
     assert_eq!(again, [5000]);
@@ -143,7 +145,7 @@ fn who_comes_later_knows_from_the_start_how_long_answers_take() {
     let (due, again) = client.next_again();
     assert_due(due, at(1000), Duration::from_millis(240));
     assert_eq!(again, [5001]);
-    // Ten minutes later nobody believes it.
+    // Ten minutes later it is too old to be used.
     client.host.abort(at(1500), ConnId(1));
     client.connect(at(700_000));
     client.sent(at(700_000));
@@ -201,7 +203,8 @@ fn first_flight(scheme: &str, lost: usize) -> usize {
     client.sent(now).iter().filter(|sent| sent.segment.len > 0).count()
 }
 
-/// Linux forgives one lost SYN its initial window of ten, RFC 5681 §3.1 none; what is left is a segment, or what is said.
+/// Linux keeps its initial window of ten after one lost SYN, RFC 5681 §3.1 does not; the rest is a
+/// segment, or the configured value.
 #[test]
 fn lost_syns_make_the_first_window_smaller() {
     assert_eq!([0, 1, 2].map(|lost| first_flight("linux", lost)), [10, 10, 1]);
@@ -212,7 +215,8 @@ fn lost_syns_make_the_first_window_smaller() {
     assert_eq!(first_flight("linux+iw=3+syn_losses=0+lost_iw=4", 1), 3);
 }
 
-/// When a client that nobody answers gives up, having heard at `known` of a round trip of 10 ms or not.
+/// Returns the time at which a client without an answer gives up; it knows a round trip of 10 ms if
+/// `known`.
 fn gives_up(scheme: &str, known: bool) -> Instant {
     let mut client = Client::new(scheme);
     if known {
@@ -237,15 +241,17 @@ fn gives_up(scheme: &str, known: bool) -> Instant {
 fn who_repeats_sooner_gives_up_no_sooner() {
     // RFC 6298 §2.1 and six repeats (Linux `tcp_syn_retries`): 1 + 2 + 4 + ... + 64 s.
     assert_eq!(gives_up("linux", true), at(20) + Duration::from_secs(127));
-    // max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most, and twelve repeats: 2^13 - 1 times that.
+    // max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most, and twelve retransmissions: 2^13 - 1
+    // times that.
     let patience = gives_up("linux+opening_timer=known", true).saturating_since(at(20));
     assert!(patience >= Duration::from_millis(8191 * 30), "{patience}");
     // Nothing known: as long as `linux`, and the further repeats.
     assert!(gives_up("linux+opening_timer=known", false) >= at(20) + Duration::from_secs(127));
 }
 
-/// When a server's SYN-ACK goes again that nobody acknowledges, while that of 0 ms was acknowledged after 10 ms; and how many
-/// leave as the SYN comes again at 60 ms.
+/// Returns the time at which a server retransmits a SYN-ACK that is not acknowledged, while that of
+/// 0 ms was acknowledged after 10 ms. Also returns the number that leave as the SYN is received
+/// again at 60 ms.
 fn syn_ack_again(scheme: &str) -> (Instant, usize) {
     let mut host = Host::new(HostConfig { seed: 7 });
     host.listen(80, Scheme::parse(scheme).unwrap());
@@ -274,8 +280,8 @@ fn syn_ack_again(scheme: &str) -> (Instant, usize) {
     (due, sent(&mut host, at(60)).len())
 }
 
-/// A round trip of 10 ms: max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most. With the clients' timers alone it is a second,
-/// and a SYN that comes again is answered at once.
+/// A round trip of 10 ms: max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most. With only the
+/// clients' timers it is a second, and a repeated SYN is answered at once.
 #[test]
 fn servers_repeat_syn_acks_by_what_they_know_or_wait_for_their_clients() {
     let (due, again) = syn_ack_again("linux+opening_timer=known");

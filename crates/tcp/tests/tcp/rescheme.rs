@@ -1,4 +1,5 @@
-//! Another scheme for a connection that has sent nothing: from then on it is as if it had been opened under it.
+//! Tests of another scheme for a connection that has sent nothing: from then on it sends as if it
+//! had been opened under it.
 
 use crate::common::{CLIENT, Pipe, World};
 use tcp::{ConnId, Scheme, SchemeIsFixed, State};
@@ -23,7 +24,7 @@ fn world(first: &str) -> (World, ConnId) {
     (world, id)
 }
 
-/// When which data left.
+/// Time of departure of a data segment, and the segment.
 #[derive(PartialEq)]
 struct SentData {
     at: Instant,
@@ -31,7 +32,7 @@ struct SentData {
     len: u32,
 }
 
-/// What left for a download of 300 kB, once it has arrived.
+/// Returns the data segments of a download of 300 kB, once it is complete.
 fn download(world: &mut World, id: ConnId) -> Vec<SentData> {
     world.hosts[1].write(world.now, id, 300_000);
     assert!(world.run(Duration::from_secs(60), |w| w.received(0) == 300_000), "never there");
@@ -40,7 +41,7 @@ fn download(world: &mut World, id: ConnId) -> Vec<SentData> {
         .collect()
 }
 
-/// Of schemes that agree on the same in the handshake.
+/// The schemes agree on the same options in the handshake.
 #[test]
 fn it_sends_as_if_it_had_been_opened_under_it() {
     for name in ["linux+iw=32", "linux-bbr", "linux-reno"] {
@@ -93,7 +94,7 @@ fn it_is_too_late_once_something_was_sent() {
         server.set_scheme(world.now, id, &scheme("reno+profile=ns2-one-way")),
         Err(SchemeIsFixed)
     );
-    // What is written and has not left may still go by another.
+    // Written data that has not left may still be sent under another scheme.
     server.write(world.now, id, 1000);
     assert_eq!(server.set_scheme(world.now, id, &reno), Ok(()));
     assert!(world.run(Duration::from_secs(1), |w| w.received(0) == 1000));

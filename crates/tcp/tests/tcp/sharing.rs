@@ -47,8 +47,9 @@ fn all_bytes_of_all_members_arrive_and_one_window_holds_for_all() {
     }
 }
 
-/// The first of two members writes 100 kB. Its first flight and its probe are lost; from then on all arrives, the head
-/// that the timeout sends again first. Answers the server's side of it.
+/// The first of two members writes 100 kB. Its first flight and its probe are lost; from then on
+/// all segments are delivered. The first is the head, which the timeout retransmits. Returns the
+/// server's connection.
 fn after_a_lost_flight(world: &mut World, scheme: &Scheme) -> ConnId {
     let id = open(world, scheme, 2)[0];
     world.unplug(CLIENT);
@@ -60,7 +61,8 @@ fn after_a_lost_flight(world: &mut World, scheme: &Scheme) -> ConnId {
     id
 }
 
-/// Numbers of the first data segments that the server sent, and how long after the first of them each left.
+/// Returns the numbers of the first data segments of the server, and the time of each after the
+/// first of them.
 fn first_sent(world: &World, count: usize) -> Vec<(u32, Duration)> {
     let data = world.sent.iter().filter(|sent| sent.host == 1 && sent.segment.len > 0);
     let sent: Vec<_> = data.take(count).map(|sent| (sent.segment.seq.0, sent.at)).collect();
@@ -71,8 +73,8 @@ const FRTO_SCHEMES: [&str; 2] = ["linux-session", "linux-etcp"];
 /// Two ways of 10 ms, and the time on the wire.
 const ROUND_TRIP: std::ops::Range<Duration> = Duration::from_millis(20)..Duration::from_millis(25);
 
-/// RFC 5682 §3.1, step 2.b: the ACK of the head sends two segments of new data, though others of the member wait to go
-/// again. Without them no ACK comes before the next timeout.
+/// RFC 5682 §3.1, step 2.b: the ACK of the head releases two segments of new data, though others of
+/// the member wait to be retransmitted. Without them no ACK comes before the next timeout.
 #[test]
 fn after_a_timeout_a_member_sends_two_new_segments() {
     for name in FRTO_SCHEMES {
@@ -91,8 +93,8 @@ fn after_a_timeout_a_member_sends_two_new_segments() {
     }
 }
 
-/// The same where no new data can go, because the receiver's window is full: the ACK of the head sends what follows the
-/// head, and nobody waits for the next timeout.
+/// No new data can leave, because the receiver's window is full. The ACK of the head then releases
+/// the segment after it, so that there is no wait for the next timeout.
 #[test]
 fn a_member_that_cannot_send_new_data_repairs_at_once() {
     for name in FRTO_SCHEMES {
@@ -112,14 +114,14 @@ fn a_member_that_cannot_send_new_data_repairs_at_once() {
     }
 }
 
-/// What may happen to an ensemble.
+/// Events of an ensemble.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// One more connection.
     Join,
     /// The n-th writes so much.
     Write(usize, u64),
-    /// The n-th has said all it will.
+    /// The n-th shuts down sending.
     Shutdown(usize),
     /// The n-th vanishes.
     Abort(usize),
@@ -171,7 +173,7 @@ const SCHEMES: &[&str] = &[
 const EXTRAS: &[&str] =
     &["", "+ack=all", "+open=data", "+open=one-way", "+pacing=on", "+timestamps=on", "+rwnd=9kB"];
 
-/// How paths are shared, for any policies.
+/// Ways of sharing paths, for any policies.
 const SHARING: &[&str] = &["rr", "wrr+share_timer=path", "fair+share_pacing=on", "decay"];
 
 /// The values of a parameter of schemes.
@@ -190,7 +192,7 @@ fn shared_scheme() -> impl Strategy<Value = String> {
     (prop_oneof![named, combined], pick(EXTRAS)).prop_map(|(scheme, extra)| scheme + extra)
 }
 
-/// An ensemble under test: the server's side of each connection, and what it has written.
+/// An ensemble under test: the server's side of each connection, and the bytes that it has written.
 struct Ensemble {
     world: World,
     scheme: Scheme,
@@ -221,7 +223,7 @@ impl Ensemble {
         self.ports += 1;
         let before = self.world.accepted().count();
         let client = self.world.connect_from(&self.scheme, port);
-        // Data in a SYN: the server hears of a connection with its first byte.
+        // Data in a SYN: the server accepts a connection with its first byte.
         self.world.hosts[0].write(self.world.now, client, 1);
         if !self.world.run(Duration::from_secs(200), |w| w.accepted().count() > before) {
             return; // lost too often
@@ -310,8 +312,8 @@ impl Ensemble {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever becomes of some, the others get their bytes through; what the path has in flight is
-    /// always what its members have.
+    /// The other members deliver their bytes, whatever happens to some, and the path has in flight
+    /// the sum of its members.
     #[test]
     fn members_outlive_what_happens_to_others(
         scheme in shared_scheme(),
@@ -341,8 +343,8 @@ fn cases() -> u32 {
     wanted.and_then(|n| n.parse().ok()).unwrap_or(200)
 }
 
-/// Segments with data that the server sends in the first 15 ms (a round trip is 20 ms) of a visit of
-/// two connections.
+/// Returns the number of data segments that the server sends in the first 15 ms (a round trip is 20
+/// ms) of a visit of two connections.
 fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
     let conns: Vec<_> = (port..port + 2).map(|i| open_one(world, scheme, i)).collect();
     let (begun, before) = (world.now, world.sent.len());
@@ -371,8 +373,9 @@ fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
 /// (Padmanabhan & Katz 1998 §7.3); the session alone begins with one segment again.
 #[test]
 fn a_remembered_session_begins_where_it_was() {
-    // 42 segments in slow start leave a window of 43. Fast start takes half of it, 21, spread over a
-    // round trip of 20 ms or, by the queue of its own making, a little more: some 15 in 15 ms.
+    // 42 segments in slow start leave a window of 43. Fast start takes half of it, 21, spread over
+    // a round trip of 20 ms. With the queue that it fills itself, the round trip is a little
+    // longer: some 15 leave in 15 ms.
     for (name, again) in [("session", 1..=1), ("session-fs", 6..=20)] {
         let scheme = Scheme::parse(&format!("{name}+ack=all")).unwrap();
         let mut world = World::new(Pipe::clean(20, 10, 100), &scheme, 1);

@@ -1,7 +1,9 @@
-//! Step tables, worked out by hand, for start-ups that others ship or propose: SUSS, Rapid Start, Stateful-TCP, the jump of
-//! quicly, picoquic's resumption, an initial window by moving average.
+//! Step tables, worked out by hand, for start-ups that others ship or propose. They are SUSS, Rapid
+//! Start, Stateful-TCP, the jump of quicly, picoquic's resumption, and an initial window by moving
+//! average.
 //!
-//! The SYN takes 100 ms, the initial window is 3, segments are 1000 bytes long and numbered from 0. The peer's window is 60.
+//! The SYN takes 100 ms, the initial window is 3, segments are 1000 bytes long and numbered from 0.
+//! The peer's window is 60.
 
 use crate::common::sender::{Sender, within};
 use memory::Remembered;
@@ -44,9 +46,10 @@ fn suss_fills_flights_up_to_four_times_the_last() {
     s.wait(1);
     assert_eq!(s.ack(2, &[]), [5, 6]);
     s.wait(1);
-    // Two gaps of 1 ms for the two ACKs before the last: a train of 3 ms for three. That is below a quarter of the round trip,
-    // so the flight becomes 3 * 4 = 12. The six red ones are paced over 100 - 100 / 2 ms, 8.333 ms apart, after half of what is
-    // left of the other 50: (50 - 3) / 2 = 23.5 ms.
+    // Two gaps of 1 ms for the two ACKs before the last make a train of 3 ms for three. That is
+    // below a quarter of the round trip, so the flight becomes 3 * 4 = 12. The six red ones are
+    // paced over 100 - 100 / 2 ms, 8.333 ms apart. They start after half of the rest of the other
+    // 50: (50 - 3) / 2 = 23.5 ms.
     assert_eq!(s.ack(3, &[]), [7, 8]);
     assert_eq!(s.window().0, 12_000);
     let red = within(&mut s, 97);
@@ -63,10 +66,12 @@ fn suss_fills_flights_up_to_four_times_the_last() {
         }
     }
     assert_eq!(blue, (15..27).collect::<Vec<_>>());
-    // Train: 2 ms for five ACKs, 2.4 for six; of the whole flight 4.8, where the last one's was 3. The next would be
-    // 4.8 * 4.8 / 3 = 7.68 ms, far below 100. The flight becomes 12 * 4 = 48. Of the 36 red ones 6 are for ACKs of red ones.
+    // Train: 2 ms for five ACKs, 2.4 for six; 4.8 for the whole flight, where the last flight's was
+    // 3. The next would be 4.8 * 4.8 / 3 = 7.68 ms, far below 100. The flight becomes 12 * 4 = 48.
+    // 6 of the 36 red ones are for ACKs of red ones.
     assert_eq!(s.window().0, 48_000);
-    // Over 75 ms, 2.083 ms apart, from (25 - 2.4) / 2 = 11.3 ms on. After 12.4 ms one has left.
+    // The others are paced over 75 ms, 2.083 ms apart, from (25 - 2.4) / 2 = 11.3 ms on. After 12.4
+    // ms one has left.
     assert_eq!(times(&within(&mut s, 12)), [313_300]);
     assert_eq!(times(&within(&mut s, 2)), [315_383]);
     // ACKs of red segments do not grow the window.
@@ -75,8 +80,9 @@ fn suss_fills_flights_up_to_four_times_the_last() {
     assert_eq!(s.window().0, 48_000);
 }
 
-/// The kernel of its authors raises the window as red segments leave. Twelve segments end with the third of six red ones: the other
-/// three were never in the window, which is 9 when the next flight begins, and 10 by its first ACK.
+/// The authors' kernel raises the window as red segments leave. Twelve segments end with the third
+/// of six red ones: the other three were never in the window. It is 9 when the next flight begins,
+/// and 10 by its first ACK.
 #[test]
 fn suss_leaves_no_window_that_was_not_used() {
     let mut s = Sender::silent("newreno+startup=suss");
@@ -114,7 +120,8 @@ fn rapid_start_paces_the_initial_window_and_triples() {
     // Three segments over 100 ms.
     let mut s = Sender::opened("newreno+startup=rapid-start", &[0]);
     assert_eq!(within(&mut s, 99), [(133_333, 1), (166_666, 2)]);
-    // The ACK of the first: two segments more, and three times the window of five over the round trip: 6.667 ms apart.
+    // The ACK of the first releases two segments more, and the window of five is paced at three
+    // times its rate over the round trip: 6.667 ms apart.
     s.wait(1);
     assert_eq!(s.ack(1, &[]), [3]);
     assert_eq!(s.window().0, 5_000);
@@ -135,8 +142,8 @@ fn rapid_start_falls_by_what_is_delivered_and_lost() {
         within(&mut s, 34);
     }
     assert_eq!(s.window().0, 9_000);
-    // 3 is lost. The SACKs of 4 and 5 add two each; the third shows the loss: 13 * 0.9 = 11.7, less 0.9 for the one lost
-    // and 0.2 for the one delivered with that ACK.
+    // 3 is lost. The SACKs of 4 and 5 add two each; the third shows the loss. 13 * 0.9 = 11.7, less
+    // 0.9 for the lost segment and 0.2 for the one delivered with that ACK.
     within(&mut s, 100);
     s.ack(3, &[(4, 5)]);
     s.ack(3, &[(4, 6)]);
@@ -162,7 +169,8 @@ fn stateful_tcp_paces_the_remembered_rate() {
     assert_eq!(s.window().0, 20_000);
 }
 
-/// A window of four segments never has more than five in flight, so its pacing would never end, and it would not grow. It begins as any.
+/// A window of four segments never has more than five in flight, so its pacing would never end, and
+/// it would not grow. It begins without pacing.
 #[test]
 fn stateful_tcp_paces_no_window_that_it_could_not_leave() {
     for segments in [4, 10] {
@@ -174,7 +182,8 @@ fn stateful_tcp_paces_no_window_that_it_could_not_leave() {
     }
 }
 
-/// Three segments of twenty are all there is: nothing ends the pacing. After 3 s of idling the window is three segments again, at once.
+/// Three segments of twenty are all the data, so nothing ends the pacing. After 3 s of idling the
+/// window is three segments again, at once.
 #[test]
 fn stateful_tcp_does_not_pace_after_idling() {
     let mut s = Sender::knowing("newreno+startup=stateful-tcp", Some(remembered(100)));
@@ -189,8 +198,8 @@ fn stateful_tcp_does_not_pace_after_idling() {
 
 #[test]
 fn quicly_jumps_at_the_lower_of_the_two_rates() {
-    // The remembered round trip was 200 ms, the new one is 100: the rate stays what it was, 20 segments in 100 ms. Ten leave
-    // at once, ten 50 ms later.
+    // The remembered round trip was 200 ms, the new one is 100: the rate stays 20 segments in 100
+    // ms. Ten leave at once, ten 50 ms later.
     let mut s = warm("newreno+startup=quicly-jump", remembered(200));
     assert_eq!(s.sent(), (0..10).collect::<Vec<_>>());
     let left = within(&mut s, 99);
@@ -207,7 +216,7 @@ fn quicly_keeps_seven_tenths_of_what_a_jump_with_losses_has_brought() {
     s.sent();
     within(&mut s, 100);
     s.ack(1, &[]);
-    // 1 is lost. Four have arrived when the third SACK shows it: 0.7 * 4 segments.
+    // 1 is lost. Four segments were delivered when the third SACK shows it: 0.7 * 4 segments.
     s.ack(1, &[(2, 3)]);
     s.ack(1, &[(2, 4)]);
     s.ack(1, &[(2, 5)]);
@@ -219,7 +228,8 @@ fn quicly_keeps_seven_tenths_of_what_a_jump_with_losses_has_brought() {
 
 #[test]
 fn picoquic_resumes_whole_and_in_avoidance_where_the_round_trip_is_alike() {
-    // 20 segments over 100 ms. 125 ms are a quarter more than the 100 of the handshake, 126 are not.
+    // 20 segments over 100 ms. 125 ms are a quarter more than the 100 of the handshake, 126 exceed
+    // that.
     let mut s = warm("newreno+startup=picoquic-resume", remembered(125));
     assert_eq!(s.sent(), [0]);
     assert_eq!(s.window(), (20_000, 20_000));

@@ -59,10 +59,11 @@ fn tahoe_repairs_by_slow_start() {
 
 #[test]
 fn reno_and_newreno_let_duplicates_clock_segments_out() {
-    // Third duplicate: FlightSize without limited transmit's two is 6, ssthresh = cwnd = 3 (RFC 5681
-    // §3.2 steps 2 and 3), 3 again. Of 8 out, n duplicates have left: one may go when 3 + n > 8, at
-    // the sixth, one more at the seventh. The ACK of 11 leaves 11 and 12 out: 13 may go.
-    // Reno's avoidance counts that ACK (3 + 1/3); NewReno sets min(3, 2 + 1) (RFC 6582 §3.2).
+    // Third duplicate: FlightSize without limited transmit's two is 6, so ssthresh = cwnd = 3 (RFC
+    // 5681 §3.2 steps 2 and 3), and 3 is retransmitted. 8 are out, and n duplicates show that n
+    // have left. One may be sent when 3 + n > 8, at the sixth, and one more at the seventh. The ACK
+    // of 11 leaves 11 and 12 out: 13 may be sent. Reno's avoidance counts that ACK (3 + 1/3);
+    // NewReno sets min(3, 2 + 1) (RFC 6582 §3.2).
     for (scheme, cwnd) in [("reno", 3333), ("newreno", 3000)] {
         let mut s = Sender::grown(scheme);
         let sent = seven_duplicates(&mut s);
@@ -76,8 +77,9 @@ fn reno_and_newreno_let_duplicates_clock_segments_out() {
 
 #[test]
 fn sack_counts_the_pipe() {
-    // RFC 6675: at the third SACK the pipe is 8 out - 3 SACKed - 1 lost = 4, with 3 again 5; cwnd 3.
-    // Each further SACK takes one out: 4, 3, then 2 (11 goes), and again (12 goes).
+    // RFC 6675: at the third SACK the pipe is 8 out - 3 SACKed - 1 lost = 4, and 5 with 3 again;
+    // cwnd is 3. Each further SACK takes one out: 4, 3, then 2 (11 is sent), and again (12 is
+    // sent).
     let mut s = Sender::grown("sack");
     let sent = seven_duplicates(&mut s);
     assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![11], vec![12]]);
@@ -89,7 +91,8 @@ fn sack_counts_the_pipe() {
 
 #[test]
 fn the_pipe_counter_starts_with_the_lost_in_it() {
-    // Fall & Floyd 1996: pipe = 8 out - 3 = 5 at entry; SACKs take it to 4, 3, 2 (11 goes), 2 again.
+    // Fall & Floyd 1996: pipe = 8 out - 3 = 5 at entry; SACKs make it 4, 3, 2 (11 is sent), 2
+    // again.
     let mut s = Sender::grown("sack+recovery=pipe");
     let sent = seven_duplicates(&mut s);
     assert_eq!(sent, [vec![9], vec![10], vec![3], vec![], vec![], vec![11], vec![12]]);
@@ -99,7 +102,7 @@ fn the_pipe_counter_starts_with_the_lost_in_it() {
 #[test]
 fn a_partial_ack_means_the_next_hole() {
     // 3 and 5 are lost of 3..8 (9, 10 by limited transmit). The retransmission of 3 brings ACK 5.
-    // NewReno sends 5 again at once (RFC 6582 §3.2 step 3), Reno has left recovery and does not,
+    // NewReno retransmits 5 at once (RFC 6582 §3.2 step 3). Reno has left recovery and does not.
     // SACK had sent 5 before: two SACKed ranges with 5 bytes * mss above it mark it lost.
     for (scheme, second) in [("newreno", vec![5]), ("reno", vec![])] {
         let mut s = Sender::grown(scheme);
@@ -119,11 +122,12 @@ fn a_partial_ack_means_the_next_hole() {
 
 #[test]
 fn the_right_edge_moves_with_the_first_two_duplicates_however_small_the_window() {
-    // 3 and 5 are lost of 3..8. Duplicates of 4 and 6 send 9 and 10 whether or not the window of 6 is
-    // full. 7: ssthresh = cwnd = 3, and 3 again. Of the 8 out, six duplicates have left with that of
-    // 10: 3 + 6 > 8, so 11 goes. The retransmission brings ACK 5: reno leaves recovery with 3.3 and
-    // 5..11 are out, 7. What 11 brings is a first duplicate, what 12 brings a second: each sends one
-    // segment (Balakrishnan et al. 1998 §4.1). RFC 3042 sends none: 3.3 + 1 and 3.3 + 2 are below 7.
+    // 3 and 5 are lost of 3..8. Duplicates of 4 and 6 release 9 and 10 whether or not the window of
+    // 6 is full. 7: ssthresh = cwnd = 3, and 3 is retransmitted. With the duplicate of 10, six of
+    // the 8 out have left: 3 + 6 > 8, so 11 is sent. The retransmission brings ACK 5: reno leaves
+    // recovery with 3.3 and 5..11 are out, 7. The delivery of 11 brings a first duplicate, that of
+    // 12 a second: each releases one segment (Balakrishnan et al. 1998 §4.1). RFC 3042 releases
+    // none: 3.3 + 1 and 3.3 + 2 are below 7.
     for (scheme, first, second) in
         [("reno+limited_transmit=edge", vec![12], vec![13]), ("reno", vec![], vec![])]
     {
@@ -139,10 +143,10 @@ fn the_right_edge_moves_with_the_first_two_duplicates_however_small_the_window()
 
 #[test]
 fn a_second_loss_of_a_window_waits_for_a_timeout_with_recover_alone() {
-    // 3 and 5 are lost of 3..8; 4, 6 and 7 bring three duplicates, and limited transmit sends 9 and 10. The
-    // retransmission of 3 overtakes 8, 9 and 10, so ACK 5 comes first, and reno leaves recovery. Three duplicates
-    // of 5 follow. 5 is below 11, the recover of RFC 6582 §3.2 step 2, so nothing goes. RFC 2001 has no such step: 5
-    // goes again.
+    // 3 and 5 are lost of 3..8; 4, 6 and 7 bring three duplicates, and limited transmit sends 9 and
+    // 10. The retransmission of 3 overtakes 8, 9 and 10, so ACK 5 comes first, and reno leaves
+    // recovery. Three duplicates of 5 follow. 5 is below 11, the recover of RFC 6582 §3.2 step 2,
+    // so nothing is sent. RFC 2001 has no such step: 5 is retransmitted.
     for (scheme, sent) in [("reno", vec![]), ("reno+recover=off", vec![5])] {
         let mut s = Sender::grown(scheme);
         let first: Vec<_> = (0..3).map(|_| s.ack(3, &[])).collect();
@@ -155,9 +159,10 @@ fn a_second_loss_of_a_window_waits_for_a_timeout_with_recover_alone() {
 
 #[test]
 fn right_edge_recovery_gathers_three_duplicates_in_a_window_of_three() {
-    // After a timeout the window is 1, then 2 (9, 10), then 3 (11, 12). 10 and 12 are lost. 11 brings
-    // the first duplicate: 13 goes; 13 brings the second: 14; 14 the third: 10 again. Without,
-    // the one duplicate that there is leaves 10 to the timeout. With and without SACK (§4.1).
+    // After a timeout the window is 1, then 2 (9, 10), then 3 (11, 12). 10 and 12 are lost. 11
+    // brings the first duplicate, which releases 13; 13 brings the second: 14; 14 the third: 10 is
+    // retransmitted. Without the rule there is only one duplicate, and 10 waits for the timeout.
+    // With and without SACK (§4.1).
     for recovery in ["newreno", "sack", "pipe"] {
         for edge in [true, false] {
             let limited = if edge { "" } else { "+limited_transmit=off" };
@@ -183,9 +188,9 @@ fn right_edge_recovery_gathers_three_duplicates_in_a_window_of_three() {
 
 #[test]
 fn a_timeout_starts_over_with_one_segment() {
-    // The timer runs out with 3..8 out: ssthresh = 6/2, cwnd = 1 (RFC 5681 §3.1 formula (4), RFC 6298
-    // §5.4): 3 goes again. ACK 4: slow start, cwnd 2: 4, 5. ACK 5: cwnd 3 = ssthresh: 6, 7. ACK 6:
-    // avoidance, 3 + 1/3: 8.
+    // The timer expires with 3..8 out: ssthresh = 6/2, cwnd = 1 (RFC 5681 §3.1 formula (4), RFC
+    // 6298 §5.4), and 3 is retransmitted. ACK 4: slow start, cwnd 2: 4, 5. ACK 5: cwnd 3 =
+    // ssthresh: 6, 7. ACK 6: avoidance, 3 + 1/3: 8.
     for scheme in ALL {
         let mut s = Sender::grown(scheme);
         s.wait(1000);

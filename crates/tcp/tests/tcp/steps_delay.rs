@@ -35,9 +35,9 @@ fn vegas_doubles_every_other_round_trip() {
 
 #[test]
 fn vegas_leaves_slow_start_when_more_than_gamma_is_queued() {
-    // 6 to 11 come back 20 ms apart: 100, 120, ... 200 ms, mean 150. When 12 is acknowledged, 6 were
-    // sent in that round trip and 6 are under way: 6 - 6 * 100 / 150 = 2 queued, more than 1.
-    // The window gives back an eighth, 6 - 0.75; slow start does not return (ssthresh 2).
+    // The ACKs of 6 to 11 are 20 ms apart: 100, 120, ... 200 ms, mean 150. When 12 is acknowledged,
+    // 6 were sent in that round trip and 6 are under way. 6 - 6 * 100 / 150 = 2 are queued, more
+    // than 1. The window loses an eighth, 6 - 0.75; slow start does not return (ssthresh 2).
     let mut s = vegas_grown();
     s.wait(80);
     for n in 7..=12 {
@@ -47,8 +47,9 @@ fn vegas_leaves_slow_start_when_more_than_gamma_is_queued() {
     s.wait(100);
     assert_eq!(s.ack(13, &[]), []);
     assert_eq!(s.window(), (5250, 2000));
-    // 13 to 17 at once, which left at 420 ms and so on: the mean of the round is 150 again. Five were
-    // sent in it, 5 - 5 * 100 / 150 = 1.67 queued, between alpha and beta: nothing changes.
+    // 13 to 17 come at once, which left at 420 ms and so on: the mean of the round is 150 again.
+    // Five were sent in it, and 5 - 5 * 100 / 150 = 1.67 are queued, between alpha and beta:
+    // nothing changes.
     assert_eq!(acks(&mut s, 14..=18), [18, 19, 20, 21, 22]);
     s.wait(100);
     assert_eq!(s.ack(19, &[]), [23]);
@@ -71,8 +72,8 @@ fn vegas_out() -> Sender {
     s
 }
 
-// Four samples of 100 ms, the SYN's the first: 8 * srtt = 800, the variance term falls by a quarter
-// from 100 each time to 31.64; (800 / 4 + 31.64) / 2 = 115.82, and a sixteenth: 123.06 ms.
+// Four samples of 100 ms, the SYN's the first: 8 * srtt = 800. The variance term loses a quarter
+// from 100 each time, down to 31.64. (800 / 4 + 31.64) / 2 = 115.82, and a sixteenth: 123.06 ms.
 const BEFORE_TIMEOUT: u64 = 123;
 
 #[test]
@@ -97,9 +98,9 @@ fn vegas_repairs_on_the_first_duplicate_after_its_fine_timeout() {
     // 5 + 2 that have left - 6 out: one each.
     assert_eq!(s.ack(3, &[]), [9]);
     assert_eq!(s.ack(3, &[]), [10]);
-    // The first new ACK looks at 4, out for 224 ms: longer than the timeout, which the retransmission
-    // made 138.4. It goes again, and the window, lowered after 4 had left, is not lowered again:
-    // with nothing queued it grows by 1 / 5.
+    // The first new ACK checks 4, which is out for 224 ms, longer than the timeout of 138.4 that
+    // the retransmission made. It is retransmitted. The window, reduced after 4 had left, is not
+    // reduced again: with nothing queued it grows by 1 / 5.
     s.wait(100);
     assert_eq!(s.ack(4, &[]), [4]);
     assert_eq!(s.window(), (5200, 5000));
@@ -124,7 +125,7 @@ fn ns2_vegas_pays_for_every_timeout_while_idle() {
     assert_eq!(s.sent(), [100, 101]);
     assert_eq!(s.window(), (2000, 2000));
     assert_eq!(s.host.connection(s.conn).unwrap().stats().timeouts, 6);
-    // The timer runs on: 100 is sent again at 123 s, not a second after it left.
+    // The timer runs on: 100 is retransmitted at 123 s, not a second after it left.
     s.wait(2999);
     assert_eq!(s.sent(), []);
     s.wait(1);
@@ -133,8 +134,8 @@ fn ns2_vegas_pays_for_every_timeout_while_idle() {
 
 #[test]
 fn hoe_takes_the_threshold_from_the_first_three_acks() {
-    // Round trip of the SYN: 100 ms. One segment in 5 ms is 20 in 100 ms; with every second segment
-    // acknowledged, two in 10 ms are the same, unless only one is counted: then 10.
+    // Round trip of the SYN: 100 ms. One segment in 5 ms is 20 in 100 ms. With every second segment
+    // acknowledged, two in 10 ms are the same, unless only one of them counts: then 10.
     for (options, second, spacing, threshold) in [
         ("", 2, 5, 20_000),
         ("", 3, 10, 20_000),
@@ -169,8 +170,9 @@ fn finish(s: &mut Sender) {
 
 #[test]
 fn rbp_paces_the_old_window_until_an_ack_comes() {
-    // 100 segments in round trips of 100 ms; the window passes its threshold of 10 and is never used
-    // beyond 10. In avoidance 1 / cwnd for each of the 93 ACKs above 10: sqrt(100 + 2 * 93) = 16.9.
+    // 100 segments in round trips of 100 ms; the window passes its threshold of 10 and is never
+    // used above 10. In avoidance 1 / cwnd for each of the 93 ACKs above 10: sqrt(100 + 2 * 93) =
+    // 16.9.
     let mut s = Sender::new("rbp+ssthresh=10+window=10");
     finish(&mut s);
     let old = s.window().0;
@@ -187,8 +189,8 @@ fn rbp_paces_the_old_window_until_an_ack_comes() {
         s.wait(1);
         assert_eq!(s.sent(), [n]);
     }
-    // The first ACK: the window is what had been sent, 10, and avoidance adds a tenth. From here on
-    // ACKs clock.
+    // The first ACK: the window becomes the number sent, 10, and avoidance adds a tenth. ACKs clock
+    // later segments.
     s.wait(10);
     assert_eq!(s.ack(101, &[]), [110]);
     assert_eq!(s.window().0, 10_100);
@@ -200,7 +202,8 @@ fn a_window_that_the_application_was_late_for_is_paced_until_acks_clock_it() {
     late_for_its_window("");
 }
 
-/// Ticks of 500 ms round the smoothed round trip up to one; the latest stays what it is, also as ACKs come.
+/// Ticks of 500 ms round the smoothed round trip up to one; the latest round trip does not change,
+/// also as ACKs come.
 #[test]
 fn the_latest_round_trip_paces_alike_whatever_the_clock() {
     late_for_its_window("+tick=500ms+rbp_rtt=latest");

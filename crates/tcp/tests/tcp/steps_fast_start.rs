@@ -50,7 +50,7 @@ fn first_three_arrived(scheme: &str) -> Sender {
     s
 }
 
-/// So many ms from now, and not before, these leave.
+/// Checks that these segments leave after `ms` from now, and not before.
 fn assert_sent_after(s: &mut Sender, ms: u64, segments: &[u32]) {
     s.wait(ms - 1);
     assert_eq!(s.sent(), []);
@@ -88,15 +88,16 @@ fn only_the_sender_knows_what_it_marked_where_no_router_heeds_it() {
 
 #[test]
 fn a_bound_on_bursts_leaves_the_clocking_alone() {
-    // Both allow four: the timer that spaces the first window is an occasion too.
+    // Both allow four: the timer that spaces the first window is a send opportunity too.
     first_window("fs-pdrop+maxburst=4");
     first_window("session-fs+maxburst=4");
 }
 
 #[test]
 fn a_bound_below_the_clocks_burst_does_not_stop_the_clock() {
-    // Four in any 50 ms, three at a time: three at once; the plan gives a segment 12.5 ms, after which
-    // the fourth may go; three at 50 ms; the next 50 ms after the fourth, which left at 13.
+    // Four in any 50 ms, three at a time: three leave at once. The plan gives a segment 12.5 ms,
+    // after which the fourth may leave. Three leave at 50 ms; the next 50 ms after the fourth,
+    // which left at 13.
     for scheme in ["fs-pdrop+maxburst=3", "session-fs+maxburst=3"] {
         let mut s = awake(scheme);
         assert_eq!(s.sent(), [100, 101, 102], "{scheme}");
@@ -136,9 +137,10 @@ fn in_congestion_avoidance_one_segment_less_went_through() {
 
 #[test]
 fn the_reset_timer_takes_back_what_had_low_priority() {
-    // 100 to 102 arrive. The timer, srtt + 4 * rttvar, starts anew with each ACK. Round trips never
-    // varied, so it is 100 ms and what 13 of them have left of the first variance, 4 * 50 ms: a
-    // quarter goes with each, or a little less where many ACKs share that, so below 9 ms.
+    // 100 to 102 are delivered. The timer, srtt + 4 * rttvar, restarts with each ACK. Round trips
+    // never varied, so it is 100 ms plus the rest of the first variance, 4 * 50 ms. 13 of them each
+    // removed a quarter of that, or a little less where many ACKs share it, so the rest is below 9
+    // ms.
     let mut s = first_three_arrived("fs-pdrop");
     s.wait(99);
     assert_eq!(s.sent(), []);
@@ -147,15 +149,15 @@ fn the_reset_timer_takes_back_what_had_low_priority() {
     assert_eq!(s.sent_with_priority(), [(103, false), (104, false), (105, false)]);
     assert_eq!(s.window(), (3000, u64::MAX));
     assert_eq!((stats(&s).retreats, stats(&s).timeouts), (1, 0));
-    // The ordinary timer follows: 1 s, not doubled.
+    // The regular timer follows: 1 s, not doubled.
     assert_sent_after(&mut s, 1000, &[103]);
     assert_eq!(stats(&s).timeouts, 1);
 }
 
 #[test]
 fn a_lost_segment_of_the_initial_window_is_an_ordinary_timeout() {
-    // Nothing arrives. The timer has run for 100 ms since 100 left. It is the ordinary one of 1 s,
-    // unless the reset timer runs for all, which is due within 9 ms more.
+    // Nothing is delivered. The timer has run for 100 ms since 100 left. It is the regular one of 1
+    // s, unless the reset timer runs for all, which is due within 9 ms more.
     for (option, due) in [("", 900), ("+fs_reset=attempt", 9)] {
         let mut s = first_window(&format!("fs-pdrop{option}"));
         s.wait(due - 9);
@@ -202,7 +204,7 @@ fn a_partial_ack_takes_it_back_at_once() {
     assert_eq!(s.ack(105, &[]), [105, 106, 107]);
     assert_eq!(s.window(), (3000, u64::MAX));
     assert_eq!((stats(&s).retreats, stats(&s).timeouts), (1, 0));
-    // 106 to 110 had arrived: the next ACK says so, and they do not go again.
+    // 106 to 110 had been delivered: the next ACK shows it, and they are not retransmitted.
     s.wait(100);
     assert_eq!(s.ack(111, &[]), [111, 112, 113, 114]);
     assert_eq!(stats(&s).retransmitted_segments, 4);
@@ -219,7 +221,7 @@ fn without_quick_recovery_a_partial_ack_repairs_one_hole() {
 
 #[test]
 fn what_sack_told_before_or_after_does_not_go_again() {
-    // 103 and 104 are lost, 106 is under way when the timer runs out: 105 and 107 were SACKed by two
+    // 103 and 104 are lost, 106 is under way when the timer expires: 105 and 107 were SACKed by two
     // duplicates, too few for a recovery.
     let mut s = first_three_arrived("fs-pdrop+recovery=sack+limited_transmit=off");
     s.ack(103, &[(105, 106)]);
@@ -228,7 +230,7 @@ fn what_sack_told_before_or_after_does_not_go_again() {
     assert_eq!(stats(&s).retreats, 1);
     let mut again = s.sent();
     assert_eq!(again, [103, 104, 106]);
-    // 108 to 110 were lost with them; the SACK of 109 comes after the retreat.
+    // 108 to 110 were lost with them; the SACK of 109 comes after fast start has fallen back.
     again.extend(s.ack(103, &[(109, 110), (107, 108), (105, 106)]));
     s.wait(100);
     for n in [104, 106, 108] {
@@ -243,8 +245,8 @@ fn the_next_attempt_starts_from_what_a_failed_one_left() {
     let mut s = first_three_arrived("fs-pdrop");
     s.wait(109);
     assert_eq!(s.sent(), [103, 104, 105]);
-    // The window is 3 after the retreat; 103 to 119 are acknowledged with one segment of growth each:
-    // 20. Half of that is the next.
+    // The window is 3 after fast start has fallen back. 103 to 119 are acknowledged with one
+    // segment of growth each: 20. Half of that is the next.
     let mut next = 103;
     while next < 120 {
         next += 1;

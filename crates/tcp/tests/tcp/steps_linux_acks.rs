@@ -1,6 +1,6 @@
-//! When a Linux receiver acknowledges, segment by segment, and what window it offers. The rules are of `net/ipv4` in
-//! Linux 6.18, named by their functions; the times follow from its constants: `TCP_ATO_MIN` 40 ms,
-//! `TCP_PINGPONG_THRESH` 1, `TCP_MSS_DEFAULT` 536 bytes.
+//! The ACKs of a Linux receiver, segment by segment, and the windows in them. The rules are those
+//! of `net/ipv4` in Linux 6.18, named by their functions; the times follow from its constants:
+//! `TCP_ATO_MIN` 40 ms, `TCP_PINGPONG_THRESH` 1, `TCP_MSS_DEFAULT` 536 bytes.
 
 use std::net::{IpAddr, Ipv4Addr};
 use tcp::{ConnId, Flags, FourTuple, Host, HostConfig, Scheme, Segment, TcpOptions};
@@ -17,9 +17,9 @@ struct Peer {
     now: Instant,
     next: SeqNum,
     heard: SeqNum,
-    /// What the last ACK offered, bytes.
+    /// Window that the last ACK offered, bytes.
     window: u32,
-    /// And the blocks that it told of, by how many full segments behind `base`.
+    /// SACK blocks of the last ACK, by their distance from `base`, full segments.
     blocks: Vec<(i32, i32)>,
     base: SeqNum,
 }
@@ -71,7 +71,8 @@ impl Peer {
         peer
     }
 
-    /// A segment of so many bytes, in order, `PUSHED` or not. Answers how many ACKs it brings at once.
+    /// Delivers a segment of `len` bytes, in order, `PUSHED` or not. Returns the number of ACKs
+    /// that it causes at once.
     fn tell(&mut self, len: u32, pushed: bool) -> usize {
         let count = self.tell_at(self.next, len, pushed);
         self.next = self.next + len;
@@ -86,7 +87,7 @@ impl Peer {
         self.sent()
     }
 
-    /// Bare ACKs that the host sends now; the data it sends is heard.
+    /// Returns the number of bare ACKs that the host sends now; its data is received.
     fn sent(&mut self) -> usize {
         let mut acks = 0;
         while let Some(sent) = self.host.poll_transmit(self.now) {
@@ -101,7 +102,8 @@ impl Peer {
         acks
     }
 
-    /// The host's application writes; the answer is heard and acknowledged with the next segment.
+    /// The host's application writes; the answer is received, and acknowledged with the next
+    /// segment.
     fn answer(&mut self, bytes: u64) {
         self.host.write(self.now, self.id, bytes);
         assert_eq!(self.sent(), 0, "data carries the ACK");
@@ -154,7 +156,8 @@ fn at_first_every_segment_is_acknowledged_at_once() {
 #[test]
 fn who_answers_within_the_delay_is_interactive_and_delays_acks_from_then_on() {
     // tcp_event_data_sent: an answer 0 < 40 ms after data begins pingpong, in which
-    // tcp_in_quickack_mode is false, so that the next short segment waits 40 ms for data to go with.
+    // tcp_in_quickack_mode is false. The next short segment therefore waits 40 ms for data to
+    // travel with.
     let mut peer = Peer::interactive();
     assert_eq!(peer.tell(58, PUSHED), 0);
     peer.wait(39);
@@ -186,8 +189,9 @@ fn an_answer_after_the_delay_is_none() {
 
 #[test]
 fn an_interactive_receiver_acknowledges_every_second_full_segment() {
-    // __tcp_ack_snd_check: at once when more than rcv_mss bytes wait. The first full segment after one
-    // of 300 bytes makes rcv_mss 1448: 1448 wait then, which is not more; after the second, 2896.
+    // __tcp_ack_snd_check: an ACK at once when more than rcv_mss bytes wait. The first full segment
+    // after one of 300 bytes makes rcv_mss 1448. 1448 bytes wait then, which is not more; after the
+    // second, 2896.
     let mut peer = Peer::interactive();
     let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
     assert_eq!(acks, [0, 1, 0, 1, 0, 1]);
@@ -195,8 +199,8 @@ fn an_interactive_receiver_acknowledges_every_second_full_segment() {
 
 #[test]
 fn what_a_full_segment_is_is_learnt_from_the_longest() {
-    // tcp_measure_rcv_mss: rcv_mss begins at 536 and becomes 600 with the first such segment, although
-    // the peer could send 1460; the second makes 1200 > 600 wait.
+    // tcp_measure_rcv_mss: rcv_mss begins at 536 and becomes 600 with the first segment of that
+    // size, although the peer could send 1460. The second makes 1200 bytes wait, more than 600.
     let mut peer = Peer::interactive();
     let acks: Vec<_> = (0..4).map(|_| peer.tell(600, false)).collect();
     assert_eq!(acks, [0, 1, 0, 1]);
@@ -226,8 +230,9 @@ fn the_delay_runs_from_the_first_segment_that_waits() {
 
 #[test]
 fn a_delay_ends_on_the_second_tick_after_as_many_as_it_has() {
-    // mod_timer counts ten ticks of 4 ms from the last one, and calc_index adds one, so that it is never too short: 40 to
-    // 44 ms. It is 1010 ms, 252 ticks and a half: over at the 263rd, 1052 ms.
+    // mod_timer counts ten ticks of 4 ms from the last one, and calc_index adds one, so that the
+    // delay is never too short: 40 to 44 ms. The time is 1010 ms, 252 ticks and a half: the delay
+    // is over at the 263rd, 1052 ms.
     let mut peer = Peer::interactive_with("linux+ack_tick=4ms");
     assert_eq!(peer.tell(58, PUSHED), 0);
     peer.wait(41);
@@ -266,8 +271,8 @@ fn a_repetition_ends_the_interactive_mode() {
 
 #[test]
 fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
-    // tcp_event_ack_sent takes one off for each ACK, tcp_grow_window makes up for it only as long as the
-    // window grows: 64 KB hold 45 such segments, and 16 are quick.
+    // tcp_event_ack_sent uses one up for each ACK, and tcp_grow_window adds one only as long as the
+    // window grows: 64 KB hold 45 of these segments, and 16 are quick.
     let mut peer = Peer::new();
     let mut quick = 0;
     while peer.tell(FULL, false) == 1 {
@@ -284,10 +289,11 @@ fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
 
 #[test]
 fn a_window_opens_by_two_segments_for_each_until_half_and_more_of_the_buffer_is_offered() {
-    // tcp_grow_window by 2·1448 a segment, from 44·1460 = 64,240 in whole units of 1024, of which there are 63;
-    // __tcp_select_window rounds up, too: 66, 69, 72, 75, 78. The sixth stops at what there is room for: a segment
-    // takes 2304 bytes of memory, so that 1448·256/2304 = 160 of 256 parts of 131,072 bytes are payload, 81,920, less
-    // the one that has not been read: 80,472, rounded up to 79 units. These are a 6.18 kernel's own, in a capture.
+    // tcp_grow_window adds 2·1448 a segment, from 44·1460 = 64,240 in whole units of 1024, which
+    // makes 63. __tcp_select_window rounds up, too: 66, 69, 72, 75, 78. The sixth stops at the end
+    // of the room. A segment takes 2304 bytes of memory, so 1448·256/2304 = 160 of 256 parts of
+    // 131,072 bytes are payload: 81,920. Without the one that has not been read, 80,472 are left,
+    // rounded up to 79 units. A 6.18 kernel's capture has these values.
     let mut peer = Peer::new();
     let mut offered = Vec::new();
     for _ in 0..7 {
@@ -300,10 +306,10 @@ fn a_window_opens_by_two_segments_for_each_until_half_and_more_of_the_buffer_is_
 
 #[test]
 fn what_begins_a_range_behind_a_gap_opens_the_window_before_it_takes_room() {
-    // tcp_data_queue_ofo grows the window before it charges the segment: 64,512 + 6·2896 = 81,888 is less than the 81,920
-    // that there is room for, and 80 units, where a segment in order stops at 79 (above). A 6.18 client's trace point
-    // tcp_rcvbuf_grow told of 81,888 on connections that had had a gap by then, and of 80,480 on one that had not. It is
-    // offered once all is read.
+    // tcp_data_queue_ofo grows the window before it charges the segment. 64,512 + 6·2896 = 81,888
+    // is less than the room of 81,920, and 80 units, where a segment in order stops at 79 (above).
+    // A 6.18 client's trace point tcp_rcvbuf_grow showed 81,888 on connections that had had a gap
+    // by then, and 80,480 on one that had not. It is offered once all is read.
     let offered_when_read = |gap: bool| {
         let mut peer = Peer::new();
         for _ in 0..5 {
@@ -328,7 +334,7 @@ fn what_begins_a_range_behind_a_gap_opens_the_window_before_it_takes_room() {
     assert_eq!(offered_when_read(true), 80);
 }
 
-/// What is offered with each of three ACKs for what lies behind a gap.
+/// Returns the windows in three ACKs for data behind a gap.
 fn offered_behind_a_gap(sack: bool) -> [u32; 3] {
     let mut peer = Peer::of(sack);
     assert_eq!(peer.tell(FULL, false), 1);
@@ -342,17 +348,18 @@ fn offered_behind_a_gap(sack: bool) -> [u32; 3] {
 
 #[test]
 fn without_sack_what_lies_behind_a_gap_does_not_open_the_window() {
-    // tcp_data_queue_ofo: "For non sack flows, do not grow window to force DUPACK and trigger fast retransmit", because
-    // an ACK with another window is no duplicate (RFC 5681 §2). With SACK it grows as for the first segment.
+    // tcp_data_queue_ofo: "For non sack flows, do not grow window to force DUPACK and trigger fast
+    // retransmit", because an ACK with another window is no duplicate (RFC 5681 §2). With SACK it
+    // grows as for the first segment.
     assert_eq!(offered_behind_a_gap(false), [66, 66, 66]);
     assert_eq!(offered_behind_a_gap(true), [69, 72, 75]);
 }
 
 #[test]
 fn after_three_repetitions_acks_of_what_is_out_of_order_are_held_back() {
-    // __tcp_ack_snd_check: three at once, so that fast retransmit is no later; then one for all that come within min(1 ms, a
-    // twentieth of a round trip) and the timer's slack of 0.1 ms. Not while ACKs are quick, which they are not in an
-    // interactive session.
+    // __tcp_ack_snd_check: three ACKs go out at once, so that fast retransmit is no later. After
+    // that one ACK covers all data within min(1 ms, a twentieth of a round trip) and the timer's
+    // slack of 0.1 ms. This holds only when ACKs are not quick, as in an interactive session.
     let mut peer = Peer::interactive();
     peer.next = peer.next + FULL;
     let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
@@ -371,8 +378,8 @@ fn after_three_repetitions_acks_of_what_is_out_of_order_are_held_back() {
 
 #[test]
 fn what_a_new_block_would_push_back_is_told_of_before_it() {
-    // tcp_sack_new_ofo_skb: with TCP_SACK_BLOCKS_EXPECTED = 2 blocks or more and an ACK held back, that one goes out before another
-    // block begins, whose own is held back then.
+    // tcp_sack_new_ofo_skb: with TCP_SACK_BLOCKS_EXPECTED = 2 blocks or more and an ACK held back,
+    // that ACK goes out before another block begins, whose own ACK is held back then.
     let mut peer = Peer::interactive();
     peer.base = peer.next;
     // Every second segment is lost.

@@ -1,6 +1,7 @@
-//! Which segments a Linux sender pushes: the last of those that segmentation offload takes as one
-//! (`__tcp_transmit_skb`: "Force a PSH flag on all (GSO) packets"), of which there are two at the rates here
-//! (`tcp_tso_autosize`: a millisecond at twice the window per round trip, `tcp_min_tso_segs` at least).
+//! The segments that a Linux sender pushes: the last one of each batch of segmentation offload
+//! (`__tcp_transmit_skb`: "Force a PSH flag on all (GSO) packets"). At the rates here a batch has
+//! two (`tcp_tso_autosize`: a millisecond at twice the window per round trip, `tcp_min_tso_segs` at
+//! least).
 
 use crate::common::sender::Sender;
 
@@ -14,12 +15,12 @@ fn opened(scheme: &str) -> Sender {
 #[test]
 fn every_second_of_a_burst_and_none_that_leaves_alone() {
     let mut sender = opened("linux");
-    // Of a window of three, half is one segment (`tcp_cwnd_test`): each leaves alone.
+    // Half of a window of three is one segment (`tcp_cwnd_test`): each leaves alone.
     assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
     sender.wait(100);
     sender.hear(2, &[]);
-    // Slow start: 3 + 2 may be under way, one is. 2·5000 bytes in 100 ms are 100 bytes in a millisecond, and half a
-    // window is two segments, too.
+    // Slow start: 3 + 2 may be under way, one is. 2·5000 bytes in 100 ms are 100 bytes in a
+    // millisecond, and half a window is two segments, too.
     assert_eq!(sender.sent_with_push(), [(3, false), (4, true), (5, false), (6, true)]);
     sender.hear(3, &[]);
     assert_eq!(sender.sent_with_push(), [(7, false), (8, true)]);
@@ -33,7 +34,8 @@ fn what_is_sent_again_is_not_pushed() {
     sender.hear(1, &[]);
     assert_eq!(sender.sent(), [3, 4]);
     sender.wait(100);
-    // 1 is missing; three above it have arrived. PRR lets one segment go for each of them.
+    // 1 is missing; three segments above it were delivered. PRR releases one segment for each of
+    // them.
     sender.hear(1, &[(2, 5)]);
     let again = sender.sent_with_push();
     assert_eq!(again.first(), Some(&(1, false)), "{again:?}");
@@ -50,8 +52,9 @@ fn other_senders_push_what_ends_a_write() {
     assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
 }
 
-/// A record of 8,500 bytes ends (`MSG_EOR`), and much more is written behind it. In slow start each ACK lets two segments go. The last
-/// one of the record is what is left of it, pushed, though a full segment is there to send.
+/// A record of 8,500 bytes ends (`MSG_EOR`), and much more is written after it. Each ACK of slow
+/// start releases two segments. The last one of the record has the rest of it, pushed, though a
+/// full segment could be sent.
 #[test]
 fn a_record_ends_its_segment_also_where_more_is_written() {
     let mut sender = Sender::silent("linux+nagle=off+offload=off");
@@ -73,8 +76,9 @@ fn a_record_ends_its_segment_also_where_more_is_written() {
     assert_eq!(lengths(&mut sender), [full, (500, true)]);
 }
 
-/// The window is 3,000 bytes. Records of 2,300 and 400 bytes fit into it, and much more is written behind them. What is left of the window
-/// behind the first one is no full segment, and yet the second one leaves: also if the connection is to close behind all of it.
+/// The window is 3,000 bytes. Records of 2,300 and 400 bytes fit into it, and much more is written
+/// after them. The rest of the window after the first record is no full segment, and yet the second
+/// record leaves. It also leaves if the connection is about to close after all of it.
 #[test]
 fn a_short_record_takes_what_is_left_of_the_window() {
     for closes in [false, true] {

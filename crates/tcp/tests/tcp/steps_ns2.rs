@@ -54,8 +54,9 @@ fn the_threshold_of_a_used_connection_only_falls() {
 
 #[test]
 fn a_first_segment_lost_after_idle_is_left_to_the_timeout() {
-    // ns-2's `recover` is the last segment sent when the timer ran out: duplicates of its ACK are of
-    // the old episode. By RFC 6582 the third duplicate repairs (segment 100 goes again).
+    // ns-2's `recover` is the last segment sent when the timer expired: duplicates of its ACK count
+    // as part of the old episode. By RFC 6582 the third duplicate starts a repair (segment 100 is
+    // retransmitted).
     for (idle, repaired) in [("ns2-nssr", false), ("keep", true)] {
         let mut s = drained(&format!("reno+idle={idle}"));
         s.wait(10_000);
@@ -67,8 +68,8 @@ fn a_first_segment_lost_after_idle_is_left_to_the_timeout() {
 
 #[test]
 fn a_burst_is_bounded_per_occasion() {
-    // Window 7, unbounded after idling: 4 on the write, then an ACK lets go what the window has room
-    // for: 7 - 3 = 4.
+    // Window 7, unbounded after idling: 4 leave on the write, then an ACK releases the room of the
+    // window: 7 - 3 = 4.
     let mut s = drained("reno+idle=keep+maxburst=4");
     s.wait(5000);
     assert_eq!(burst(&mut s), 4);
@@ -122,8 +123,8 @@ fn a_first_segment_without_handshake_is_lost_as_data_is() {
 
 #[test]
 fn agents_without_handshake_neither_answer_its_answer_nor_say_goodbye() {
-    // Two segments in a window of two are all there is. The answer to the first opens the connection;
-    // no ACK of it follows, none is waited for, and aborting is silent at either end.
+    // Two segments in a window of two are all the data. The answer to the first opens the
+    // connection; no ACK of it follows, none is waited for, and aborting is silent at either end.
     let scheme = Scheme::parse("reno+profile=ns2-one-way+iw=2").unwrap();
     let remote = std::net::Ipv4Addr::LOCALHOST.into();
     let out = tcp::FourTuple { local_port: 1, remote, remote_port: 2 };
@@ -154,8 +155,8 @@ fn agents_without_handshake_neither_answer_its_answer_nor_say_goodbye() {
 
 #[test]
 fn a_configured_window_bounds_what_is_outstanding_in_recovery_too() {
-    // 3 to 9 are out with a window of 7. Duplicates may let segments go beyond cwnd, but none that lies
-    // more than 7 beyond the last ACK; RFC 5681 §3.2 leaves that to the receiver's window.
+    // 3 to 9 are out with a window of 7. Duplicates may release segments above cwnd, but none more
+    // than 7 after the last ACK; RFC 5681 §3.2 leaves that to the receiver's window.
     let mut s = Sender::new("reno+window=7");
     for n in 1..=3 {
         s.ack(n, &[]);
@@ -170,8 +171,9 @@ fn a_configured_window_bounds_what_is_outstanding_in_recovery_too() {
 
 #[test]
 fn an_echo_tells_the_round_trip_of_a_segment_sent_again() {
-    // Segment 0 times out after 1 s at 1.1 s; its ACK comes 50 ms later. Karn's rule takes no sample:
-    // the timeout stays 2 s. With the echo it is 100 - 50 / 8 ms with a variance below the minimum: 1 s.
+    // Segment 0 times out after 1 s at 1.1 s; its ACK comes 50 ms later. Karn's rule takes no
+    // sample: the timeout stays 2 s. With the echo it is 100 - 50 / 8 ms with a variance below the
+    // minimum: 1 s.
     for (options, timeout) in [("", 2000), ("+timestamps=on+rtt=echo", 1000)] {
         let mut s = Sender::new(&format!("reno{options}"));
         s.wait(1000);

@@ -10,8 +10,9 @@ fn report(s: &Sender) -> StartUpReport {
     *s.host.path_of(s.conn).unwrap().startup_report()
 }
 
-/// Paced Start after the pair and the four: 6 to 13 are to leave. The pair's ACKs are 2 ms apart, so
-/// the four leave 4 ms apart; theirs are 6 ms apart, so the eight leave 12 ms apart.
+/// Returns a sender in Paced Start after the pair and the four: 6 to 13 are to leave. The pair's
+/// ACKs are 2 ms apart, so the four leave 4 ms apart; theirs are 6 ms apart, so the eight leave 12
+/// ms apart.
 fn eight() -> Sender {
     let mut s = Sender::opened("past", &[0, 1]);
     s.wait(100);
@@ -33,10 +34,10 @@ fn paced_start_exits_by_rate() {
     let mut s = eight();
     let times: Vec<u64> = within(&mut s, 84).into_iter().map(|(at, _)| at).collect();
     assert_eq!(times, [330_000, 342_000, 354_000, 366_000, 378_000, 390_000, 402_000]);
-    // The ACKs come as far apart as the segments left: 6 ms is the gap to exit with. The first is of
-    // 100 ms, so srtt stays what it was: 100 ms, and then 18 for the pair's second (102), the four's
-    // (98, 100, 102, 104): (7 * srtt + sample) / 8 gives 100.25, 99.969, 99.973, 100.226, 100.698;
-    // with eight more of 100 it falls to 100.240. Sixteen segments of 6 ms fit into that.
+    // The ACKs are as far apart as the segments: 6 ms is the gap to exit with. The first sample is
+    // 100 ms, so srtt stays 100 ms. Then come 102 for the pair's second segment, and 98, 100, 102,
+    // 104 for the four. (7 * srtt + sample) / 8 gives 100.25, 99.969, 99.973, 100.226, 100.698.
+    // Eight more samples of 100 make it 100.240. Sixteen segments of 6 ms fit into that.
     s.wait(4);
     let mut sent = Vec::new();
     for next in 7..=14 {
@@ -68,8 +69,8 @@ fn paced_start_exits_by_rate() {
 
 #[test]
 fn paced_start_exits_by_loss() {
-    // 7 is lost, 8 to 10 arrive: what is outstanding is halved, and the spacing is over: 7 goes
-    // again at once. What waits goes as recovery lets it.
+    // 7 is lost, 8 to 10 are delivered: the data outstanding is halved, and the spacing is over. 7
+    // is retransmitted at once, and waiting data is sent as recovery allows.
     let mut s = eight();
     within(&mut s, 84);
     s.wait(16);
@@ -100,8 +101,9 @@ fn jump_start_paces_what_the_peer_admits_over_the_first_round_trip() {
 
 #[test]
 fn jump_start_waits_for_what_follows_a_handshake() {
-    // Two segments are less than an initial window: they leave at once, and the 30 that wait when they
-    // are acknowledged are paced over 100 ms, 3.333 ms apart. Slow start had made the window 4.
+    // Two segments are less than an initial window, so they leave at once. The 30 that wait when
+    // they are acknowledged are paced over 100 ms, 3.333 ms apart. Slow start had made the window
+    // 4.
     let mut s = Sender::silent("newreno+startup=jump-start");
     s.write(2);
     assert_eq!(s.sent(), [0, 1]);

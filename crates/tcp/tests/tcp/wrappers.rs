@@ -12,9 +12,10 @@ use units::Duration;
 /// A scheme for each start-up that can be wrapped.
 const WRAPPED: &[&str] =
     &["newreno", "linux-reno", "linux", "linux-bbr", "vegas", "hoe", "rbp-vegas"];
-/// The start-ups that leave something to another, but for Paced Start, which begins every path. Some also act when all that was sent is acknowledged and
-/// more waits: jump start if that is more than an initial window, fast start after a timeout's time. A line that
-/// never empties gives neither of them anything to do, since the first data finds no round trip.
+/// Returns the start-ups that leave part of a transfer to another, except Paced Start, which begins
+/// every path. Some also act when all data sent is acknowledged and more waits: jump start if that
+/// is more than an initial window, fast start after a timeout's time. On a line that never empties
+/// neither has anything to do, because the first data finds no round trip.
 fn wrappers() -> impl Iterator<Item = &'static str> {
     let wrappers = STARTUPS.iter().filter(|startup| startup.is_wrapper());
     wrappers.map(|startup| startup.name).filter(|name| *name != "past")
@@ -27,7 +28,8 @@ fn names<P: ?Sized>(policies: &[&Descriptor<P>]) -> Vec<&'static str> {
 
 /// All packets of an exchange in which both sides have their first data ready at once.
 fn packets(scheme: &str, pipe: Pipe, down: u64, seed: u64) -> String {
-    // A wrapper brings a memory of its own in the place of SPAND's gateway: neither is to remember.
+    // A wrapper brings a memory of its own instead of SPAND's gateway: neither may remember
+    // anything.
     let scheme = Scheme::parse(&format!("{scheme}+memory=none")).unwrap();
     let mut world = World::new(pipe, &scheme, seed);
     let client = world.connect(&scheme);

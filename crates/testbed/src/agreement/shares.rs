@@ -1,8 +1,8 @@
-//! Whether two worlds take the same courses, about as often.
+//! Comparison of the courses of loads in two worlds: the same ones, about as often.
 //!
-//! Where a load takes one of several courses, the median is of whichever is a little more frequent,
-//! or between two, and says little. Then the distributions are compared, if there are enough
-//! clients of both.
+//! If a load takes one of several courses, the median is that of the slightly more frequent one, or
+//! between two, and means little. Then the distributions are compared, if there are enough clients
+//! of both.
 
 use race::SchemeResult;
 

@@ -60,9 +60,9 @@ impl ClientTcp {
     }
 }
 
-/// `tcp_rmem` of connections that offer `window` bytes from the beginning: of a buffer the kernel
-/// offers half, until it has seen how much room packets take in it. The first buffer is the largest
-/// one, since the model's window never grows.
+/// Returns `tcp_rmem` for connections that offer `window` bytes from the beginning. The kernel
+/// offers half of a buffer until it has seen how much room packets take in it. The first buffer is
+/// the largest one, because the model's window never grows.
 fn receive_memory(window: u32) -> String {
     let buffer = 2 * u64::from(window);
     format!("4096 {buffer} {buffer}")

@@ -49,7 +49,7 @@ struct MapOnly {
     map: String,
 }
 
-/// First windows, as they were counted elsewhere.
+/// Histogram of first windows, from counts that the agent keeps.
 #[derive(Debug)]
 struct FirstWindows {
     counts: [u64; WINDOW_BOUNDS.len() + 1],
@@ -69,7 +69,7 @@ impl EncodeMetric for FirstWindows {
     }
 }
 
-/// How far the canary is let go, and what it shows: all comparisons hold at once and at every look.
+/// Metrics of the canary: its share, and the comparisons, which all hold at once and at every look.
 pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     let percent = Ratio::default();
     percent.set(status.percent);
@@ -137,7 +137,7 @@ fn told_parts(status: &AgentStatus) -> impl Iterator<Item = &ComparedPart> {
     status.parts.iter().filter(|part| part.network.is_none())
 }
 
-/// How connections started, and why cold.
+/// Metrics of starts: warm ones, and the reasons for cold ones.
 pub(super) fn starts(registry: &mut Registry, status: &AgentStatus) {
     let family = Family::<ReasonOnly, Counter>::default();
     for (reason, count) in StartReason::ALL.into_iter().zip(status.connections.starts) {
@@ -158,11 +158,12 @@ pub(super) fn handshakes(registry: &mut Registry, status: &AgentStatus) {
     for (source, count) in [("memory", by_memory), ("last-handshake", by_handshake)] {
         family.get_or_create(&SourceOnly { source }).inc_by(count);
     }
-    let help = "Handshakes that began with a timer shorter than the kernel's, by what told it";
+    let help =
+        "Handshakes that began with a timer shorter than the kernel's, by the source of the time";
     registry.register("timed_handshakes", help, family);
 }
 
-/// What the kernel tells of programs and maps.
+/// Metrics of the kernel about programs and maps.
 pub(super) fn kernel(registry: &mut Registry, status: &AgentStatus) {
     let (runs, seconds) =
         (Family::<ProgramOnly, Counter>::default(), Family::<ProgramOnly, Seconds>::default());

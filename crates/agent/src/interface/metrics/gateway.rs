@@ -1,4 +1,4 @@
-//! How it goes with the gateways of the site. None of these is served where there are none.
+//! Metrics of the site's gateways. They are not served if there are none.
 
 use super::{MetricOf, metric};
 use crate::interface::question::AgentStatus;
@@ -27,7 +27,7 @@ const REPORTS: [MetricOf<ClientStatus, u64>; 3] = [
 ];
 
 const ARRIVALS: &str =
-    "Visitors of whom a gateway has told unasked, as their SYNs or requests came";
+    "Visitors that a gateway has reported unasked, when their SYNs or requests arrive";
 
 const OPTIONS: [MetricOf<OptionCounts, u64>; 5] = [
     metric("written", "", |counts| counts.written),
@@ -37,7 +37,7 @@ const OPTIONS: [MetricOf<OptionCounts, u64>; 5] = [
     metric("no-room", "", |counts| counts.no_room),
 ];
 
-/// What became of TCP options, where the agent writes some.
+/// Metrics of TCP options by their fate, if the agent writes options.
 pub(super) fn tcp_option(registry: &mut Registry, status: &AgentStatus) {
     let Some(counts) = &status.tcp_option else { return };
     let family = Family::<Outcome, Counter>::default();
@@ -46,7 +46,7 @@ pub(super) fn tcp_option(registry: &mut Registry, status: &AgentStatus) {
     }
     registry.register(
         "tcp_options",
-        "TCP options that tell of paths, by what became of them",
+        "TCP options that report paths, by what became of them",
         family,
     );
 }
@@ -65,7 +65,7 @@ pub(super) fn gateway(registry: &mut Registry, status: &AgentStatus) {
             "Paths asked for: answered before the handshake can have ended, later, or not",
             ANSWERS,
         ),
-        ("gateway_reports", "Connections told to a gateway, by what became of that", REPORTS),
+        ("gateway_reports", "Connections reported to a gateway, by what became of that", REPORTS),
     ];
     for (name, help, outcomes) in families {
         let family = Family::<Outcome, Counter>::default();

@@ -1,6 +1,6 @@
-//! `/metrics` for Prometheus and `/health`, by HTTP on an address or a Unix socket of the operator's choice. Labels are
-//! of two kinds, how a connection began and its size class: never an address, so there are as many series on every
-//! machine.
+//! `/metrics` for Prometheus and `/health`, by HTTP on an address or a Unix socket of the
+//! operator's choice. Labels are of two kinds, the kind of a start and the size class. No label is
+//! an address, so there are as many series on every machine.
 
 mod canary;
 mod gateway;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
-/// Where it is served.
+/// Address at which the metrics are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetricsAddress {
     /// `127.0.0.1:9464`
@@ -44,9 +44,9 @@ pub enum MetricsAddress {
 /// Listening, not yet answering.
 #[derive(Debug)]
 pub enum MetricsListener {
-    /// At an address.
+    /// A TCP socket.
     Tcp(TcpListener),
-    /// At a file.
+    /// A Unix socket.
     Unix(UnixListener),
 }
 
@@ -120,7 +120,8 @@ impl MetricsListener {
     }
 }
 
-/// Not healthy is an agent that has turned itself off: somebody has to look.
+/// Health of the agent. An agent that has turned itself off is not healthy: the operator has to
+/// look.
 fn health(status: &AgentStatus) -> (StatusCode, String) {
     match &status.off {
         None => (StatusCode::OK, "ok\n".to_owned()),
@@ -154,7 +155,7 @@ struct SideBound {
     bound: &'static str,
 }
 
-/// Histograms of what was counted elsewhere.
+/// Histograms from counts that the agent keeps.
 #[derive(Debug)]
 struct CompletionTimes(Vec<(Sized, Group)>);
 
@@ -181,7 +182,7 @@ impl EncodeMetric for CompletionTimes {
 
 type Ratio = Gauge<f64, AtomicU64>;
 
-/// What is read off a `T` for each of a family's labels.
+/// A metric of a family: its label, and how it is read from a `T`.
 struct MetricOf<T, V> {
     name: &'static str,
     help: &'static str,
@@ -196,7 +197,7 @@ const fn metric<T, V>(
     MetricOf { name, help, value }
 }
 
-/// In the text format of OpenMetrics.
+/// Writes the metrics in the text format of OpenMetrics.
 fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);
@@ -280,12 +281,12 @@ fn classes(registry: &mut Registry, status: &AgentStatus) {
         metric("class_connections", "Connections closed, by bytes acknowledged", |group| {
             group.closed
         }),
-        metric("class_retransmitting", "Of these, such that sent something again", |group| {
+        metric("class_retransmitting", "Number of those that retransmitted", |group| {
             group.retransmitting
         }),
         metric(
             "class_lost_first",
-            "Of these, such that lost something of their first flight",
+            "Number of those that lost a segment of their first flight",
             |group| group.lost_first,
         ),
     ];
@@ -327,7 +328,8 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatu
     );
 }
 
-/// Both sides of what is compared, with intervals: an operator's proof that warm starts do no harm.
+/// Metrics of both compared groups, with intervals: an operator's proof that warm starts do no
+/// harm.
 fn shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
         metric("retransmitting_share", "Part that sent something again, 95 %", |side| {

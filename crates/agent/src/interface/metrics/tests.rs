@@ -1,5 +1,5 @@
-//! What is served beside what ships to read it: alert rules and a dashboard ask for metrics that there are, and `promtool` reads
-//! both, where it is.
+//! Compares the served metrics with the files that read them: alert rules and a dashboard ask only
+//! for existing metrics. `promtool` checks both, if it is installed.
 
 use super::*;
 use crate::canary::comparison::CanaryVerdict;
@@ -17,7 +17,7 @@ use test_support::Need;
 
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/share");
 
-/// Of an agent about which there is something to say in every respect.
+/// Metrics of an agent with something to report in every respect.
 fn served() -> String {
     let interval = ConfidenceInterval { estimate: 1.0, low: 0.5, high: 2.0 };
     let part = crate::canary::comparison::ComparedPart {
@@ -57,7 +57,7 @@ fn stopped(part: &str, network: Option<&str>) -> StoppedPart {
     StoppedPart { part: part.to_owned(), network, why: "harm".to_owned() }
 }
 
-/// Metrics are for whoever reaches their address, and networks of clients are not.
+/// Metrics are for everyone who can open their address, and networks of clients are not.
 #[test]
 fn no_network_is_among_the_metrics() {
     let served = served();
@@ -92,7 +92,8 @@ fn rules_and_dashboard_ask_for_what_is_served() {
     }
 }
 
-/// What `promtool` says of a file, or of its standard input; `None` where it is missing, which is said.
+/// Output of `promtool` for a file, or for its standard input; `None`, with a note, if it is
+/// missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<String> {
     let mut command = Command::new("promtool");
     command.args(arguments).current_dir(Path::new(SHARE).join("prometheus"));
@@ -119,7 +120,7 @@ fn prometheus_takes_the_rules_and_they_do_what_their_tests_say() {
 #[test]
 fn prometheus_reads_the_expressions_of_the_dashboard() {
     let rules = dashboard_expressions().into_iter().enumerate().map(|(n, expression)| {
-        // What Grafana puts in.
+        // Grafana substitutes the variable.
         let expression = expression.replace("$instance", ".*");
         serde_json::json!({"record": format!("panel:{n}"), "expr": expression})
     });

@@ -33,7 +33,8 @@ impl SyntheticTypes {
         at
     }
 
-    /// Its number. `of`: its size, or what it is of; `more`: what follows the three words of each type.
+    /// Adds a type and returns its number. `of`: its size, or the type it refers to; `more`: the
+    /// words after the three of each type.
     pub(crate) fn add(&mut self, name: &str, kind: u8, count: u32, of: u32, more: &[u32]) -> u32 {
         let name = self.string(name);
         let words = [name, u32::from(kind) << 24 | count, of];
@@ -51,7 +52,7 @@ impl SyntheticTypes {
         self.add(name, kind::STRUCT, members.len() as u32, 4 * members.len() as u32, &more)
     }
 
-    /// A pointer to a function with so many arguments.
+    /// Adds a pointer to a function with this number of arguments.
     pub(crate) fn pointer_to_function(&mut self, arguments: u32) -> u32 {
         let more = [0, INT].repeat(arguments as usize);
         let prototype = self.add("", kind::PROTOTYPE, arguments, INT, &more);
@@ -82,7 +83,7 @@ pub(crate) fn complete() -> Vec<u8> {
     without("")
 }
 
-/// The same but for one name.
+/// The same types without one name.
 pub(crate) fn without(left_out: &str) -> Vec<u8> {
     let mut types = SyntheticTypes::default();
     let mut members: BTreeMap<&str, Vec<(String, u32)>> = BTreeMap::new();

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 fn sample() -> SyntheticTypes {
     let mut types = SyntheticTypes::default();
     let operation = types.pointer_to_function(4);
-    // struct inner { int in_inner; }; struct { struct inner; int plain; } with the inner one nameless.
+    // struct inner { int in_inner; }; struct { struct inner; int plain; } with the inner one
+    // nameless.
     let inner = types.structure("", &[("in_inner", INT)]);
     types.structure("outer", &[("", inner), ("plain", INT), ("run", operation)]);
     types.numbers(&["BPF_ONE", "BPF_TWO"]);
@@ -26,8 +27,8 @@ fn names_are_found_by_their_sort() {
     assert_eq!(types.arguments("nowhere", "run"), None);
 }
 
-/// A module's numbers and strings go on behind those of its kernel: `int` is 1 in both, and the first of its own strings
-/// stands where the kernel's end.
+/// A module's type numbers and string offsets continue those of its kernel: `int` is 1 in both, and
+/// the module's first string follows the kernel's last.
 #[test]
 fn a_module_names_what_its_kernel_has() {
     let kernel = sample();
@@ -61,7 +62,8 @@ fn what_is_no_btf_is_refused() {
     assert_eq!(why, "BTF has types of kind 31, which this agent does not know");
 }
 
-/// A structure that is its own nameless part: what follows is found, and the search neither goes round for ever nor too deep.
+/// A structure that is its own nameless part: later members are found, and the search ends, without
+/// a deep recursion.
 #[test]
 fn a_part_that_is_the_whole_is_left() {
     let mut types = SyntheticTypes::default();
@@ -72,7 +74,7 @@ fn a_part_that_is_the_whole_is_left() {
 }
 
 proptest! {
-    /// Whatever bytes are changed, it is read or refused, and asking what was read ends.
+    /// Bytes with random changes are read or refused, and questions to the result end.
     #[test]
     fn bytes_that_are_changed_do_no_harm(changes in proptest::collection::vec((any::<u16>(), any::<u8>()), 1..8)) {
         let mut bytes = sample().bytes();

@@ -1,4 +1,5 @@
-//! The programs go into links of another agent, and back again: one follows the other while connections run.
+//! Puts the programs into links of another agent, and back again: one takes over from the other
+//! while connections run.
 
 use super::Loaded;
 use crate::programs::link_update;
@@ -10,11 +11,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 impl Loaded {
-    /// The same by links of another agent, into which these programs come: at no instant is there none, or two. What has no
-    /// link there gets one.
+    /// Attaches by links of another agent, which these programs enter: at every instant exactly one
+    /// program runs. Hooks without a link get one.
     ///
     /// # Errors
-    /// As [`Self::attach`]; links may be of either agent then.
+    /// Fails as [`Self::attach`] does; links may be of either agent then.
     pub(crate) fn take(
         &mut self,
         links: Vec<(LinkRole, OwnedFd)>,
@@ -29,8 +30,8 @@ impl Loaded {
                     attached.controls.push((name, link));
                 }
                 LinkRole::Cgroup(hook, cgroup) if self.wants(hook) => {
-                    // Of a cgroup that has gone it is of no use but to say that the next one is waited for; the one that has
-                    // its name now gets a new one.
+                    // The link of a removed cgroup only shows that the next one is awaited; a
+                    // cgroup of the same name gets a new link now.
                     let directory = fs::metadata(&cgroup).map_or(GONE, |found| found.ino());
                     if directory == GONE
                         || link_update::replace(&link, self.program_for(hook)).is_ok()
@@ -47,10 +48,10 @@ impl Loaded {
         Ok(attached)
     }
 
-    /// After another agent was to take over and did not: these programs are in all links again.
+    /// Puts these programs back into all links, after another agent failed to take over.
     ///
     /// # Errors
-    /// Which link is not.
+    /// If a link cannot be regained; the message names it.
     pub(crate) fn take_back(&mut self, attached: &mut Attached) -> Result<(), String> {
         for (name, link) in std::mem::take(&mut attached.controls) {
             let is_ours = link.map_id() == self.map_id(&name);
@@ -65,10 +66,11 @@ impl Loaded {
         self.register_missing(attached)
     }
 
-    /// Puts the congestion control into a link that another agent has made. Connections that have the other's keep it.
+    /// Puts the congestion control into a link that another agent has made. Connections that have
+    /// the other's keep it.
     fn move_control(&mut self, name: &str, link: HeldLink) -> Result<HeldLink, String> {
         let mut map = self.control_map(name);
-        // Registering makes the kernel look at it; that the name is taken is what is to be.
+        // Registering makes the kernel look at it; the error that the name is taken is expected.
         match map.attach_struct_ops() {
             Ok(made) => return Ok(HeldLink::Made(made)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

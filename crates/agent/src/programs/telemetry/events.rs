@@ -1,11 +1,11 @@
-//! What the programs tell: of connections that have closed; if it is to be logged, of each start; and, where there is a
-//! gateway, of paths that nothing is known of.
+//! Events that the programs report: closed connections; each start, if it is to be logged; and
+//! unknown paths, if there is a gateway.
 
 use super::counters::counter;
 use crate::contract::{ConnectionSummary, PathInquiry, StartDecision};
 use libbpf_rs::{MapCore, MapImpl, RingBuffer, RingBufferBuilder};
 
-/// What found its buffer full, by its place in the map `lost`.
+/// Kinds of events that found their buffer full, by their index in the map `lost`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// Connections that have closed.
@@ -16,17 +16,18 @@ pub(crate) enum Lost {
     Inquiries,
 }
 
-/// Who is told of what.
+/// Handlers of the events.
 pub(crate) struct EventHandlers<S, D, I> {
     /// Connections that have closed.
     pub(crate) summary: S,
     /// Starts, if they are asked for.
     pub(crate) decision: D,
-    /// Paths that somebody else may know of, if that is asked for.
+    /// Paths that a gateway may know, if there is one.
     pub(crate) inquiry: I,
 }
 
-/// Tells of connections, starts and inquiries when polled. `map`: a ring buffer by its name.
+/// Calls the handlers of connections, starts and inquiries when polled. `map`: a ring buffer by its
+/// name.
 ///
 /// # Errors
 /// If there are no more file descriptors.
@@ -51,10 +52,10 @@ pub(crate) fn subscribe<'a, 'm>(
         })
         .map(drop);
     let built = added.and_then(|()| builder.build());
-    built.map_err(|error| format!("cannot read what the programs tell: {error}"))
+    built.map_err(|error| format!("cannot read events of the programs: {error}"))
 }
 
-/// What is no record is left out: both sides were built together.
+/// Skips bytes that are no record: this cannot occur, since both sides were built together.
 fn reader<'a, T>(
     read: impl Fn(&[u8]) -> Option<T> + 'a,
     mut hear: impl FnMut(T) + 'a,
@@ -67,7 +68,7 @@ fn reader<'a, T>(
     }
 }
 
-/// How many so far.
+/// Number of lost events so far.
 pub(crate) fn lost(map: &dyn MapCore, what: Lost) -> u64 {
     counter(map, what as u32)
 }

@@ -1,4 +1,4 @@
-//! What the kernel tells of programs and maps at work: how long they have run, how full they are.
+//! Statistics of the kernel on running programs and maps: run times and fill.
 
 use crate::memory::paths;
 use crate::os::lock::lock;
@@ -54,7 +54,7 @@ impl KernelGauges {
         *lock(&self.programs) = programs.to_vec();
     }
 
-    /// Those that the kernel has counted; none unless it counts.
+    /// Run times of the programs; none unless the kernel measures them.
     pub(crate) fn programs(&self) -> Vec<ProgramTime> {
         let files = lock(&self.programs).clone();
         let times = files.into_iter().filter_map(|ProgramFile { name, file }| {
@@ -74,7 +74,8 @@ impl KernelGauges {
     }
 }
 
-/// By `/proc/PID/fdinfo` of a program (`bpf_prog_show_fdinfo` of the kernel); `None` if it has not run while the kernel counted.
+/// Parses `/proc/PID/fdinfo` of a program (`bpf_prog_show_fdinfo` of the kernel); `None` if it has
+/// no measured run.
 fn ran(text: &str, program: String) -> Option<ProgramTime> {
     let number = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;

@@ -1,4 +1,4 @@
-//! What `check` says is what the agent does, and `auto` falls back with a reason.
+//! `check` predicts the agent's mode, and `auto` falls back with a reason.
 
 use super::hosts::{Hosts, Mode};
 use crate::bed::{Agent, binary};
@@ -18,7 +18,7 @@ fn check(before: &str, arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), last["remark"].as_str().unwrap().to_owned())
 }
 
-/// The agent ends with the exit code and the reason that `check` has said.
+/// The agent ends with the exit code and the reason that `check` has printed.
 fn assert_refused() {
     let (code, says) = check("true", &[]);
     assert_eq!(code, 2, "{says}");
@@ -29,11 +29,11 @@ fn assert_refused() {
     assert!(said.contains(&says), "{said}");
 }
 
-/// What each kernel that is named allows is known: `HEADSTART_EXPECTS`.
+/// The mode that each named kernel supports is known: `HEADSTART_EXPECTS`.
 #[test]
 fn check_predicts_the_mode() {
     let expected = std::env::var("HEADSTART_EXPECTS").ok();
-    // Where it may not work for another reason than the kernel, there is no mode to expect.
+    // If the kernel is not the reason for a failure, there is no mode to expect.
     if expected.is_some() && agent::programs::check::window_refusal().is_some() {
         assert_refused();
         assert_eq!(expected.as_deref(), Some("none"));
@@ -52,8 +52,8 @@ fn check_predicts_the_mode() {
     }
 }
 
-/// On a kernel that seems to be locked down no congestion control of ours can be had: what is left is taken, and why is said
-/// in one line, the same by both.
+/// A kernel that seems to be locked down supports no congestion control of ours. The agent falls
+/// back to first windows, and both give the reason in one line, which is the same.
 #[test]
 fn fallback_with_a_reason_window() {
     let security = Path::new("/sys/kernel/security");
@@ -82,12 +82,13 @@ fn fallback_with_a_reason_window() {
     let why = says.trim_start_matches("mode window alone: ");
     assert!(said.contains(&format!("first windows alone (mode window): {why}")), "{said}");
     assert!(said.contains("attending to new connections"), "{said}");
-    // Who asks for more by name gets no less.
+    // A mode that is asked for by name is not reduced.
     let (code, says) = check(&locked, &["--mode", "wrap"]);
     assert_eq!(code, 2, "{says}");
 }
 
-/// The kernel's types with one name changed, as by a kernel to come: where the shell that is returned has put them.
+/// The kernel's types with one renamed name, as in a future kernel. Returns the path at which the
+/// returned shell command puts them.
 fn renamed(name: &str) -> String {
     let mut types = std::fs::read("/sys/kernel/btf/vmlinux").unwrap();
     let wanted: Vec<u8> = [&[0], name.as_bytes(), &[0]].concat();
@@ -98,8 +99,9 @@ fn renamed(name: &str) -> String {
     format!("mount -o bind {} /sys/kernel/btf/vmlinux", file.display())
 }
 
-/// What a kernel renames is named, and takes along what uses it: a function of one congestion control that one, CUBIC's all
-/// of them, and first windows are left; a field that everything uses everything.
+/// A renamed item of the kernel is named, and disables the parts that use it. A function of one
+/// congestion control disables that one. CUBIC's functions disable all of them, and leave first
+/// windows. A field that everything uses disables everything.
 #[test]
 fn renamed_by_the_kernel_and_named() {
     let Some(_hosts) = Hosts::new(Mode::Cubic) else { return };

@@ -1,5 +1,5 @@
-//! Two hosts behind an emulated link, or, on a kernel without TUN devices, two addresses of one; a server in a cgroup that
-//! tells how each connection begins; an agent that attends to it.
+//! Two hosts behind an emulated link or, on a kernel without TUN devices, two addresses of one
+//! host. A server in a cgroup reports how each connection starts, and an agent hooks it.
 
 use crate::bed::{Agent, PATIENCE, stock_first_visits, timeout_of, window_of};
 use crate::memory::Memory;
@@ -17,7 +17,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, thread};
 
-/// What an agent is asked for, and what connections get.
+/// Mode of the agent, and the congestion control that connections get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Cubic,
@@ -44,7 +44,8 @@ impl Mode {
         }
     }
 
-    /// Why this kernel has it not, as far as its types tell: what they do not show is for tests to fail of.
+    /// The reason why this kernel lacks the mode, as far as its types show. If they do not show it,
+    /// tests are to fail.
     fn absence(self) -> Option<String> {
         match self {
             Self::Cubic => agent::programs::check::refusal(ControlChoice::Cubic),
@@ -70,26 +71,26 @@ struct Link {
     _emulation: Emulation,
 }
 
-/// Hosts, a cgroup, and nobody else who tests agents meanwhile.
+/// Hosts and a cgroup, with a lock that excludes other tests of agents.
 pub(crate) struct Hosts {
     network: Network,
     cgroup: Cgroup,
     _alone: Flock<File>,
 }
 
-/// How a connection began at the server's end, and whether all bytes came as they were sent.
+/// The start of a connection at the server's end, and whether all bytes were delivered correctly.
 #[derive(Clone, Debug)]
 pub(crate) struct Visit {
     /// Its congestion control.
     pub(crate) control: String,
     /// Its window before anything was sent, segments.
     pub(crate) window: u32,
-    /// How long it would have waited for an answer as it was asked.
+    /// The retransmission timeout when the request arrives.
     pub(crate) timeout: Duration,
 }
 
 impl Hosts {
-    /// `None`, having said so, where it cannot be, or the kernel does not allow `mode`.
+    /// `None`, with a note, if it cannot be set up, or the kernel does not support `mode`.
     pub(crate) fn new(mode: Mode) -> Option<Self> {
         if let Some(why) = mode.absence() {
             test_support::skipped(why);
@@ -107,8 +108,8 @@ impl Hosts {
         }
     }
 
-    /// A memory ages in round trips. Between two addresses of one host these are so short that a pause of two seconds would
-    /// leave little of it: there it does not age.
+    /// A memory ages in round trips. Between two addresses of one host these are so short that a
+    /// pause of two seconds would leave little of it: there it does not age.
     pub(crate) fn agent(&self, mode: Mode, more: &[&str]) -> Agent {
         let ageless: &[&str] = if self.has_link() { &[] } else { &["--half-life", "4000000000"] };
         let arguments = stock_first_visits(&[&mode.options(), ageless, more].concat());
@@ -162,9 +163,10 @@ impl Hosts {
         stream
     }
 
-    /// Between two addresses of one host round trips are what the machine takes to be done: as long as all that is queued,
-    /// so that hardly one fits another. There the memory is told one, a longer one from visit to visit; windows stay as they
-    /// were learnt.
+    /// Keeps the memory of use between two addresses of one host. Round trips there are only the
+    /// machine's own work, as long as all that is queued, so one hardly fits another. Therefore the
+    /// test writes a round trip into the memory, a longer one from visit to visit; windows stay as
+    /// they were learnt.
     pub(crate) fn settle_round_trip(&self, visit: usize) {
         if let Network::Loopback { .. } = self.network {
             let told_us = [200, 600, 2000, 6000, 20_000, 60_000][visit % 6];
@@ -182,7 +184,8 @@ impl Hosts {
     }
 }
 
-/// Over a connection that is open: all the answer, which has to be what the server makes of so many bytes.
+/// Asks over an open connection and reads the whole answer, which has to be the server's content of
+/// that size.
 pub(crate) fn ask(stream: &mut TcpStream, bytes: u64) -> Visit {
     begin(stream, bytes);
     finish(stream, bytes)
@@ -207,7 +210,7 @@ pub(crate) fn finish(stream: &mut TcpStream, bytes: u64) -> Visit {
     }
 }
 
-/// FNV-1a of 64 bits, which takes each byte and its place into account.
+/// FNV-1a of 64 bits, which depends on each byte and its position.
 fn fingerprint(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)
@@ -244,7 +247,8 @@ fn answer(mut stream: TcpStream) {
     }
 }
 
-/// 20 Mbit/s, 40 ms, a queue of 100 packets; where there are no TUN devices, two addresses of one host.
+/// 20 Mbit/s, 40 ms, a queue of 100 packets; where there are no TUN devices, two addresses of one
+/// host.
 fn network() -> io::Result<Network> {
     let addresses = Addresses::numbered(12);
     let link = Duplex::symmetric(crate::bed::link_of(20, 40, 100));

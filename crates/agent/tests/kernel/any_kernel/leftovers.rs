@@ -1,4 +1,4 @@
-//! What ends leaves nothing behind, and the next one starts as if nothing had been.
+//! An agent that ends leaves nothing behind, and the next one starts as if there had been none.
 
 use super::hosts::{Hosts, Mode, begin, finish};
 use crate::bed::{Agent, until};
@@ -22,7 +22,8 @@ fn programs() -> BTreeSet<u32> {
     ours.map(|program| program.id).collect()
 }
 
-/// By an agent so far, what a test before may have left included.
+/// Number of congestion controls that an agent has removed so far, including leftovers of earlier
+/// tests.
 fn times_taken_away(agent: &Agent) -> usize {
     agent.said().matches("took away hs_").count()
 }
@@ -53,7 +54,8 @@ fn nothing_left_after_sigterm_window() {
     assert_ends_clean(Mode::Window);
 }
 
-/// Killed in the middle of a transfer, which goes on to its last byte; new connections are stock; the next agent works.
+/// Killed in the middle of a transfer, which goes on to its last byte; new connections are stock;
+/// the next agent works.
 fn assert_outlived(mode: Mode) {
     let Some(hosts) = Hosts::new(mode) else { return };
     let before = programs();
@@ -97,7 +99,7 @@ fn kill_9_window() {
     assert_outlived(Mode::Window);
 }
 
-/// What a service does before its agent starts, with more rights than that has.
+/// A service runs `tidy` before its agent starts, with more rights than the agent has.
 #[test]
 fn tidy_after_kill_9_wrap() {
     let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
@@ -118,7 +120,7 @@ fn tidy_after_kill_9_wrap() {
     assert_eq!(times_taken_away(&agent), taken, "{}", agent.said());
 }
 
-/// Whoever runs already stays.
+/// The agent that runs already stays.
 #[test]
 fn second_agent_refused_wrap() {
     let Some(hosts) = Hosts::new(Mode::Cubic) else { return };

@@ -1,4 +1,4 @@
-//! What is remembered outlives the agent in its file, and a connection of the next one starts by it.
+//! The memory outlives the agent in its file, and a connection under the next agent starts by it.
 
 use super::hosts::{Hosts, Mode};
 use nix::sys::signal::Signal;
@@ -21,7 +21,8 @@ fn assert_remembers(mode: Mode) {
     let known = agent.paths()[0].clone();
     assert_eq!((known.prefix, known.window), (taught.prefix, taught.window));
     assert!(known.age_s >= taught.age_s, "{known:?}, before {taught:?}");
-    // Of several, as in `warm`: round trips of a slow machine do not always fit the memory.
+    // One of several visits is enough, as in `warm`: round trips of a slow machine do not always
+    // fit the memory.
     for closed in 1..=12 {
         hosts.settle_round_trip(closed as usize);
         hosts.visit(server, 30_000);

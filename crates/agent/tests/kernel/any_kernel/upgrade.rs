@@ -19,8 +19,8 @@ impl Drop for Visits<'_> {
     }
 }
 
-/// What runs ends with all its bytes, the memory stays, and nobody opens unattended meanwhile. Before Linux 6.4 it is refused, and
-/// the agent that runs goes on.
+/// Open connections end with all their bytes, the memory stays, and every connection that opens
+/// meanwhile is hooked. Before Linux 6.4 an upgrade is refused, and the running agent goes on.
 fn assert_taken_over(mode: Mode) {
     let Some(hosts) = Hosts::new(mode) else { return };
     let mut agent = hosts.agent(mode, &[]);
@@ -61,7 +61,7 @@ fn assert_taken_over(mode: Mode) {
     drop(running);
     eprintln!("{mode:?}: {unattended} of {opened} connections opened unattended during 3 upgrades");
     assert_eq!(unattended, 0, "of {opened}");
-    // Each end of a connection is heard by one of them.
+    // The close of each connection is reported to one of the two agents.
     agent.wait_for_closed(2 + opened);
     assert!(agent.paths()[0].window >= remembered.min(10), "{:?}", agent.paths());
     let visit = hosts.visit(server, 30_000);

@@ -11,10 +11,11 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-/// On a slow machine round trips are now and then too long, or too short, for the memory to be taken.
+/// Number of visits. On a slow machine some round trips are too long, or too short, to fit the
+/// memory.
 const VISITS: usize = 12;
 
-/// A visit has gone, and what it taught is known.
+/// Makes a visit, and waits until its sample is in memory.
 fn visit(hosts: &Hosts, agent: &Agent, server: SocketAddr, bytes: u64) -> super::hosts::Visit {
     let closed = agent.closed();
     let visit = hosts.visit(server, bytes);
@@ -22,8 +23,8 @@ fn visit(hosts: &Hosts, agent: &Agent, server: SocketAddr, bytes: u64) -> super:
     visit
 }
 
-/// Repeated visits, until one begins with more than the stock ten segments. A session's first window is only given as it
-/// sends.
+/// Repeated visits, until one begins with more than the stock ten segments. A session's first
+/// window is only given as it sends.
 fn assert_begins_warm(hosts: &Hosts, agent: &Agent, mode: Mode, family: Domain) {
     let server = hosts.serve(family);
     for bytes in [30_000, 200_000] {
@@ -51,7 +52,8 @@ fn assert_begins_warm(hosts: &Hosts, agent: &Agent, mode: Mode, family: Domain) 
         let seen = u64::from(last.window);
         match mode {
             Mode::Session => {}
-            // A start that comes late asks the memory anew, and of round trips of microseconds that has aged since.
+            // A late start looks up the memory once more, which has aged since by round trips of
+            // microseconds.
             _ if !hosts.has_link() => assert!(windows <= seen, "{windows}, {last:?}"),
             _ => assert_eq!(seen, windows, "{last:?}"),
         }
@@ -94,8 +96,9 @@ fn warm_start_ipv6_window() {
     assert_warm(Mode::Window, Domain::IPV6);
 }
 
-/// After silence the kernel takes its window back, half of it for each timeout that has passed (tcp_cwnd_restart): told by `cwnd_event`, and the start of sending by that or,
-/// since Linux 7.1, by an operation of its own.
+/// After silence the kernel takes its window back: it halves it for each timeout that has passed
+/// (tcp_cwnd_restart). The kernel reports that by `cwnd_event`, and the start of sending by the
+/// same or, since Linux 7.1, by an operation of its own.
 #[test]
 fn restart_after_idle_cubic() {
     let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
@@ -104,7 +107,7 @@ fn restart_after_idle_cubic() {
     visit(&hosts, &agent, server, 200_000);
     let closed = agent.closed();
     let mut stream = hosts.open(server);
-    // Twice each of the round trips that are told where there is no link.
+    // Twice each of the round trips that the test writes into the memory without a link.
     for request in 0..12 {
         hosts.settle_round_trip(request);
         let timeout = ask(&mut stream, 200_000).timeout;
@@ -124,7 +127,7 @@ fn restart_after_idle_cubic() {
 const SIZE: i32 = 0x7e00;
 
 sockopt_impl!(
-    /// What an application says of the transfer that comes next.
+    /// Size of the transfer that comes next.
     Size,
     SetOnly,
     libc::IPPROTO_TCP,
@@ -132,7 +135,8 @@ sockopt_impl!(
     u32
 );
 
-/// Applications are heard where a congestion control of ours can heed what they say, and nowhere else.
+/// Applications' hints are accepted where a congestion control of ours can apply them, and nowhere
+/// else.
 fn assert_hears(mode: Mode, hears: bool) {
     let Some(hosts) = Hosts::new(mode) else { return };
     let listener = hosts.cgroup().run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
@@ -157,8 +161,8 @@ fn socket_options_window() {
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// BBR is there from the start, or is a module that somebody loads while the agent runs; by `HEADSTART_BBR_MODULE`, a file,
-/// where it is not built in.
+/// BBR is built in, or is a module that is loaded while the agent runs. `HEADSTART_BBR_MODULE`
+/// names the module's file in that case.
 #[test]
 fn warm_start_ipv4_bbr() {
     let Some(hosts) = Hosts::new(Mode::Cubic) else { return };
@@ -176,7 +180,7 @@ fn warm_start_ipv4_bbr() {
     let gives = |agent: &Agent| agent.status().congestion_controls.contains(&"hs_bbr".to_owned());
     assert!(!gives(&agent));
     assert!(Command::new("insmod").arg(module).status().unwrap().success());
-    // Whether it can be had shows when it is there.
+    // Only the loaded module shows whether it can be wrapped.
     if let Err(why) = HsControl::Bbr.found() {
         until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
         test_support::skipped(why);

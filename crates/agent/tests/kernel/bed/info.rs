@@ -1,11 +1,12 @@
-//! What the kernel tells of a connection.
+//! The kernel's information on a connection.
 
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use std::net::TcpStream;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// What every kernel tells of a connection: the first 104 bytes of `struct tcp_info` (include/uapi/linux/tcp.h).
+/// Information that every kernel gives on a connection: the first 104 bytes of `struct tcp_info`
+/// (include/uapi/linux/tcp.h).
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(unreachable_pub, reason = "the macro below asks for it")]
@@ -31,7 +32,7 @@ pub(crate) fn window_of(stream: &TcpStream) -> u32 {
     nix::sys::socket::getsockopt(stream, TcpInfo).unwrap().snd_cwnd
 }
 
-/// How long this end waits for an answer before it sends again.
+/// The retransmission timeout of this end.
 pub(crate) fn timeout_of(stream: &impl AsFd) -> Duration {
     let info = nix::sys::socket::getsockopt(stream, TcpInfo).unwrap();
     Duration::from_micros(info.rto_us.into())

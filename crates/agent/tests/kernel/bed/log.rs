@@ -1,4 +1,4 @@
-//! What the link has carried, packet by packet.
+//! Log of the link, packet by packet.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ impl Delivered {
     }
 }
 
-/// What the emulation logs, line by line.
+/// Log of the emulation, line by line.
 #[derive(Clone, Default)]
 pub(super) struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -38,7 +38,7 @@ impl Write for Log {
 }
 
 impl Log {
-    /// What the link has delivered of the server, but for the first so many packets.
+    /// Packets of the server that the link has delivered, without the first `after` ones.
     pub(super) fn sent_by_server(&self, after: usize) -> Vec<Delivered> {
         let written = self.0.lock().unwrap();
         let rows = written.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
@@ -46,7 +46,7 @@ impl Log {
         rows.filter(|packet| packet.direction == "down").skip(after).collect()
     }
 
-    /// What it says so far is said no more.
+    /// Discards the log so far.
     pub(super) fn forget(&self) {
         self.0.lock().unwrap().clear();
     }

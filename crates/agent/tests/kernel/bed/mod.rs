@@ -1,7 +1,7 @@
-//! Two hosts, the link between them, a server in a cgroup, and an agent that attends to it.
+//! Two hosts, the link between them, a server in a cgroup, and an agent that hooks it.
 //!
-//! `program` is the agent's process, `server` what listens, `info` what the kernel tells of a connection, `log` what the
-//! link has carried, `time` how long things take.
+//! Module `program` has the agent's process, `server` the servers, `info` the kernel's information
+//! on a connection. Module `log` has the link's packets, and `time` measures times.
 
 mod info;
 mod log;
@@ -47,12 +47,12 @@ pub(crate) struct Bed {
 }
 
 impl Bed {
-    /// 20 Mbit/s, 80 ms, a queue of 100 packets. `None`, having said so, where it cannot be.
+    /// 20 Mbit/s, 80 ms, a queue of 100 packets. `None`, with a note, if it cannot be set up.
     pub(crate) fn new() -> Option<Self> {
         Self::over(link_of(20, 80, 100))
     }
 
-    /// The same over another link, both ways. What fails though nothing is missing fails the test.
+    /// A bed over `link`, both ways. If nothing is missing, a failure fails the test.
     pub(crate) fn over(link: LinkConfig) -> Option<Self> {
         if let Some(why) = agent::programs::check::refusal(ControlChoice::Cubic) {
             test_support::skipped(why);
@@ -90,7 +90,7 @@ impl Bed {
         Agent::start(self.cgroup.path(), control, &stock_first_visits(arguments))
     }
 
-    /// An agent that gives CUBIC, and a server that it attends to.
+    /// An agent that sets `hs_cubic`, and a server that it hooks.
     pub(crate) fn attended(&self) -> (Agent, Server) {
         (self.agent(&[]), self.serve(Domain::IPV4, None))
     }
@@ -101,19 +101,19 @@ impl Bed {
         self.serve_at(self.address(family), control)
     }
 
-    /// The same, whose application wants no more than so many bytes a second of each connection.
+    /// A server whose application limits each connection to `rate` bytes a second.
     pub(crate) fn serve_at_most(&self, rate: u32) -> Server {
         let listener = self.listen(64);
         nix::sys::socket::setsockopt(&listener, server::MaxPacingRate, &rate).unwrap();
         server::accept(listener)
     }
 
-    /// The same that writes the head of an answer by itself.
+    /// A server that writes the head of an answer by itself.
     pub(crate) fn serve_in_pieces(&self) -> Server {
         server::accept_in_pieces(self.listen(64), 300)
     }
 
-    /// The same in a cgroup below that of the agent.
+    /// A server in a cgroup below the agent's.
     pub(crate) fn serve_below(&self, family: Domain) -> Server {
         self.serve_in(&self.below, self.address(family), None)
     }
@@ -123,7 +123,7 @@ impl Bed {
         self.below.path()
     }
 
-    /// The same at an address of the server's.
+    /// A server at another address of the server's host.
     pub(crate) fn serve_at(&self, address: SocketAddr, control: Option<&str>) -> Server {
         self.serve_in(&self.cgroup, address, control)
     }
@@ -132,7 +132,7 @@ impl Bed {
         server::accept(self.listen_in(cgroup, address, control, 1024))
     }
 
-    /// Something in the cgroup that listens, for whoever accepts: so many connections may wait for that.
+    /// A listening socket in the cgroup; `backlog` connections may wait to be accepted.
     pub(crate) fn listen(&self, backlog: i32) -> TcpListener {
         let namespace = self.server.namespace();
         namespace.set_sysctl("net.core.somaxconn", &backlog.to_string()).unwrap();
@@ -150,7 +150,8 @@ impl Bed {
         self.server.namespace().run(listen).unwrap().unwrap()
     }
 
-    /// One in the cgroup, too, on the client's host: another network namespace at the other end of the same path.
+    /// A server in the cgroup, but on the client's host: another network namespace at the other end
+    /// of the same path.
     pub(crate) fn serve_from_client(&self) -> Server {
         let address = SocketAddr::new(self.client.addresses().v4.into(), 0);
         let listen = || self.cgroup.run(|| server::listen(address, None, 64)).flatten();
@@ -166,7 +167,7 @@ impl Bed {
         finish(&mut stream, bytes);
     }
 
-    /// The cgroup that the agent attends to.
+    /// The cgroup that the agent hooks.
     pub(crate) fn cgroup(&self) -> &Path {
         self.cgroup.path()
     }
@@ -209,7 +210,7 @@ impl Bed {
         self.ask(connect, bytes)
     }
 
-    /// Connections that the server's host has opened by data in a SYN (TCPFastOpenPassive of netstat).
+    /// Connections that the server's host opened by data in a SYN (`TCPFastOpenPassive`).
     pub(crate) fn fast_opened(&self) -> u64 {
         let read = || std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap();
         let text = self.server.namespace().run(read).unwrap();
@@ -234,8 +235,7 @@ impl Bed {
         self.ask(|| TcpStream::connect(address), bytes)
     }
 
-    /// The same from a port. When the client closes the connection it resets it, so the port is
-    /// free at once.
+    /// Opens from a port. A close at the client resets the connection, so the port is free at once.
     pub(crate) fn open_from(&self, port: u16, server: &Server, bytes: u64) -> TcpStream {
         let (from, to) = (SocketAddr::new([0; 4].into(), port), server.address());
         let connect = || {
@@ -249,15 +249,15 @@ impl Bed {
         self.ask(connect, bytes)
     }
 
-    /// The same over one that an application in the agent's cgroup opens.
+    /// Opens from an application in the agent's cgroup.
     pub(crate) fn open_attended(&self, server: &Server, bytes: u64) -> TcpStream {
         let address = server.address();
         let connect = || self.cgroup.run(|| TcpStream::connect(address)).flatten();
         self.ask(connect, bytes)
     }
 
-    /// So many connections that an application in the agent's cgroup opens at once: they, and how long it takes until all are
-    /// open.
+    /// Opens `count` connections at once from an application in the agent's cgroup. Returns them,
+    /// and the time until all are open.
     pub(crate) fn open_together(
         &self,
         server: &Server,
@@ -277,7 +277,7 @@ impl Bed {
         })
     }
 
-    /// A connection to it that an application opens in the agent's cgroup, or in that below it: its SYN is on the way.
+    /// Starts a connection from the agent's cgroup, or the one below: its SYN is on the way.
     pub(crate) fn begin_to_open(&self, server: &Server, is_below: bool) -> Socket {
         let cgroup = if is_below { &self.below } else { &self.cgroup };
         let connect = || cgroup.run(|| begin_to_open(server.address())).flatten();
@@ -292,17 +292,17 @@ impl Bed {
         stream
     }
 
-    /// From the SYN until all has arrived.
+    /// Time from the SYN until everything is delivered.
     pub(crate) fn visit(&self, server: &Server, bytes: u64) -> Duration {
         timed(|| finish(&mut self.open(server, bytes), bytes)).0
     }
 
-    /// The same of an application in the agent's cgroup.
+    /// Time of a visit by an application in the agent's cgroup.
     pub(crate) fn visit_attended(&self, server: &Server, bytes: u64) -> Duration {
         timed(|| finish(&mut self.open_attended(server, bytes), bytes)).0
     }
 
-    /// Over a connection that is open: from the request until all has arrived.
+    /// Time over an open connection from the request until everything is delivered.
     pub(crate) fn again(stream: &mut TcpStream, bytes: u64) -> Duration {
         timed(|| {
             request(stream, bytes);
@@ -324,9 +324,10 @@ impl Bed {
         address
     }
 
-    /// An application in the agent's cgroup, on the server's host, sends so many bytes to a [`Self::sink`], until all have arrived.
+    /// An application in the agent's cgroup, on the server's host, sends `bytes` to a
+    /// [`Self::sink`], and waits until all are delivered.
     pub(crate) fn upload(&self, to: SocketAddr, bytes: usize) {
-        // Whose it is shows when it is made; who waits for it to open holds nobody else up.
+        // The making of a socket determines its cgroup: the connect can wait without the lock.
         let make = || {
             self.cgroup.run(|| Socket::new(Domain::for_address(to), Type::STREAM, None)).flatten()
         };
@@ -338,7 +339,7 @@ impl Bed {
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);
     }
 
-    /// What a command prints in the server's cgroup and namespace; `None`, having said so, without the program.
+    /// Output of a command in the server's cgroup and namespace; `None` without the program.
     pub(crate) fn run(&self, command: &[String]) -> Option<String> {
         let join =
             format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.cgroup.path().display());
@@ -367,22 +368,22 @@ impl Bed {
         before
     }
 
-    /// What the link has delivered of the server, but for the first so many packets.
+    /// Packets of the server that the link has delivered, without the first `after` ones.
     pub(crate) fn sent_by_server(&self, after: usize) -> Vec<Delivered> {
         self.log.sent_by_server(after)
     }
 
-    /// What one packet in a hundred exceeded, since this was asked last, in being handed over late.
+    /// Scheduling delay of packets since the last call, 99th percentile.
     pub(crate) fn lateness(&self) -> units::Duration {
         self.emulation.take_lateness().p99()
     }
 
-    /// What the log says so far is said no more.
+    /// Discards the log so far.
     pub(crate) fn forget_log(&self) {
         self.log.forget();
     }
 
-    /// What the server's namespace gives sockets that do not choose.
+    /// Sets the congestion control that sockets of the server's namespace get by default.
     pub(crate) fn set_default_control(&self, control: &str) {
         let namespace = self.server.namespace();
         namespace.set_sysctl("net.ipv4.tcp_congestion_control", control).unwrap();
@@ -411,7 +412,7 @@ pub(crate) fn link_of(mbps: u64, rtt_ms: u64, queue: u32) -> LinkConfig {
     LinkConfig::new(Rate::from_mbps(mbps), delay, QueueLimit::Packets(queue)).unwrap()
 }
 
-/// `None`, having said so, where a machine lacks the right to it, TUN devices, or cgroups that can be written to.
+/// `None`, with a note, without the right, TUN devices, or cgroups that can be written to.
 fn unless_missing<T>(made: io::Result<T>) -> Option<T> {
     let error = match made {
         Ok(made) => return Some(made),
@@ -455,7 +456,7 @@ impl Bed {
         }))
     }
 
-    /// The same of visits of which none finds anything remembered; what the last has left is.
+    /// Fastest of some visits without a memory; the last one leaves its memory.
     pub(crate) fn fastest_cold_visit(
         &self,
         agent: &Agent,
@@ -468,11 +469,11 @@ impl Bed {
         }))
     }
 
-    /// Some visits of 200 kB that begin warm: the fastest took one flight, and none fell back. `cold` is what one took without
-    /// a memory, to be shown beside it.
+    /// Makes some visits of 200 kB with warm starts: the fastest took one flight, and none fell
+    /// back. `cold` is a visit's time without a memory, printed for comparison.
     pub(crate) fn assert_one_flight(&self, agent: &Agent, server: &Server, cold: Duration) {
         let warm = self.fastest_visit(agent, server, (4, 200_000));
-        // Two round trips of 80 ms, and 139 packets take 83 ms at 20 Mbit/s: 243 ms if all go in one flight.
+        // Two round trips of 80 ms, and 83 ms for 139 packets at 20 Mbit/s: 243 ms in one flight.
         assert!(warm >= Duration::from_millis(240), "{warm:?}");
         assert!(warm < Duration::from_millis(320), "{warm:?}, cold {cold:?}");
         eprintln!("200 kB: cold {cold:?}, warm {warm:?}");
@@ -480,13 +481,14 @@ impl Bed {
     }
 }
 
-/// Of a path of 20 Mbit/s what it carries is known, by flights of so many segments.
+/// The agent knows the rate of a path of 20 Mbit/s, by flights of `flights` segments.
 pub(crate) fn assert_knows_rate(agent: &Agent, flights: u32) {
     let rate = agent.paths().first().and_then(|path| path.rate_mbps).expect("two flights agree");
     // 1448 of 1500 bytes are data.
     let carried = 20.0 * 1448.0 / 1500.0;
     let (least, most) = match flights {
-        // They come in within 5.4 ms, of which half a millisecond of lateness is a tenth: two that agree may differ by an eighth.
+        // They are delivered within 5.4 ms, of which half a millisecond of scheduling delay is a
+        // tenth: two that agree may differ by an eighth.
         ..20 => (0.89, 1.125),
         // Gaps are within 3 % of the link's (decision 14), and the shorter of two is taken.
         _ => (0.97, 1.06),

@@ -1,4 +1,4 @@
-//! The agent's process, and what it is asked.
+//! The agent's process, and questions to it.
 
 use super::time::until;
 use agent::interface::control_socket;
@@ -14,13 +14,13 @@ use std::thread::sleep;
 use std::time::Duration;
 use std::{env, mem, process};
 
-/// The agent's program: where it was built, or where it lies on a machine that it was brought to.
+/// Path of the agent's program: the built one, or a copy on another machine (`HEADSTART_AGENT`).
 pub(crate) fn binary() -> PathBuf {
     let built = || env!("CARGO_BIN_EXE_headstart-agent").into();
     env::var_os("HEADSTART_AGENT").map_or_else(built, PathBuf::from)
 }
 
-/// How long it may take to end when it is asked to, and how often it is looked whether it has.
+/// Time for an agent to end after it is asked to, and interval at which the test looks.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 
@@ -28,14 +28,14 @@ const GLANCE: Duration = Duration::from_millis(5);
 pub(crate) struct Agent {
     command: Command,
     child: Child,
-    /// Those that it has followed, should they not end.
+    /// Agents that it has replaced, in case they do not end.
     before: Vec<Child>,
     socket: PathBuf,
     log: PathBuf,
 }
 
 impl Agent {
-    /// Attends to a cgroup when it comes back; keeps nothing and holds nothing out unless told to.
+    /// Hooks a cgroup; without options to the contrary it keeps no state and has no control group.
     pub(crate) fn start(cgroup: &Path, control: &str, arguments: &[&str]) -> Self {
         static AGENTS: AtomicU32 = AtomicU32::new(0);
         let number = AGENTS.fetch_add(1, Ordering::Relaxed);
@@ -57,13 +57,14 @@ impl Agent {
         agent
     }
 
-    /// As it was started, after it has ended.
+    /// Starts the agent again with the same options, after it has ended.
     pub(crate) fn start_again(&mut self) {
         self.child = self.command.spawn().unwrap();
         self.wait_until_ready();
     }
 
-    /// Another process takes over, of `program` with the same options; the one before has ended by then.
+    /// Another process takes over, of `program` with the same options; the one before has ended by
+    /// then.
     pub(crate) fn upgrade(&mut self, program: &Path) {
         let log = File::options().append(true).open(&self.log).unwrap();
         let mut command = Command::new(program);
@@ -80,8 +81,8 @@ impl Agent {
         assert!(status.success(), "{}", self.said());
     }
 
-    /// The agent starts its program's file anew, which takes over; that process is this one's from now on. Signals and ends of it
-    /// are not told here.
+    /// The agent starts its program's file, which takes over; that process is this one's from now
+    /// on. Its signals and its end are not observed here.
     pub(crate) fn renew(&mut self) -> u32 {
         let before = self.child.id();
         self.signal(Signal::SIGUSR2);
@@ -98,7 +99,7 @@ impl Agent {
         new
     }
 
-    /// What a process says that is to take over with these options beside, and fails.
+    /// Output of a process that is to take over with these further options, and fails.
     pub(crate) fn fail_to_upgrade(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(binary());
         command.args(self.command.get_args()).arg("--take-over").args(arguments);
@@ -145,7 +146,7 @@ impl Agent {
         }
     }
 
-    /// Whether windows had been left alone.
+    /// Arms the agent; returns whether windows had been stopped.
     pub(crate) fn arm(&self) -> bool {
         match self.ask(&Question::Arm) {
             AgentAnswer::Armed(was_off) => was_off,
@@ -153,7 +154,7 @@ impl Agent {
         }
     }
 
-    /// Waits until so many connections have closed: what they taught is known from then on.
+    /// Waits until `count` connections have closed: the memory has learnt from them then.
     pub(crate) fn wait_for_closed(&self, count: u64) {
         until("connections have closed", || self.closed() >= count);
     }
@@ -170,7 +171,7 @@ impl Agent {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
-    /// What it has said so far, for people.
+    /// Its output so far, for messages.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
@@ -181,12 +182,12 @@ impl Agent {
         nix::sys::signal::kill(child, signal).unwrap();
     }
 
-    /// Until it has ended by itself.
+    /// Waits until the agent ends without a signal.
     pub(crate) fn wait(&mut self) {
         assert!(self.child.wait().unwrap().success(), "{}", self.said());
     }
 
-    /// Where it is asked.
+    /// Its control socket.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
@@ -200,7 +201,8 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Asked first: where the child runs the agent in a container, the kill would leave the agent behind.
+        // A SIGTERM comes first: if the child runs the agent in a container, the kill would leave
+        // the agent behind.
         let child = Pid::from_raw(self.child.id().cast_signed());
         let _ = nix::sys::signal::kill(child, Signal::SIGTERM);
         for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {

@@ -1,4 +1,4 @@
-//! What serves: as many bytes as it is asked for, after the name of its congestion control.
+//! Servers that send the name of their congestion control, and then the requested number of bytes.
 
 use nix::{libc, setsockopt_impl, sockopt_impl};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
-/// Asks a server for so many bytes.
+/// Asks a server for `bytes`.
 pub(crate) fn request(stream: &mut TcpStream, bytes: u64) {
     stream.write_all(&bytes.to_be_bytes()).unwrap();
 }
@@ -25,12 +25,12 @@ pub(crate) fn control_of(stream: &mut TcpStream) -> String {
     String::from_utf8(name.to_vec()).unwrap().trim_end_matches('\0').to_owned()
 }
 
-/// Whether a congestion control of that name is `hs_cubic`, or what that begins with.
+/// Whether this is the name of `hs_cubic`, or of the congestion control for its start.
 pub(crate) fn is_upon_cubic(name: &str) -> bool {
     ["hs_cubic", "hs_cubic_start"].contains(&name)
 }
 
-/// Reads so many bytes.
+/// Reads `bytes`.
 pub(crate) fn read(stream: &mut TcpStream, bytes: u64) {
     let got = io::copy(&mut stream.take(bytes), &mut io::sink()).unwrap();
     assert_eq!(got, bytes);
@@ -55,7 +55,7 @@ sockopt_impl!(
 );
 
 sockopt_impl!(
-    /// What is written first goes with the SYN.
+    /// The first write goes with the SYN.
     FastOpenConnect,
     SetOnly,
     libc::IPPROTO_TCP,
@@ -63,7 +63,7 @@ sockopt_impl!(
     i32
 );
 
-/// What is written to it first goes with the SYN.
+/// Sends the first write to it with the SYN.
 pub(super) fn connects_fast(socket: &Socket) -> io::Result<()> {
     Ok(nix::sys::socket::setsockopt(socket, FastOpenConnect, &1)?)
 }
@@ -100,12 +100,12 @@ pub(super) fn accept(listener: TcpListener) -> Server {
     accept_in_pieces(listener, usize::MAX)
 }
 
-/// The same that writes so many bytes of an answer first, and then the others.
+/// A server that writes the first `head` bytes of an answer, and then the rest.
 pub(super) fn accept_in_pieces(listener: TcpListener, head: usize) -> Server {
     let address = listener.local_addr().unwrap();
     let same = listener.try_clone().unwrap().into();
     thread::spawn(move || {
-        // Until it is to stop.
+        // Serves until the socket is shut down.
         for stream in listener.incoming().map_while(Result::ok) {
             thread::spawn(move || answer(stream, head));
         }
@@ -139,7 +139,7 @@ pub(super) fn listen(
     listen_by(Protocol::TCP, address, control, backlog)
 }
 
-/// The same by another protocol that applications use like TCP.
+/// A listening socket of another protocol that applications use like TCP.
 pub(super) fn listen_by(
     protocol: Protocol,
     address: SocketAddr,

@@ -1,11 +1,11 @@
-//! How long things take, and waiting for them.
+//! Measures times, and waits for events.
 
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A machine that tests is busy: nothing is given up on earlier. One that is emulated (`tools/kernels/init`) says itself how
-/// many seconds it takes, by `HEADSTART_PATIENCE`.
+/// Longest wait for an event, since the machine may be busy. An emulated machine
+/// (`tools/kernels/init`) sets it in seconds by `HEADSTART_PATIENCE`.
 pub(crate) static PATIENCE: LazyLock<Duration> =
     LazyLock::new(|| {
         let told = std::env::var("HEADSTART_PATIENCE").ok();
@@ -26,7 +26,7 @@ pub(crate) fn median<T: Ord>(values: impl Iterator<Item = T>) -> T {
     values.swap_remove(values.len() / 2)
 }
 
-/// How long a job takes, and what it gives.
+/// Runs a job and returns its time and its result.
 #[expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 pub(crate) fn timed<T>(job: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();

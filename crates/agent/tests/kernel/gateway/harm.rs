@@ -1,5 +1,6 @@
-//! What gateways cost that fail: stopped, killed over and over, cut off, late, or lying. No connection fails. None takes longer than with
-//! an agent that has no gateway, beside which each is measured. A lie costs one transfer, as the agent's own stale memory does.
+//! The cost of failing gateways: stopped, killed over and over, cut off, late, or lying. No
+//! connection fails. None takes longer than with an agent that has no gateway, with which each is
+//! compared. A lie costs one transfer, as the agent's own stale memory does.
 
 use super::liar::{Liar, Lies};
 use super::of_gateways;
@@ -16,12 +17,12 @@ use test_support::calmly;
 
 /// Longer no connection may take than one of an agent alone.
 const HARMLESS: f64 = 1.01;
-/// As late as no answer is of use to the connection that it was for.
+/// Delay of an answer that is too late for the connection that it was for.
 const LATE: Duration = Duration::from_secs(1);
-/// A gateway that is killed lives so long each time, which is more than an agent takes to come back.
+/// Lifetime of a gateway that is killed over and over: more than an agent takes to reconnect.
 const LIVES: Duration = Duration::from_millis(400);
 
-/// What is wrong with a gateway.
+/// Fault of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     /// There is no gateway to ask.
@@ -32,9 +33,9 @@ enum Trouble {
     LateAnswers,
     /// All bytes take a second each way.
     FarAway,
-    /// No byte gets through, after the agent had connected, and nobody is told.
+    /// No byte gets through after the agent has connected, and neither end is notified.
     CutOff,
-    /// It is killed, and started again, so many times.
+    /// It is killed, and started again, this number of times.
     Killed(u32),
 }
 
@@ -59,7 +60,7 @@ impl Trouble {
     }
 }
 
-/// What is true of the bed's path.
+/// A correct estimate of the bed's path.
 fn right() -> Estimate {
     Estimate {
         window: 100 * 1448,
@@ -114,7 +115,7 @@ impl InTrouble {
         agent
     }
 
-    /// Whether more visits are wanted, however many there were.
+    /// Whether more visits are needed, whatever their number: the trouble lasts.
     fn goes_on(&self) -> bool {
         matches!(&self.gateway, Troubled::Killed(killer) if killer.is_at_work())
     }
@@ -123,7 +124,7 @@ impl InTrouble {
 /// Kills a gateway and starts it again.
 struct Killer {
     options: Vec<String>,
-    /// How often it still is to be killed.
+    /// Number of kills that are left.
     left: Arc<AtomicU32>,
     is_over: Arc<AtomicBool>,
     process: Option<GatewayProcess>,
@@ -171,8 +172,8 @@ impl Drop for Killer {
     }
 }
 
-/// Times of visits to servers that know nothing of the visitor: at least so many, and as many as the trouble lasts. A visit that
-/// fails panics.
+/// Times of visits to servers that know nothing of the visitor: at least the given number, and as
+/// many as the trouble lasts. A failed visit panics.
 fn first_visits(
     bed: &Bed,
     server: &Server,
@@ -203,13 +204,13 @@ fn a_gateway_in_trouble_slows_no_connection_down() {
         {
             let time = visits(trouble);
             let over = time.as_secs_f64() / alone.as_secs_f64();
-            // Where a gateway has answered in time between two deaths, a visit is faster.
+            // A visit is faster if a gateway has answered in time between two deaths.
             assert!(over <= HARMLESS, "{trouble:?}: {time:?}, alone {alone:?}");
         }
     });
 }
 
-/// Each trouble beside an agent alone, before and after it, since the machine's own work comes and goes.
+/// Each trouble beside an agent alone, before and after it, since the machine's own load changes.
 #[test]
 #[ignore = "measures, for ten minutes: `make test-gateway-harm`"]
 fn measured_harm_of_gateways_in_trouble() {
@@ -264,7 +265,7 @@ fn a_lie_costs_one_transfer_and_ends_none() {
         until("the liar answers", || of_gateways(&agent).gateway.is_some());
         let first = bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
-        // What the agent has learnt itself by now it believes, and no gateway for as long.
+        // By now the agent uses its own sample, and ignores gateways while it is fresh.
         let later = fastest((0..2).map(|_| bed.visit(&server, 200_000)));
         agent.wait_for_closed(3);
         eprintln!("alone {alone:?}, with the lie {first:?}, later {later:?}");
@@ -285,7 +286,7 @@ fn nonsense_of_a_gateway_changes_nothing() {
             Estimate { min_rtt_us: 0, ..right() },
             Estimate { min_rtt_us: u64::MAX, ..right() },
             Estimate { window: u64::MAX, ..right() },
-            // By a clock that is wrong.
+            // Ages by a wrong clock.
             Estimate { age_ms: u64::MAX, ..right() },
             Estimate { age_ms: 10 * 365 * 86_400_000, ..right() },
             Estimate { min_rtt_us: 1, confidence: f32::NAN, ..right() },
@@ -295,7 +296,7 @@ fn nonsense_of_a_gateway_changes_nothing() {
         let agent = bed.agent(&liar.options().iter().map(String::as_str).collect::<Vec<_>>());
         until("the liar answers", || of_gateways(&agent).gateway.is_some());
         for visit in 1..=visits as u64 {
-            // What the agent has learnt itself is no lie.
+            // The agent's own sample is no lie.
             agent.forget(None);
             bed.visit(&server, 30_000);
             agent.wait_for_closed(visit);

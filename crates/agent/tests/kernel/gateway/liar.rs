@@ -1,4 +1,5 @@
-//! A gateway that answers when and what a test wants: late, or what is not so. It has a good certificate.
+//! A gateway with answers and delays that a test chooses: late, or wrong. It has a valid
+//! certificate.
 
 use super::running::{SiteFolder, any_port};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
@@ -20,18 +21,18 @@ use tonic::{Request, Response, Status, Streaming};
 /// Updates come so often.
 const TELLS_EVERY: Duration = Duration::from_millis(10);
 
-/// What it says.
+/// Its answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lies {
-    /// Each answer comes so late.
+    /// Delay of each answer.
     pub(super) late: Duration,
-    /// Of each network that is asked for; one after the other, and again.
+    /// Estimates for each network that is asked for; one after the other, and again.
     pub(super) estimates: Vec<Estimate>,
     /// Asked to forget everything, all the time.
     pub(super) has_all_forgotten: bool,
 }
 
-/// Such a gateway; ends when it goes.
+/// The lying gateway; ends when it is dropped.
 pub(super) struct Liar {
     files: SiteFolder,
     address: String,
@@ -64,7 +65,7 @@ impl Liar {
         Self { files, address: told.recv().unwrap(), end: Some(end), thread: Some(thread) }
     }
 
-    /// What an agent has to be told of it.
+    /// Options of an agent that uses it.
     pub(super) fn options(&self) -> Vec<String> {
         self.files.options(&self.address)
     }
@@ -79,7 +80,7 @@ impl Drop for Liar {
 
 type Replies<T> = ReceiverStream<Result<T, Status>>;
 
-/// What `reply` makes of each message, after `late` each.
+/// Passes each message to `reply`, after `late` each.
 fn each<I: Send + 'static, O: Send + 'static>(
     mut messages: Streaming<I>,
     late: Duration,

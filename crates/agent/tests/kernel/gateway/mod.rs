@@ -1,5 +1,5 @@
-//! A site: the agent asks a real gateway of a network as the SYN comes, so the first connection of all from there starts
-//! warm; and what becomes of connections when the gateway is gone.
+//! A site: the agent asks a real gateway for a network when the SYN arrives, so even the first
+//! connection from there starts warm. Also, connections go on when the gateway is gone.
 
 mod harm;
 mod liar;
@@ -32,8 +32,9 @@ fn network(bed: &Bed) -> IpNet {
     IpNet::new(bed.client.addresses().v4.into(), 24).unwrap().trunc()
 }
 
-/// A handshake of 80 ms, the request's half round trip and the answer's: 160 ms and, at 20 Mbit/s, 13 ms for 30 kB and headers. A
-/// cold start sends 10 of the 21 segments first, and the others a round trip later.
+/// A handshake of 80 ms, the request's half round trip and the answer's: 160 ms and, at 20 Mbit/s,
+/// 13 ms for 30 kB and headers. A cold start sends 10 of the 21 segments first, and the others a
+/// round trip later.
 const WARM: Duration = Duration::from_millis(200);
 
 #[test]
@@ -69,7 +70,8 @@ fn what_no_server_knows_starts_cold_and_teaches_the_others() {
         assert_eq!(of_gateways(&first).none, 1);
         until("the gateway hears of it", || of_gateways(&first).reports_taken >= 1);
         drop(first);
-        // Another server: an agent that knows nothing. There is one machine's memory at a time in the kernel, so it comes later.
+        // Another server: an agent that knows nothing. There is one machine's memory at a time in
+        // the kernel, so it comes later.
         let second = asking(&bed, &gateway);
         assert_eq!(second.paths().len(), 0);
         bed.visit(&server, 30_000);
@@ -79,8 +81,8 @@ fn what_no_server_knows_starts_cold_and_teaches_the_others() {
     });
 }
 
-/// A rate that is too low paces first flights, which then arrive as they left, and measure nothing. An agent that told it back would
-/// confirm it for ever.
+/// A rate that is too low paces first flights, which then keep their spacing, and measure nothing.
+/// An agent that reported it back would confirm it for ever.
 #[test]
 fn what_a_gateway_has_told_is_not_told_back_to_it() {
     calmly(|| {
@@ -149,8 +151,8 @@ fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
     });
 }
 
-/// On the server's host: a gateway that has seen a transfer to the visitor, which nobody attended to, and an agent that it
-/// answers.
+/// On the server's host: a gateway that has observed a transfer to the visitor, which no agent
+/// hooked, and an agent that it answers.
 fn beside_a_seeing_gateway(bed: &Bed) -> (Server, Gateway, Agent) {
     let server = bed.serve(Domain::IPV4, None);
     let gateway = Gateway::seeing(bed.server.namespace(), server.address().port());
@@ -163,7 +165,8 @@ fn beside_a_seeing_gateway(bed: &Bed) -> (Server, Gateway, Agent) {
     (server, gateway, agent)
 }
 
-/// On the server's host: a gateway that sees its packets, and the agent. Nobody else has reported anything of the visitor.
+/// On the server's host: a gateway that observes its packets, and the agent. Nothing else has
+/// reported on the visitor.
 #[test]
 fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as_they_come() {
     calmly(|| {
@@ -178,7 +181,8 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
     });
 }
 
-/// Also on a connection that is open already, where a server takes its window back after a silence.
+/// Notifications also come for an open connection, whose window the server's kernel resets after a
+/// silence.
 #[test]
 fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence() {
     calmly(|| {
@@ -187,14 +191,15 @@ fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence()
         let mut stream = bed.open(&server, 1000);
         crate::bed::finish(&mut stream, 1000);
         until("the SYN is told of", || of_gateways(&agent).arrivals == 1);
-        // At once again: nothing is told.
+        // A second request at once is not reported.
         Bed::again(&mut stream, 1000);
         agent.forget(None);
         std::thread::sleep(Duration::from_millis(800));
         assert_eq!((of_gateways(&agent).arrivals, agent.paths().len()), (1, 0));
         Bed::again(&mut stream, 1000);
         until("the request is told of", || of_gateways(&agent).arrivals == 2);
-        // The connection is open and has taught nobody: what is known is the gateway's.
+        // The connection is open and has taught no agent: the path in memory comes from the
+        // gateway.
         assert_eq!(agent.paths().len(), 1);
     });
 }
@@ -235,8 +240,8 @@ fn an_answer_that_does_not_fit_the_round_trip_is_not_used() {
     });
 }
 
-/// The physical limit of a first visit: the handshake, the way there and back, and all packets, full ones but for the last, on the
-/// link one after the other.
+/// The physical limit of a first visit: the handshake, the way there and back, and all packets,
+/// full ones but for the last, on the link one after the other.
 fn limit_of(mbps: u64, rtt: Duration, bytes: u64) -> Duration {
     const MSS: u64 = 1448;
     const HEADERS: u64 = 52;
@@ -244,8 +249,9 @@ fn limit_of(mbps: u64, rtt: Duration, bytes: u64) -> Duration {
     rtt * 2 + Duration::from_micros(on_the_wire * 8 / mbps)
 }
 
-/// What a gateway gains: visits to servers that know nothing of the visitor, each after one to another server of the site,
-/// beside visits to a server that was visited before, and beside cold ones. Prints a table for docs/gateway.
+/// Gain of a gateway. Each visit to a server that knows nothing of the visitor follows one to
+/// another server of the site. It is compared with visits to a server that was visited before, and
+/// with cold ones. Prints a table for docs/gateway.
 #[test]
 #[ignore = "measures, for minutes: `make measure-gateway`"]
 fn measured_gain_of_a_site() {
@@ -259,7 +265,8 @@ fn measured_gain_of_a_site() {
         bed.widen_receive_window();
         let server = bed.serve(Domain::IPV4, None);
         for bytes in [30_000, 200_000] {
-            // Each size has a gateway of its own: one that has seen the smaller one would answer the first visit of the larger.
+            // Each size has a gateway of its own: one that has seen the smaller one would answer
+            // the first visit of the larger.
             let gateway = Gateway::start();
             let agent = asking(&bed, &gateway);
             let visit = |forgets: bool| {

@@ -1,4 +1,5 @@
-//! TCP options that tell of paths: the agent writes them, and a gateway reads them off the wire. The agent knows no gateway here.
+//! TCP options that report paths: the agent writes them, and a gateway reads them off the wire. The
+//! agent knows no gateway here.
 
 use super::running::Gateway;
 use crate::bed::{Agent, Bed, until};
@@ -33,7 +34,8 @@ fn a_gateway_reads_off_the_wire_what_an_agent_without_a_gateway_has_learnt() {
         let known =
             gateway.tenant.memory().estimate(gateway.site.clock.now(), visitor, None).unwrap();
         eprintln!("{known:?}");
-        // Slow start from ten segments: the third flight has 40, and 69 of 139 segments are left for it.
+        // Slow start from ten segments: the third flight has 40, and 69 of 139 segments are left
+        // for it.
         assert!(known.window >= 20 * 1448, "{known:?}");
         let min_rtt = known.min_rtt.expect("measured").as_micros();
         assert!((80_000..95_000).contains(&min_rtt), "{known:?}");
@@ -60,7 +62,8 @@ fn an_agent_that_is_not_asked_for_it_writes_no_option() {
     });
 }
 
-/// What tshark shows of segments that have an option of kind 254 while `job` is done: flags, length of payload, the option's bytes.
+/// Segments with an option of kind 254 that tshark shows while `job` is done: flags, length of
+/// payload, the option's bytes.
 fn captured<T>(bed: &Bed, name: &str, job: impl FnOnce() -> T) -> (T, Option<Vec<String>>) {
     let file = env::temp_dir().join(format!("headstart-{name}-{}.pcap", std::process::id()));
     let mut command = Command::new("tcpdump");
@@ -115,7 +118,7 @@ fn the_option_is_in_one_fin_and_in_no_syn_as_tshark_shows() {
     });
 }
 
-/// Of two networks one loses each first FIN, as one would whose boxes drop options that they do not know.
+/// One of two networks loses each first FIN, like a middlebox that drops unknown options.
 #[test]
 fn a_network_that_chokes_on_options_is_left_alone_and_no_other() {
     calmly(|| {
@@ -132,7 +135,8 @@ fn a_network_that_chokes_on_options_is_left_alone_and_no_other() {
         }
         let three = OptionCounts { written: 3, choked: 3, ..OptionCounts::default() };
         assert_eq!(counts(&agent), three);
-        // Nothing is written there, so nothing of it can be lost: a FIN is lost all the same and says nothing more.
+        // Nothing is written there, so no option can be lost. A FIN is lost all the same, but that
+        // proves nothing.
         visit(4, "203.0.113.4:40000", true);
         assert_eq!(counts(&agent), OptionCounts { spared: 1, ..three });
         visit(5, "198.51.100.7:40000", false);

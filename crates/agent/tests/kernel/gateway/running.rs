@@ -1,4 +1,5 @@
-//! Real gateways for tests: in this process, whose memory the test sees, and in one of its own, which it can kill.
+//! Real gateways for tests: one in this process, whose memory the test sees, and one in a process
+//! of its own, which the test can kill.
 
 use crate::bed::until;
 use emulator::Namespace;
@@ -28,7 +29,7 @@ pub(super) struct SiteFolder {
 }
 
 impl SiteFolder {
-    /// Of a gateway at `address`; port 0: whichever is free.
+    /// Files of a gateway at `address`; with port 0, at a free one.
     #[expect(clippy::disallowed_methods, reason = "certificates begin now")]
     pub(super) fn new(address: SocketAddr) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -52,7 +53,7 @@ impl SiteFolder {
         self.folder.join(name).display().to_string()
     }
 
-    /// What an agent has to be told of the gateway at `address`.
+    /// Options of an agent that uses the gateway at `address`.
     pub(super) fn options(&self, address: &str) -> Vec<String> {
         let files = [("ca", "ca.pem"), ("certificate", "agent.pem"), ("key", "agent.key")];
         let files = files.map(|(key, name)| [format!("--gateway-{key}"), self.file(name)]);
@@ -75,7 +76,7 @@ pub(super) fn any_port() -> SocketAddr {
 pub(super) struct Gateway {
     files: SiteFolder,
     pub(super) address: String,
-    /// What it knows, and what it counts.
+    /// Its memory and its counters.
     pub(super) tenant: Arc<Tenant>,
     pub(super) site: Arc<GatewaySite>,
     /// Interfaces that its observer misses, if it has one.
@@ -94,12 +95,12 @@ impl Gateway {
         Self::seeing_by(namespace, "any", port, ("", ""))
     }
 
-    /// The same of one interface.
+    /// A gateway that observes one interface.
     pub(super) fn seeing_interface(namespace: &Namespace, interface: &str) -> Self {
         Self::seeing_by(namespace, interface, 80, ("", ""))
     }
 
-    /// The same that believes the TCP options of this address, and nothing else.
+    /// A gateway that accepts the TCP options of this address, and nothing else.
     pub(super) fn believing(namespace: &Namespace, server: SocketAddr) -> Self {
         let servers = format!("passive = false\noption-servers = [\"{}/32\"]\n", server.ip());
         Self::seeing_by(namespace, "any", server.port(), ("collect = [\"option\"]\n", &servers))
@@ -143,22 +144,23 @@ impl Gateway {
         self.files.file(name)
     }
 
-    /// What an agent has to be told of it.
+    /// Options of an agent that uses it.
     pub(super) fn options(&self) -> Vec<String> {
         self.options_at(&self.address)
     }
 
-    /// The same of a way to it.
+    /// Options of an agent that reaches it by another address.
     pub(super) fn options_at(&self, address: &str) -> Vec<String> {
         self.files.options(address)
     }
 
-    /// As another server of the site: it has lost something at this window on the way to this network.
+    /// Reports as another server of the site: it has lost a segment at this window on the way to
+    /// this network.
     pub(super) fn teach(&self, network: IpNet, window: u64, min_rtt: Duration) {
         self.teach_rate(network, window, min_rtt, 0);
     }
 
-    /// The same with a rate, bits a second; 0: not measured.
+    /// Reports also a rate, bits a second; 0: not measured.
     pub(super) fn teach_rate(&self, network: IpNet, window: u64, min_rtt: Duration, rate: u64) {
         let config = ClientConfig {
             gateways: vec![self.address.clone()],
@@ -204,7 +206,7 @@ impl Gateway {
         runtime.block_on(self.tenant.forget(self.site.clock.now(), network))
     }
 
-    /// It goes away, and whoever it speaks with is told.
+    /// It ends, and its peers are notified.
     pub(super) fn stop(&mut self) {
         if let Some(end) = self.end.take() {
             let _ = end.send(());
@@ -281,12 +283,12 @@ impl GatewayProcess {
         self.files.options(&self.address.to_string())
     }
 
-    /// Until it listens.
+    /// Starts the gateway again, and waits until it listens.
     pub(super) fn start_again(&mut self) {
         let test = "gateway::running::is_a_gateway_for_another_test";
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", test, "--ignored", "--quiet"]).env(CONFIG, &self.files.config);
-        // It ends when nobody holds the other end any more.
+        // It ends when the other end of its standard input closes.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn().unwrap());
         until("the gateway listens", || TcpStream::connect(self.address).is_ok());
@@ -313,7 +315,7 @@ fn is_a_gateway_for_another_test() {
     let Some(config) = env::var_os(CONFIG) else { return };
     let (end, ended) = oneshot::channel();
     thread::spawn(move || {
-        // Until the test that has started it is gone.
+        // The gateway runs until the test that has started it is gone.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = end.send(());
     });

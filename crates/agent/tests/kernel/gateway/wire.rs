@@ -1,5 +1,5 @@
-//! The way to a gateway, which can be cut and made long: bytes between two sockets. Whoever is cut off is not told, as where
-//! a network has failed.
+//! A connection to a gateway that can be cut or delayed: it passes bytes between two sockets. A cut
+//! notifies neither end, like a failed network.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a cut wire is whole again.
+/// Interval at which a cut wire looks whether it is whole again.
 const GLANCE: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// To what listens at `end`.
+    /// A wire to the server at `end`.
     pub(super) fn to(end: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -43,7 +43,7 @@ impl Wire {
         Self { address, state }
     }
 
-    /// Nothing gets through from now on, and nobody is told; or all does again.
+    /// Cuts the wire without notifying either end, or joins it again.
     pub(super) fn cut(&self, is_cut: bool) {
         self.state.is_cut.store(is_cut, Ordering::Relaxed);
     }
@@ -58,7 +58,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         self.state.is_over.store(true, Ordering::Relaxed);
-        // Whoever accepts wakes up and sees it.
+        // The connection wakes up the accepting thread, which sees the flag.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -79,7 +79,7 @@ fn wait_until_whole(state: &State) {
     }
 }
 
-/// Until either end is over.
+/// Carries bytes until either end closes.
 #[expect(clippy::disallowed_methods, reason = "a wire is as long as real time says")]
 fn carry(mut from: TcpStream, mut to: TcpStream, state: &Arc<State>) {
     let (send, under_way) = mpsc::channel::<(Instant, Vec<u8>)>();

@@ -1,5 +1,6 @@
-//! `headstart analyze --access-log`: what a gateway that remembers networks would have to keep for a server, and whom it
-//! would help (Zhang, Qiu & Keshav 2000 §5.2), from the server's access log.
+//! `headstart analyze --access-log`: reads a server's access log. It shows what a gateway that
+//! remembers networks would have to keep for that server, and which visitors it would help (Zhang,
+//! Qiu & Keshav 2000 §5.2).
 
 mod page;
 mod summary;
@@ -13,12 +14,12 @@ use page::LogPage;
 use serde::Serialize;
 use std::path::Path;
 
-/// What a log says.
+/// Findings of a log.
 #[derive(Serialize)]
 struct AccessLogFindings {
     /// Lines.
     lines: u64,
-    /// Of these, lines that could not be read.
+    /// Number of those that could not be read.
     unread_lines: u64,
     /// Requests of images, which are left out as in the paper.
     images: u64,

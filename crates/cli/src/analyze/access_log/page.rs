@@ -1,4 +1,5 @@
-//! `--access-log --report`: what a log says as one HTML page, with Figures 6 and 7 of Zhang, Qiu & Keshav 2000.
+//! `--access-log --report`: the findings of a log as one HTML page, with Figures 6 and 7 of Zhang,
+//! Qiu & Keshav 2000.
 
 use super::AccessLogFindings;
 use super::summary::{gaps, networks, words};
@@ -12,7 +13,7 @@ use units::counted;
 pub(super) struct LogPage(PathBuf);
 
 impl LogPage {
-    /// Refuses a place that cannot be written to, and the log itself.
+    /// Refuses a path that cannot be written to, and the log itself.
     pub(super) fn begin(path: &Path, log: &Path) -> Result<Self, Failure> {
         report_file::check(path, [log])?;
         Ok(Self(path.to_owned()))
@@ -29,7 +30,7 @@ fn document(found: &AccessLogFindings) -> Document {
     let sharing = &found.sharing;
     let again = [
         Block::Text(
-            "What is remembered of a network helps the next request of it, if it is not too old. TCP/SPAND takes five minutes."
+            "The memory of a network helps the network's next request, if it is not too old. TCP/SPAND takes five minutes."
                 .to_owned(),
         ),
         Block::Table(gaps(found)),
@@ -67,7 +68,7 @@ fn document(found: &AccessLogFindings) -> Document {
     }
 }
 
-/// What was read, and what of it could not be.
+/// Describes the lines that were read, and the unreadable ones.
 fn lines_read(found: &AccessLogFindings) -> String {
     let lines = counted(found.lines, "line");
     match found.unread_lines {

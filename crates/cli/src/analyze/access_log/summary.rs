@@ -1,4 +1,4 @@
-//! What a log says, in words and two tables.
+//! The findings of a log, in words and two tables.
 
 use super::AccessLogFindings;
 use cmdline::{Failure, stdout};
@@ -97,7 +97,7 @@ pub(super) fn networks(within: &CumulativeDistribution) -> Table {
             Quantity::Text,
             "Networks that asked within five minutes before a request",
         ),
-        Column::new("networks", Quantity::Count, "So many at most"),
+        Column::new("networks", Quantity::Count, "Largest number of networks"),
     ];
     let quantiles = [
         (0.5, "half of the time"),

@@ -1,5 +1,5 @@
-//! The time-sequence plot of a connection, as tcptrace draws it: data, ACKs, the edges of both windows, and
-//! retransmissions by kind.
+//! The time-sequence plot of a connection, as tcptrace draws it: data, ACKs, the ends of both
+//! windows, and retransmissions by kind.
 
 use super::worst::{RecordedConnection, SequenceEvent};
 use report::{
@@ -70,7 +70,7 @@ fn figure(recorded: &RecordedConnection) -> Figure {
     let first = events.iter().map(at).min().unwrap_or_default();
     let since = |at: Instant| at.saturating_since(first).as_secs_f64();
     let top = events.iter().map(highest).max().unwrap_or(1) as f64 * HEADROOM;
-    // An edge far above all data would press the data flat.
+    // A window's end far above all data would press the data flat.
     let within = |edge: u64| if edge as f64 <= top { edge as f64 } else { f64::NAN };
     let mut sent = Vec::new();
     let (mut acked, mut receive, mut window) = (Vec::new(), Vec::new(), Vec::new());

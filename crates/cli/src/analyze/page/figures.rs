@@ -1,5 +1,5 @@
-//! The figures of the papers, of this capture: Balakrishnan et al. 1998 (Table 3, Figures 2 to 10), and Zhang, Qiu &
-//! Keshav 2000 (Figures 6 and 7).
+//! The figures of the papers, of this capture: Balakrishnan et al. 1998 (Table 3, Figures 2 to 10),
+//! and Zhang, Qiu & Keshav 2000 (Figures 6 and 7).
 
 use findings::{
     CompressionFindings, CumulativeDistribution, EpochFindings, EpochRow, LossFindings, RatioStep,
@@ -130,7 +130,7 @@ fn warm(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
         ]
     });
     let words = format!(
-        "Of {} connections {} had no transfer that left its first window, and cannot gain. Of the others the first such transfer counts: for \
+        "Out of {} connections {} had no transfer that left its first window, and cannot gain. The first transfer of the others that did counts: for \
          {} the host was known with a larger window, for {} its network. A warm start would spare at most {:.1} s of slow start, of \
          {:.1} s that these transfers took.",
         warm.first_transfers,

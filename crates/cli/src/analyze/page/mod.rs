@@ -1,4 +1,5 @@
-//! `--report`: what was found as one HTML page, with plots, tables that sort, and the worst connections drawn.
+//! `--report`: the findings as one HTML page, with plots, tables that sort, and the worst
+//! connections drawn.
 
 mod connection;
 pub(super) mod figures;
@@ -15,12 +16,12 @@ use worst::{DRAWN, RecordedConnection, WorstConnections};
 /// A report that is to be written.
 pub(super) struct ReportSink {
     path: PathBuf,
-    /// Told what the engine finds.
+    /// Gets the engine's findings.
     pub(super) worst: WorstConnections,
 }
 
 impl ReportSink {
-    /// Refuses a place that cannot be written to, and any of the `inputs`.
+    /// Refuses a path that cannot be written to, and any of the `inputs`.
     pub(super) fn begin<'a>(
         path: &Path,
         inputs: impl IntoIterator<Item = &'a Path>,

@@ -59,7 +59,7 @@ const fn colour(share: TimeShare) -> Colour {
 pub(super) fn section(time: &TimeFindings) -> Section {
     let mut blocks = vec![
         Block::Text(
-            "Each moment of each transfer belongs to one cause. Nothing can remove the path. What the capture does not explain \
+            "Each moment of each transfer has one cause. Nothing can remove the path. Time that the capture does not explain \
              is called unexplained."
                 .to_owned(),
         ),

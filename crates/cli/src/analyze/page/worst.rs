@@ -1,7 +1,8 @@
 //! The connections that a report draws: those that lost the most time to what a sender can change.
 //!
-//! Which they are is known when they are over, so every open connection is recorded: in bounded memory, by leaving out
-//! every second event of long ones, and not at all while too many are open.
+//! They are known only when connections are over, so every open connection is recorded. Memory is
+//! bounded: every second event of long connections is left out, and nothing is recorded while too
+//! many are open.
 
 use findings::{TimeSums, WorstCandidate, WorstList};
 use std::collections::HashMap;
@@ -15,9 +16,10 @@ use units::Instant;
 pub(super) const DRAWN: usize = 20;
 /// Events of a connection; of more, every second is left out.
 const MOST_EVENTS: usize = 4096;
-/// Those of fewer are not thinned for others.
+/// Connections with fewer events are not thinned for others.
 const FEW_EVENTS: usize = 256;
-/// Events of all open connections; beyond, connections that begin are not recorded, and others are thinned.
+/// Limit of events of all open connections. Above it, connections that begin are not recorded, and
+/// others are thinned.
 const MOST_IN_ALL: usize = 1 << 21;
 
 /// Something to be seen in a time-sequence plot. Offsets of the stream: 1 is the first byte.
@@ -25,10 +27,10 @@ const MOST_IN_ALL: usize = 1 << 21;
 pub(super) enum SequenceEvent {
     /// New data.
     Sent { at: Instant, end: u64, bytes: u64 },
-    /// An ACK reached the sender: all below `una` is acknowledged, and the receiver takes, and the congestion window
-    /// lets, what is below the edges.
+    /// An ACK at the sender: all below `una` is acknowledged. The receiver accepts data below
+    /// `receive_edge`, and the congestion window allows data below `window_edge`.
     Acked { at: Instant, una: u64, receive_edge: u64, window_edge: u64 },
-    /// Data that was sent again.
+    /// Retransmitted data.
     Again { at: Instant, start: u64, len: u32, kind: RetransmissionKind },
 }
 
@@ -39,7 +41,7 @@ pub(super) struct RecordedConnection {
     pub(super) sums: TimeSums,
     /// Known when it is over.
     pub(super) summary: ConnectionTrace,
-    /// One of so many events is kept.
+    /// One of this number of events is kept.
     pub(super) step: u32,
     passed: u32,
     /// Retransmissions are most of the events: they are left out as others are.
@@ -52,8 +54,8 @@ impl RecordedConnection {
         self.sums.lost_nanos() as f64 / 1e9
     }
 
-    /// Adds an event; answers by how many there are more, or fewer. Where there is no `room` among all connections, this one is
-    /// thinned, or the event left out.
+    /// Adds an event; returns the change in their number. Where there is no `room` among all
+    /// connections, this one is thinned, or the event left out.
     fn add(&mut self, event: SequenceEvent, room: bool) -> isize {
         let before = self.events.len();
         self.step = self.step.max(1);
@@ -144,7 +146,7 @@ impl TraceSink for WorstConnections {
 
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
         let &SenderSnapshot { at, una, receive_window, cwnd, .. } = point;
-        // A window that nobody knows is drawn where it hides nothing.
+        // An unknown window is drawn where it hides nothing.
         let (receive_edge, window_edge) =
             (una.saturating_add(receive_window.unwrap_or(0)), una.saturating_add(cwnd));
         self.add(sender, SequenceEvent::Acked { at, una, receive_edge, window_edge });
@@ -184,8 +186,8 @@ mod tests {
         SequenceEvent::Again { at: Instant::from_nanos(n), start: n, len: 1, kind }
     }
 
-    /// However many events there are, few are kept; from the first to nearly the last, in order, and no retransmission
-    /// is lost while they are few.
+    /// However many events there are, few are kept; from the first to nearly the last, in order,
+    /// and no retransmission is lost while they are few.
     #[test]
     fn long_connections_are_thinned() {
         let mut recorded = RecordedConnection::default();
@@ -209,11 +211,11 @@ mod tests {
             recorded.add(again(n), true);
         }
         assert!(recorded.events.len() <= MOST_EVENTS, "retransmissions alone");
-        // 200,000 events in half of 4,096 places: one of 64 to 128.
+        // 200,000 events in half of 4,096 entries: one of 64 to 128.
         assert!((64..=128).contains(&recorded.step), "{}", recorded.step);
     }
 
-    /// Connections that have all begun before there are many events: 1,000 with 4,000 each.
+    /// Connections that have all started before there are many events: 1,000 with 4,000 each.
     #[test]
     fn events_of_all_together_are_bounded() {
         let mut worst = WorstConnections::default();
@@ -234,8 +236,8 @@ mod tests {
         assert!(worst.open.values().all(|open| open.events.len() > FEW_EVENTS / 2));
     }
 
-    /// Of 30 connections of which each lost more than the one before, the last 20 are kept, the last first. One that
-    /// lost nothing is not.
+    /// Each of 30 connections lost more than the one before: the last 20 are kept, the last first.
+    /// A connection without loss is not kept.
     #[test]
     fn the_worst_are_kept() {
         let mut worst = WorstConnections::default();

@@ -1,5 +1,5 @@
-//! `--out`: what was found as Parquet tables, row by row as it is final. Nothing is kept in memory but the rows of a
-//! table that are not written yet.
+//! `--out`: the findings as Parquet tables. Each row is written as soon as it is final; memory
+//! holds only the rows that are not written yet.
 
 mod rows;
 mod table;
@@ -33,7 +33,7 @@ pub enum TableName {
     // The name of its file, too.
     #[value(alias = "loss_epochs")]
     LossEpochs,
-    /// A row per ACK that reached a sender: as long as the capture
+    /// A row per ACK at a sender: as long as the capture
     Windows,
 }
 
@@ -90,8 +90,8 @@ pub(super) struct TablesSink {
 }
 
 impl TablesSink {
-    /// Begins `wanted` tables, or all if none is named, in a folder that is made if need be. A folder with other tables is
-    /// refused: tables of one folder are of one run.
+    /// Begins `wanted` tables, or all if none is named, in a folder that is made if need be. A
+    /// folder with other tables is refused: tables of one folder are of one run.
     pub(super) fn begin(folder: &Path, wanted: &[TableName]) -> Result<Self, Failure> {
         fs::create_dir_all(folder)
             .map_err(|why| Failure::input(format!("--out {}: {why}", folder.display())))?;

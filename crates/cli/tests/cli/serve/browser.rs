@@ -1,6 +1,6 @@
-//! A real browser loads a page over a link of 20 Mbit/s and 80 ms: every object arrives as it is on disk,
-//! at times that the path allows. Bounds from above only tell a load that hangs: a browser on a busy
-//! machine takes what time it needs.
+//! A real browser loads a page over a link of 20 Mbit/s and 80 ms: every object arrives as it is on
+//! disk, at times that the path allows. Upper bounds only detect a load that hangs: a browser on a
+//! busy machine takes the time it needs.
 
 use super::{LINE, possible};
 use crate::run::{command, folder};
@@ -55,7 +55,7 @@ fn bitmap(seed: u32) -> Vec<u8> {
     bytes
 }
 
-/// What the page's script has found out; `root` is served under `scheme`.
+/// Findings of the page's script; `root` is served under `scheme`.
 fn load(root: &Path, scheme: &str) -> Value {
     let profile = root.with_file_name("profile");
     let script = format!(
@@ -96,8 +96,9 @@ fn a_browser_loads_a_page_as_it_is_on_disk() {
     }
 }
 
-/// A round trip for the first answer (a browser may have connected before it navigates), one more for
-/// whatever the page names; and what is named cannot be there before the page that names it has begun.
+/// The first answer takes a round trip (a browser may have connected before it navigates), and
+/// objects of the page one more. An object cannot be there before the page that names it has
+/// started.
 fn check_times(report: &Value) {
     let time = |name: &str| report["timing"][name].as_f64().unwrap();
     assert!(time("responseStart") - time("requestStart") >= RTT, "{report:#}");

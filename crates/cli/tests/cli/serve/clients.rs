@@ -21,8 +21,8 @@ fn said(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Over both families: a page, its headers, parts of a file, what is not there, and what is not to be
-/// had.
+/// Over both families: a page, its headers, parts of a file, what is not there, and what is not to
+/// be had.
 #[test]
 fn curl_gets_files_and_nothing_else() {
     if !possible(&["curl"]) {
@@ -58,7 +58,8 @@ fn curl_gets_files_and_nothing_else() {
     assert!(log.contains("HEAD /style.css 200 0 bytes css"), "{log}");
 }
 
-/// A pipe holds 64 KiB: 2 KB for each of 200 responses are more. Whoever reads the log stands still until the client has all.
+/// A pipe holds 64 KiB: 2 KB for each of 200 responses are more. The log's reader stalls until the
+/// client has all responses.
 #[test]
 fn a_log_that_nobody_reads_keeps_no_client_waiting() {
     if !possible(&["curl"]) {
@@ -81,8 +82,8 @@ fn a_log_that_nobody_reads_keeps_no_client_waiting() {
     assert_eq!(log.matches("GET /aaa").count(), 200);
 }
 
-/// A client that goes away in the middle frees what it had, and others are served meanwhile. The file
-/// would take 40 s.
+/// A client that goes away in the middle frees what it had, and others are served meanwhile. The
+/// file would take 40 s.
 #[test]
 fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
     if !possible(&["curl"]) {
@@ -111,8 +112,8 @@ fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
     assert_eq!(lines[0]["event"], "listening");
 }
 
-/// Two downloads of one client under a scheme that shares: one path, and the heavier one is ahead. Both
-/// files are longer than what is looked at, and as large as each other.
+/// Two downloads of one client under a scheme that shares: one path, and the heavier one is ahead.
+/// Both files are longer than what is looked at, and as large as each other.
 #[test]
 fn the_heavier_of_a_clients_downloads_gets_ahead() {
     if !possible(&["curl"]) {

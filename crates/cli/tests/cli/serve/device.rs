@@ -18,7 +18,7 @@ pub(super) struct Machine {
     pub(super) namespace: Namespace,
     server: Child,
     said: BufReader<ChildStderr>,
-    /// What it said first.
+    /// Its first line of output.
     pub(super) line: String,
 }
 
@@ -63,7 +63,7 @@ impl Machine {
         self.namespace.run(devices).unwrap().contains("headstart0:")
     }
 
-    /// Its exit code, and what else it said.
+    /// Its exit code, and the rest of its output.
     pub(super) fn ended(&mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.said.read_to_string(&mut rest).unwrap();
@@ -119,7 +119,8 @@ fn it_says_where_it_is_and_leaves_nothing_behind() {
     }
 }
 
-/// Also where sockets can be bound to addresses that the machine does not have; other addresses are served at.
+/// Also where sockets can be bound to addresses that the machine does not have; other addresses are
+/// served at.
 #[test]
 fn an_address_that_the_machine_has_is_refused() {
     if !possible(&[]) {
@@ -150,9 +151,9 @@ fn an_address_that_the_machine_has_is_refused() {
     }
 }
 
-/// SIGTERM in the middle of a download: it is finished, nothing new is accepted, and the server ends
-/// with success. The file is more than all buffers on the way hold (8 MB in the server, 6 MB in the
-/// kernel), and curl reads it slowly enough to be found in the middle.
+/// SIGTERM in the middle of a download: it is finished, nothing new is accepted, and the server
+/// ends with success. The file is larger than all buffers on the way (8 MB in the server, 6 MB in
+/// the kernel). curl reads it slowly enough to be found in the middle.
 #[test]
 fn what_is_under_way_is_finished() {
     if !possible(&["curl"]) {
@@ -179,7 +180,7 @@ fn what_is_under_way_is_finished() {
     assert!(rest.contains("/large.bin 200 30000000 bytes"), "{rest}");
 }
 
-/// Who does not read is waited for as long as was said.
+/// The server waits for a client that does not read for as long as `--grace` allows.
 #[test]
 fn what_takes_too_long_is_reset() {
     if !possible(&["curl"]) {

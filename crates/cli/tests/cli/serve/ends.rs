@@ -1,4 +1,5 @@
-//! A server for a client behind a link, ended by signals in the middle: nothing of the client's network is left.
+//! A server for a client behind a link, ended by signals in the middle: nothing of the client's
+//! network is left.
 
 use super::{LINE, possible, site};
 use crate::run::command;
@@ -34,7 +35,8 @@ fn soon(what: &str, holds: impl Fn() -> bool) {
     panic!("{what}: not after {LOOKS} looks");
 }
 
-/// A server whose client has had a page, has hidden a process in a session of its own, and waits; its network.
+/// A server whose client has had a page, has hidden a process in a session of its own, and waits;
+/// its network.
 fn start(name: &str) -> (Child, u64) {
     let script = "curl -sS --max-time 30 -o /dev/null $HEADSTART_URL; setsid sleep 86400 & \
                   stat -Lc %i /proc/self/ns/net; exec sleep 86400";

@@ -1,5 +1,5 @@
 //! `headstart serve` with clients of other people: curl, a browser. Real packets need root and TUN
-//! devices, and the programs have to be there; what is missing is said, and the test passes.
+//! devices, and the programs have to be there; a test notes what is missing, and passes.
 
 mod browser;
 mod clients;

@@ -1,4 +1,4 @@
-//! What is wrong is said before anything is set up, and needs no privilege.
+//! Errors are reported before anything is set up, and need no privilege.
 
 use super::site;
 use crate::run::{headstart, stdout};

@@ -1,5 +1,5 @@
-//! Clients on the kernel's sockets that take nothing, or too little: each is freed by the timer that its option sets, while
-//! another goes on.
+//! Clients on the kernel's sockets that take nothing, or too little: each is freed by the timer
+//! that its option sets, while another goes on.
 #![expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 
 use super::device::{Machine, soon};
@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd00, 0x77, 0, 0, 0, 0, 0, 1));
-/// Of the servers here.
+/// Stall time of the servers here.
 const STALL: Duration = Duration::from_secs(2);
-/// What the other client loads again and again, bytes.
+/// Size of the file that the other client loads over and over, bytes.
 const OTHERS: usize = 3_000_000;
-/// The longest that one of those may take: some hundredths of a second, and what a busy machine adds.
+/// The longest that one of those may take: some hundredths of a second, and what a busy machine
+/// adds.
 const SLOW: Duration = Duration::from_millis(1500);
 
 /// A server with a file that no buffer holds, and one for the other client.
@@ -36,7 +37,7 @@ fn serve_folder(root: &Path, options: &[&str]) -> Machine {
     machine
 }
 
-/// No two places near each other are alike.
+/// No two positions near each other are alike.
 fn other_bytes() -> Vec<u8> {
     (0..OTHERS as u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
@@ -49,7 +50,7 @@ fn ask(machine: &Machine, address: IpAddr, path: &str) -> TcpStream {
     stream
 }
 
-/// Reads one answer of so many bytes.
+/// Reads one answer of `len` bytes.
 fn body(stream: &mut TcpStream, len: usize) -> Vec<u8> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -62,8 +63,8 @@ fn body(stream: &mut TcpStream, len: usize) -> Vec<u8> {
     body
 }
 
-/// Loads a file again and again over one connection until told to stop; how often. It is always whole, and
-/// soon there.
+/// Loads a file over and over on one connection until `stop` is set; returns the number of loads.
+/// The file is always whole, and soon there.
 fn go_on(machine: &Machine, stop: &AtomicBool) -> usize {
     let expected = other_bytes();
     let mut stream = ask(machine, V6, "/other.bin");
@@ -88,8 +89,8 @@ fn has(machine: &Machine, peer: SocketAddr) -> bool {
     all.iter().any(|connection| connection["peer"] == peer.to_string())
 }
 
-/// The connection of a client that `behaves` so is freed after one stall at least and two at most, beside another that
-/// goes on; what the client reads afterwards.
+/// The connection of a client that `behaves` so is freed after one stall at least and two at most,
+/// beside another that goes on; what the client reads afterwards.
 fn freed_beside_another(machine: &Machine, mut behaves: impl FnMut(&mut TcpStream)) -> TcpStream {
     let stop = AtomicBool::new(false);
     let mut client = ask(machine, V4, "/large.bin");
@@ -104,7 +105,8 @@ fn freed_beside_another(machine: &Machine, mut behaves: impl FnMut(&mut TcpStrea
         });
         let after = begun.elapsed();
         stop.store(true, Ordering::Relaxed);
-        // Its last data was taken in the moments before, and looks are 50 ms apart, or more on a busy machine.
+        // Its last data was taken in the moments before, and looks are 50 ms apart, or more on a
+        // busy machine.
         let least = STALL - Duration::from_millis(500);
         assert!((least..2 * STALL + Duration::from_secs(2)).contains(&after), "after {after:?}");
         assert!(other.join().unwrap() > 5);
@@ -112,7 +114,7 @@ fn freed_beside_another(machine: &Machine, mut behaves: impl FnMut(&mut TcpStrea
     client
 }
 
-/// What is said of clients that were given up: the server's own counter, and its log.
+/// Checks the traces of dropped clients: the server's own counter, and its log.
 fn assert_given_up(mut machine: Machine) {
     let status = machine.get("http://10.77.0.1/.headstart/status.json");
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
@@ -153,8 +155,8 @@ fn a_client_that_reads_a_byte_a_second_is_freed() {
     assert_given_up(machine);
 }
 
-/// It takes some 100 kB in each stall, far more than a segment: 500 kB are asked for, or what waits, 256 kB at least. Where
-/// nothing is asked for it stays.
+/// The client takes some 100 kB in each stall, far more than a segment. The minimum demands 500 kB,
+/// or the waiting data, 256 kB at least. If there is no minimum, the client stays.
 #[test]
 fn a_client_below_the_least_rate_is_freed() {
     if !possible(&["curl"]) {
@@ -197,7 +199,8 @@ fn a_client_that_vanishes_is_freed() {
     assert_given_up(machine);
 }
 
-/// Who never says what it wants, or half of it, holds its place for as long as --idle allows.
+/// A client that sends no request, or half of one, keeps its connection for as long as --idle
+/// allows.
 #[test]
 fn a_client_that_does_not_ask_is_freed() {
     if !possible(&["curl"]) {

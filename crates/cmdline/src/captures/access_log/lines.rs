@@ -13,15 +13,15 @@ use units::counted;
 const LONGEST: u64 = 1 << 16;
 /// Lines in a row at the beginning that may be wrong; more are another format.
 const TRIED: u64 = 100;
-/// Wrong lines that are told each.
+/// Number of wrong lines that are each reported.
 const TOLD: u64 = 3;
 
-/// What was read.
+/// Counts of a log's lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCounts {
     /// Lines of the log.
     pub lines: u64,
-    /// Of these, lines that could not be read.
+    /// Number of those that could not be read.
     pub wrong: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Updates for a tenant's subscribers: changes of estimates, of which a slow subscriber loses some,
-//! and networks to forget, of which it loses none.
+//! Updates for a tenant's subscribers. A slow subscriber loses some changes of estimates, but no
+//! network to forget.
 
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{Estimate, Network, Update};
@@ -38,8 +38,8 @@ impl ForgetLog {
         self.count += 1;
     }
 
-    /// Returns all but the first `told`. A subscriber that has missed more than are kept forgets
-    /// everything.
+    /// Returns the networks to forget after the first `told` ones. If some of these are no longer
+    /// in the log, returns both address families as a whole, so the subscriber forgets everything.
     fn since(&self, told: u64) -> Vec<IpNet> {
         let missed = usize::try_from(self.count.saturating_sub(told)).unwrap_or(usize::MAX);
         match self.last.len().checked_sub(missed) {
@@ -67,7 +67,8 @@ impl Default for Updates {
 }
 
 impl Updates {
-    /// Returns the updates from now on, after networks that have been `forgotten` lately.
+    /// Returns a receiver of the updates from now on, which first gets the networks that were
+    /// `forgotten` lately.
     pub(crate) fn subscribe(&self, forgotten: Vec<IpNet>) -> UpdateReceiver {
         let log = self.log();
         UpdateReceiver {
@@ -186,7 +187,7 @@ mod tests {
         tell(&updates, 5000);
         updates.forget(network(3));
         assert_eq!(receiver.recv().await, Err(RecvError::Lagged(5002)));
-        // Each is sent once, and later ones in their turn.
+        // Each network is sent once, and later ones follow in order.
         updates.forget(network(4));
         for n in 2..5 {
             assert_eq!(receiver.recv().await, Ok(forget(n)));

@@ -1,7 +1,8 @@
 //! `headstart lab check scripts`: packetdrill's own scripts, unchanged, against a scheme.
 //!
-//! Every script below a folder is read and played. Scripts of the socket layer are counted apart. Of each one that
-//! differs the first difference is printed, with the kernel's reason where it is known (`reasons.rs`).
+//! Every script below a folder is read and played. Scripts of the socket layer have a count of
+//! their own. The output has the first difference of each script that differs, with the kernel's
+//! reason if it is known (`reasons.rs`).
 
 mod reasons;
 
@@ -18,7 +19,8 @@ use units::counted;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckScriptsArgs {
-    /// A folder of packetdrill's scripts, like gtests/net/tcp of a checkout; its subfolders count, too
+    /// A folder of packetdrill's scripts, like gtests/net/tcp of a checkout; its subfolders count,
+    /// too
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Scheme to play scripts against that name none (`headstart schemes`)
@@ -59,7 +61,7 @@ pub(crate) fn appendix() -> Appendix {
 
 const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
-the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and counted \
+the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and summed \
 apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
 MTU. A script holds if all of its assertions can be judged.";
 
@@ -67,12 +69,12 @@ fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
 }
 
-/// What became of a script.
+/// Outcome of a script.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 enum ScriptVerdict {
     Passes,
-    /// All that was judged holds, but not all was judged.
+    /// All judged assertions hold, but not all were judged.
     NotAllAsked {
         /// Assertions about what this TCP does not keep.
         not_asked: usize,
@@ -100,7 +102,7 @@ enum ScriptVerdict {
     },
 }
 
-/// A script and its verdict.
+/// A script and its outcome.
 #[derive(Clone, Debug, Serialize)]
 struct PlayedScript {
     /// Below the folder.
@@ -166,7 +168,8 @@ fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> Scri
                 Ok(report) if report.not_asked == 0 => ScriptVerdict::Passes,
                 Ok(report) => ScriptVerdict::NotAllAsked { not_asked: report.not_asked },
                 Err(mismatch) => {
-                    // The whole path, also from inside the folder; reasons are the kernel's and of its model.
+                    // The whole path, also from inside the folder; reasons are the kernel's and of
+                    // its model.
                     let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
                     let is_linux = !own && args.scheme.name() == DEFAULT_SCHEME;
                     let reason = reasons::of(&path.display().to_string(), &mismatch);
@@ -195,7 +198,7 @@ fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
     match differ {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} differ; docs/scenarios.md says what is known of such scripts",
+            "{n} of {} differ; docs/scenarios.md says what is known of these scripts",
             counted(played.len(), "script")
         ))),
     }
@@ -291,7 +294,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
     Table { columns: columns.into(), rows }
 }
 
-/// What there is to say of a script that does not pass.
+/// Explains why a script does not pass.
 fn explained(played: &PlayedScript) -> String {
     let script = &played.script;
     match &played.verdict {

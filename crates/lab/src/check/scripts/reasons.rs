@@ -1,7 +1,8 @@
-//! Why packetdrill's scripts differ that are known to: what the kernel does there and the model does not.
+//! Known reasons why packetdrill's scripts differ: what the kernel does there and the model does
+//! not.
 //!
-//! A reason belongs to a difference and not to a script. It is told if the line and what happened are those that were
-//! compared with the kernel.
+//! A reason is for a difference and not for a script. It is given if the line and the event are
+//! those that were compared with the kernel.
 
 use script::Mismatch;
 
@@ -25,8 +26,9 @@ const fn known(
     KnownDifference { script, line, message, actual, reason }
 }
 
-/// The kernel's reason for the difference in the script at `path`, if it is known. The kernel's selftests have
-/// packetdrill's scripts too, with underscores for slashes and other lines: of these the reason is a guess, and says so.
+/// The kernel's reason for the difference in the script at `path`, if it is known. The kernel's
+/// selftests have packetdrill's scripts too, with underscores for slashes and other lines: a reason
+/// for them is marked as a guess.
 pub(super) fn of(path: &str, mismatch: &Mismatch) -> Option<String> {
     if let Some(known) = KNOWN.iter().find(|known| path.ends_with(known.script)) {
         let fits = known.line == mismatch.line
@@ -47,7 +49,7 @@ const SEND_BUFFER: &str = "the kernel's send buffer counts memory (`truesize` of
 const SCRIPT_IS_OLDER: &str =
     "Linux 6.18 has a window of 36 here, as the model has; the script is of another kernel";
 const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it learns at once and tries again every 500 ms \
-                           (`TCP_RESOURCE_PROBE_INTERVAL`); the model takes such segments for lost on the way";
+                           (`TCP_RESOURCE_PROBE_INTERVAL`); the model takes these segments for lost on the way";
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
                           each on its own";
 
@@ -55,7 +57,7 @@ const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesi
                               it offers; it also takes a segment whole that begins within the window; the model counts \
                               bytes";
 
-/// What was compared, by script.
+/// Compared differences, by script.
 const KNOWN: &[KnownDifference] = &[
     known(
         "blocking/blocking-write.pkt",
@@ -192,7 +194,7 @@ const KNOWN: &[KnownDifference] = &[
 const SELFTESTS: &[(&str, &str)] = &[
     (
         "packetdrill/tcp_fastopen_server_trigger-rst-reconnect.pkt",
-        "the kernel's reset of `connect(AF_UNSPEC)` offers a window, which nobody can use; the model's has none",
+        "the kernel's reset of `connect(AF_UNSPEC)` offers a window, which is of no use; the model's has none",
     ),
     ("packetdrill/tcp_ooo_rcv_mss.pkt", RECEIVE_MEMORY),
     ("packetdrill/tcp_rcv_big_endseq.pkt", RECEIVE_MEMORY),

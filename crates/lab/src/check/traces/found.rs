@@ -15,11 +15,12 @@ pub(super) struct LabelledFolder {
     pub(super) captures: Vec<PathBuf>,
     /// Its log of labels, which need not be there.
     pub(super) log: PathBuf,
-    /// What of it cannot be read, and why.
+    /// Files that cannot be read, with reasons.
     pub(super) troubles: Vec<String>,
 }
 
-/// The labelled captures of a folder, by name. A folder that cannot be read is one of them, with its trouble.
+/// The labelled captures of a folder, by name. A folder that cannot be read is one of them, with
+/// its trouble.
 pub(super) fn labelled_folders(folder: &Path) -> Result<Vec<LabelledFolder>, Failure> {
     let mut found = Vec::new();
     for path in entries(folder).map_err(Failure::Input)?.into_iter().filter(|path| path.is_dir()) {
@@ -39,7 +40,7 @@ pub(super) fn labelled_folders(folder: &Path) -> Result<Vec<LabelledFolder>, Fai
     Ok(found)
 }
 
-/// What a folder holds, by name; or why it cannot be read.
+/// Entries of a folder, by name; or the reason why it cannot be read.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
@@ -50,7 +51,8 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// `NAME.pcap` of the folder NAME; else all files in the folder that begin as captures do. With them what cannot be read.
+/// `NAME.pcap` of the folder NAME; else all files in the folder that begin as captures do. Returns
+/// also the files that cannot be read.
 fn captures(folder: &Path, name: &str) -> (Vec<PathBuf>, Vec<String>) {
     let named = folder.join(format!("{name}.pcap"));
     if named.is_file() {
@@ -71,7 +73,7 @@ fn captures(folder: &Path, name: &str) -> (Vec<PathBuf>, Vec<String>) {
     (captures, troubles)
 }
 
-/// The file begins as a capture does, whatever its name is. What comes later may be damaged.
+/// Whether the file begins as a capture does, whatever its name is. Its rest may be damaged.
 fn is_capture(file: &Path) -> Result<bool, String> {
     match std::fs::metadata(file) {
         Ok(about) if about.is_file() => {}
@@ -105,8 +107,8 @@ pub(super) struct FoundRetransmission {
 }
 
 impl FoundRetransmission {
-    /// The sequence number is in what was retransmitted. A packet may be several segments that the sending host had its
-    /// network card cut.
+    /// Whether the sequence number is in the retransmitted data. A packet may be several segments
+    /// that the sending host had its network card cut.
     pub(super) const fn has(&self, seq: u32) -> bool {
         let offset = seq.wrapping_sub(self.again.seq);
         offset == 0 || offset < self.again.len

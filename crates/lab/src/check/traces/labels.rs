@@ -9,21 +9,22 @@ use units::{Duration, Instant};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) at: Instant,
-    /// One unit of the last decimal that the label's time has, and no less than a microsecond: times of labels pass
-    /// through floating-point numbers.
+    /// One unit of the last decimal that the label's time has, and no less than a microsecond:
+    /// times of labels pass through floating-point numbers.
     pub(super) resolution: Duration,
     /// Both ends of its connection, the lower one first, if the label names them.
     pub(super) ends: Option<[TcpEnd; 2]>,
     /// Its first sequence number, if the label has one.
     pub(super) seq: Option<u32>,
-    /// Why the sender sent it, as a number; 0 if the label does not say.
+    /// Cause of the retransmission, as a number; 0 if the label has none.
     pub(super) rtype: u32,
     pub(super) class: LabelClass,
 }
 
 impl Label {
-    /// How far the time of a retransmission is from the label's, if the label can mean it: the retransmission is one of
-    /// the same connection, has the label's sequence number, and its time differs by the label's resolution at most.
+    /// Difference between the times of a retransmission and of the label, if the label can mean it.
+    /// That is a retransmission of the same connection with the label's sequence number, whose time
+    /// differs by at most the label's resolution.
     pub(super) fn distance(&self, found: &FoundRetransmission) -> Option<Duration> {
         let (a, b) = (found.again.at, self.at);
         let distance = a.saturating_since(b).max(b.saturating_since(a));
@@ -34,32 +35,32 @@ impl Label {
     }
 }
 
-/// What a log holds.
+/// Content of a log.
 #[derive(Debug, Default)]
 pub(super) struct LabelLog {
     pub(super) labels: Vec<Label>,
     /// Labels that cannot be read, and are left out.
     pub(super) left_out: u64,
-    /// What is wrong with labels: the line's number from 1, and the trouble.
+    /// Faults of labels: the line's number from 1, and the fault.
     pub(super) notes: Vec<(usize, String)>,
 }
 
-/// What a label says of why the sender sent it.
+/// Class of a label: the cause of the retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LabelClass {
-    /// By duplicate ACKs, SACK or FACK, early or not.
+    /// Caused by duplicate ACKs, SACK or FACK, early or not.
     Fast,
-    /// By the timer.
+    /// Caused by the timer.
     Timeout,
-    /// Part of a recovery already begun, by ACKs or by the timer.
+    /// Part of a recovery in progress, started by ACKs or by the timer.
     Begun,
     /// It does not say.
     Unknown,
 }
 
 impl LabelClass {
-    /// Types 1, 14 and 15 are timeouts, 2 to 4, 9 to 13 and 16 fast retransmits of some kind, 5 is a recovery
-    /// already begun.
+    /// Types 1, 14 and 15 are timeouts, 2 to 4, 9 to 13 and 16 fast retransmits of some kind, 5 is
+    /// a recovery in progress.
     const fn of(rtype: u32) -> Self {
         match rtype {
             1 | 14 | 15 => Self::Timeout,
@@ -78,7 +79,8 @@ impl LabelClass {
         }
     }
 
-    /// The kind is one that the label may mean. What follows a timeout belongs to the recovery that it began.
+    /// Whether the label may mean this kind. Retransmissions after a timeout are part of the
+    /// recovery that it started.
     pub(super) const fn agrees_with(self, kind: RetransmissionKind) -> bool {
         use RetransmissionKind::{Fast, Recovery, SlowStart, Timeout};
         match self {
@@ -120,7 +122,7 @@ pub(super) fn read(text: &str) -> Result<LabelLog, String> {
     Ok(log)
 }
 
-/// Where the columns are.
+/// Indices of the columns.
 struct LabelColumns {
     at: usize,
     seq: usize,
@@ -212,7 +214,7 @@ mod tests {
         assert!(read("#fields\tts\tseq\n").unwrap_err().contains("rtype"));
     }
 
-    /// Of four labels the second has no type, and the third and the fourth cannot be read.
+    /// The second of four labels has no type, and the third and the fourth cannot be read.
     #[test]
     fn a_label_that_cannot_be_read_is_left_out_and_named() {
         let log = "#fields\tts\tseq\trtype\n1.5\t7\t1\n2.5\t7\t-\n3.5\n4.5\t7\tx\n5.5\t7\t2\n";

@@ -1,8 +1,8 @@
-//! `headstart lab check traces`: kinds of retransmissions beside the labels of captures that another analyser has
-//! labelled (TCPRS, Swaro 2014).
+//! `headstart lab check traces`: kinds of retransmissions beside the labels of captures that
+//! another analyser has labelled (TCPRS, Swaro 2014).
 //!
-//! A folder has one folder per capture: a capture of any name, and `tcpretransmissions.log`. Labels are evidence, not
-//! proof: the table says where both agree, and `--list` lists where they do not.
+//! A folder has one folder per capture: a capture of any name, and `tcpretransmissions.log`. Labels
+//! are evidence, not proof: the table says where both agree, and `--list` lists where they do not.
 
 mod found;
 mod labels;
@@ -22,7 +22,7 @@ pub(super) struct CheckTracesArgs {
     /// The folder of labelled captures
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// What TCP the servers run, as for `headstart analyze`
+    /// TCP of the servers, as for `headstart analyze`
     #[arg(long, value_name = "NAME", default_value = "linux-sack")]
     sender: String,
     /// List every retransmission on which both do not agree
@@ -84,7 +84,8 @@ pub(super) fn run(args: &CheckTracesArgs) -> Result<(), Failure> {
     agreement.verdict().and(all_read)
 }
 
-/// The labels of a folder. What is wrong with one of them is said. A log that cannot be read is a trouble of the folder.
+/// The labels of a folder. Faults of labels are reported. A log that cannot be read is a fault of
+/// the folder.
 fn read_labels(
     LabelledFolder { log, troubles, .. }: &mut LabelledFolder,
     agreement: &mut Agreement,
@@ -95,7 +96,7 @@ fn read_labels(
         // Captures without retransmissions have no log.
         Err(error) if error.kind() == ErrorKind::NotFound => LabelLog::default(),
         Err(error) => {
-            // A folder that cannot be read is said once.
+            // A folder that cannot be read is reported once.
             if troubles.is_empty() {
                 troubles.push(format!("{}: {error}", log.display()));
             }
@@ -109,7 +110,7 @@ fn read_labels(
     Ok(labels)
 }
 
-/// Where a difference is: the folder, seconds since 1970 and the sequence number.
+/// Position of a difference: the folder, seconds since 1970 and the sequence number.
 fn place(name: &str, at: Instant, seq: Option<u32>) -> String {
     let nanos = at.as_nanos();
     let (seconds, micros) = (nanos / 1_000_000_000, nanos / 1000 % 1_000_000);
@@ -129,7 +130,8 @@ struct Agreement {
     unreadable_labels: u64,
     /// Folders without a capture; their labels are missing.
     without_capture: Vec<String>,
-    /// Folders of which something cannot be read: themselves, their log, or a file that may be a capture.
+    /// Folders that cannot be read completely: themselves, their log, or a file that may be a
+    /// capture.
     unreadable: Vec<String>,
     differences: Vec<String>,
 }
@@ -250,7 +252,7 @@ impl Agreement {
         Ok(())
     }
 
-    /// What could not be read.
+    /// Describes the folders that could not be read.
     fn unread(&self) -> String {
         let folders = counted(self.unreadable.len() as u64, "folder");
         format!("{folders} not read as a whole: {}", self.unreadable.join(", "))

@@ -1,9 +1,9 @@
-//! How long windows, lines and networks are believed: docs/agent/design.md, "Networks" and
-//! "Sharing".
+//! The ages at which windows, lines and networks lose their weight: docs/agent/design.md,
+//! "Networks" and "Sharing".
 
 use super::*;
 
-/// Half of a window is believed after 3000 smoothed round trips of 80 ms, 240 s, whatever the
+/// The estimate of a window is halved after 3000 smoothed round trips of 80 ms, 240 s, whatever the
 /// lowest one is. After 600 s a quarter of 100 has gone half of the way to an eighth: 25 less 6.
 #[test]
 fn a_window_ages_by_its_smoothed_round_trip_and_counts_for_ten_minutes() {
@@ -15,7 +15,7 @@ fn a_window_ages_by_its_smoothed_round_trip_and_counts_for_ten_minutes() {
     assert_eq!([recall(600_000), recall(600_001)], [Ok(19), Err(ColdReason::Old)]);
 }
 
-/// The kernel's clock differs between processors: what seems to lie ahead is not believed.
+/// The kernel's clock differs between processors: a sample from the future is ignored.
 #[test]
 fn nothing_is_believed_of_a_window_of_the_future() {
     let mut lender = Lender::default();
@@ -25,9 +25,9 @@ fn nothing_is_believed_of_a_window_of_the_future() {
     assert_eq!(lender.path(peer(1)).unwrap().aged_window(at(999), &TERMS), 0);
 }
 
-/// A line of half of what is still believed of its network, or of more, is of its kind, and another
-/// line may raise the network again. Less than half holds the network low. Of 138 segments 69 are
-/// believed after 240 s.
+/// A line with at least half of its network's estimate is of its kind, and another line may raise
+/// the network again. A line with less than half holds the network low. The estimate of 138
+/// segments is 69 after 240 s.
 #[test]
 fn only_a_line_of_less_than_half_holds_its_network() {
     for (ms, window, held) in
@@ -86,7 +86,7 @@ fn a_sample_between_two_failures_leaves_them_in_a_row() {
     assert_eq!(window_of(&mut lender, 1), 1);
 }
 
-/// What lacks a window, a smoothed round trip or a lowest one teaches nothing.
+/// A sample without a window, a smoothed round trip or a lowest one teaches nothing.
 #[test]
 fn a_sample_without_a_round_trip_teaches_nothing() {
     let whole = sample(0, 22);
@@ -146,8 +146,8 @@ fn a_release_after_a_round_trip_returns_nothing() {
     assert_eq!(lent(&mut lender, 80, request(1)), None);
 }
 
-/// A reservation returns within a smoothed round trip of 80 ms, queue included: half of it after
-/// 40 ms, the lowest round trip. Of 100 segments 50 and the ten of the stock window are taken then.
+/// A reservation expires within a smoothed round trip of 80 ms, queue included: half of it after 40
+/// ms, the lowest round trip. Then 50 of 100 segments and the ten of the stock window are reserved.
 #[test]
 fn a_reservation_returns_within_a_smoothed_round_trip() {
     let mut lender = Lender::default();

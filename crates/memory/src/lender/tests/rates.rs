@@ -1,4 +1,4 @@
-//! What a path's rate and its threshold make of a window: docs/agent/design.md, "Sharing" and "Slow
+//! Effects of a path's rate and threshold on a window: docs/agent/design.md, "Sharing" and "Slow
 //! start".
 
 use super::*;
@@ -96,7 +96,7 @@ fn a_measured_loss_lowers_the_end_of_slow_start() {
     assert_eq!(end_after(ended(90, 95), false), 90);
 }
 
-/// Slow start is to end beyond the window that it begins with, or is not bounded.
+/// Slow start ends above its first window, or is not bounded.
 #[test]
 fn slow_start_ends_beyond_its_first_window() {
     let mut lender = Lender::default();

@@ -1,9 +1,10 @@
-//! How far one host, or one network, is believed.
+//! Limits of the influence of one host, or one network.
 
 use super::*;
 
-/// Each network weighs as one sample, so n of them have a confidence of n / (n + 4), which has to be a half. They deserve 1 + n / 4
-/// initial windows of 14,600 B, and no more than 32 segments of 1460 B. Their rates are not this network's.
+/// Each network weighs as one sample, so n of them have a confidence of n / (n + 4), which has to
+/// be a half. They allow 1 + n / 4 initial windows of 14,600 B, and no more than 32 segments of
+/// 1460 B. Their rates are not this network's.
 #[test]
 fn too_few_networks_do_not_answer_for_another_and_more_deserve_more() {
     let answer = |networks: u32, reports: u32| {
@@ -39,7 +40,7 @@ fn the_longest_prefix_with_enough_networks_answers() {
     assert_eq!((answer.source, answer.network), (EstimateSource::Neighbours, net("10.1.0.0/16")));
 }
 
-/// Of eight networks two carry 10 kB, a quarter, which the answer has to leave room for.
+/// Two of eight networks carry 10 kB, a quarter, which the answer has to allow for.
 #[test]
 fn what_a_quarter_of_the_neighbours_does_not_carry_is_not_answered() {
     let mut site = memory();
@@ -71,7 +72,8 @@ fn one_host_alone_does_not_say_what_the_neighbours_carry() {
         );
         site.report(at(0), &honest);
     }
-    // However many networks the first host reports, it weighs as three samples beside four. 7 / (7 + 4) = 0.64.
+    // However many networks the first host reports, it weighs as three samples beside four. 7 / (7
+    // + 4) = 0.64.
     let answer = asked(&site).unwrap();
     assert!((11_700..12_400).contains(&answer.window), "{answer:?}");
     assert!((answer.confidence - 0.64).abs() < 0.01, "{answer:?}");
@@ -94,8 +96,8 @@ fn neighbours_answer_beside_few_samples_without_loss() {
     assert!(lost.window < 17_500, "{lost:?}");
 }
 
-/// Of two hosts the answer is at most half as much again as the lower one of theirs, whichever has more samples, or younger ones. With a
-/// third host, two have to say more.
+/// With two hosts the answer is at most one and a half times the lower one of theirs, whichever has
+/// more samples, or younger ones. With a third host, two have to report more.
 #[test]
 fn no_host_alone_raises_an_answer_by_more_than_half() {
     let tell = |site: &mut SiteMemory, second, host, kilobytes| {
@@ -124,7 +126,8 @@ fn a_longer_prefix_of_one_host_raises_no_more() {
     assert_eq!(answer.window, honest.window * 3 / 2);
 }
 
-/// A host that reports without end takes all places while it is alone. What others measured before that gets four of eight.
+/// A host that reports without end takes all slots while it is alone. Others' earlier measurements
+/// get four of eight.
 #[test]
 fn samples_of_others_get_their_places_however_old_they_are() {
     let mut site = memory();
@@ -138,7 +141,7 @@ fn samples_of_others_get_their_places_however_old_they_are() {
     assert_eq!(site.estimate(at(2100), ip("192.0.2.9"), None).unwrap().reporters, 9);
 }
 
-/// Forty windows of each of so many honest hosts, 20 to 28 kB, half of them ended by a loss.
+/// Forty windows of each of `hosts` honest hosts, 20 to 28 kB, half of them ended by a loss.
 fn told_by(hosts: u32, share: f64) -> SiteMemory {
     let mut site = SiteMemory::new(SiteConfig { share, ..SiteConfig::default() });
     for n in 0..40 {
@@ -151,9 +154,10 @@ fn told_by(hosts: u32, share: f64) -> SiteMemory {
     site
 }
 
-/// The bound that `SiteConfig::reporter_share` states: one host among three or more weighs a quarter of all at
-/// most. Without its samples the answer would be one for a share of connections between (s - 1/4) / (3/4) and
-/// s / (3/4), where s is the share wanted: (0.6 - 0.25) / 0.75 = 0.467 and 0.6 / 0.75 = 0.8.
+/// The bound that `SiteConfig::reporter_share` states: one host among three or more weighs a
+/// quarter of all at most. Without its samples the answer would be one for a share of connections
+/// between (s - 1/4) / (3/4) and s / (3/4), for a wanted share s. These are (0.6 - 0.25) / 0.75 =
+/// 0.467 and 0.6 / 0.75 = 0.8.
 #[test]
 fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
     let asked = ip("192.0.2.9");
@@ -171,8 +175,9 @@ fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
     }
 }
 
-/// Losses of many segments count twice, so they use up a host's weight twice as fast: with a sixth of the others' weight, a seventh of all, they
-/// take 2/7 of the share. Six sevenths of all are left to the others, for a share of 1 - (1 - 0.6 - 2/7) / (6/7) = 0.867.
+/// Losses of many segments count twice, so they use up a host's weight twice as fast. With a sixth
+/// of the others' weight, a seventh of all, they take 2/7 of the share. Six sevenths of all are
+/// left to the others, for a share of 1 - (1 - 0.6 - 2/7) / (6/7) = 0.867.
 #[test]
 fn forged_losses_of_many_segments_stay_within_the_bound() {
     let window = |site: &SiteMemory| site.estimate(at(60), ip("192.0.2.9"), None).unwrap().window;

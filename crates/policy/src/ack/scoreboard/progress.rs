@@ -1,4 +1,4 @@
-//! What one ACK changes on the board: how much was delivered, and which deliveries RACK and round trips go by.
+//! Changes of the scoreboard by one ACK: the deliveries, and those that RACK and round trips use.
 
 use super::SentSegment;
 use units::Instant;
@@ -6,13 +6,13 @@ use units::Instant;
 /// The segment whose delivery was learnt last and that was sent last (RFC 8985 §6.2 step 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Newest {
-    /// When it was (last) sent.
+    /// Time at which it was (last) sent.
     pub sent_at: Instant,
     /// Offset one past its end.
     pub end: u64,
     /// It had been sent more than once.
     pub retransmitted: bool,
-    /// Its place among all that was sent on the path, when it was (last) sent.
+    /// Its position in the path's order of sending, when it was (last) sent.
     pub order: u64,
 }
 
@@ -37,20 +37,21 @@ pub struct RepeatedSegments {
     pub end: u64,
 }
 
-/// What one ACK changed on the board.
+/// Changes of the scoreboard by one ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckProgress {
     /// Bytes newly acknowledged cumulatively.
     pub acked: u64,
     /// Bytes newly delivered: cumulative ones not known from SACK before, plus newly SACKed ones.
     pub delivered: u64,
-    /// Of these, bytes of a segment whose rest is still outstanding. Who counts segments counts it when
-    /// it is whole, so that many ACKs of a little each gain nothing (Savage et al. 1999 §2.1).
+    /// Bytes among them of a segment whose rest is still outstanding. A controller that counts
+    /// segments counts it when it is whole, so that many small ACKs gain nothing (Savage et al.
+    /// 1999 §2.1).
     pub partial: u64,
     /// Bytes newly SACKed.
     pub sacked: u64,
-    /// Of the bytes newly SACKed, those of a row of segments, each sent once and not presumed lost, that the ACK told of before
-    /// anything else. Zero if there is no such row.
+    /// Bytes newly SACKed of a row of segments, each sent once and not presumed lost, that was the
+    /// ACK's first delivery. Zero if there is no row.
     pub in_row: u64,
     /// Whole segments newly delivered.
     pub segments: u64,
@@ -59,24 +60,25 @@ pub struct AckProgress {
     pub earliest_sent: Option<Instant>,
     /// Send time of the latest one: the round trip without the receiver's delay.
     pub latest_sent: Option<Instant>,
-    /// Something was acknowledged that had been sent again.
+    /// A retransmitted segment was acknowledged.
     pub again: bool,
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
     /// If the newest delivery is of a retransmission: the newest one of a segment sent once. RACK
     /// takes it if the other may be of an original (`tcp_rack_advance`).
     pub newest_original: Option<Newest>,
-    /// The delivery that Linux looks at last, where the ACK has several: the highest one acknowledged
-    /// cumulatively, or else the highest one SACKed (`tcp_rack_advance`).
+    /// The delivery that Linux processes last, where the ACK has several: the highest one
+    /// acknowledged cumulatively, or else the highest one SACKed (`tcp_rack_advance`).
     pub last: Option<Newest>,
-    /// Lowest offset newly delivered of a segment never sent again (reordering, F-RTO).
+    /// Lowest offset newly delivered of a segment never retransmitted (reordering, F-RTO).
     pub lowest_original: Option<u64>,
 }
 
 impl AckProgress {
-    /// What was acknowledged so far, and not SACKed, tells no round trip if something of it had been sent again: that filled a hole,
-    /// and the others may have waited behind it for any time (Linux `tcp_clean_rtx_queue`: `FLAG_RETRANS_DATA_ACKED`). RFC 6298 §3
-    /// forbids only what was sent again itself.
+    /// Drops the round trips of segments acknowledged so far, and not SACKed, if one of them had
+    /// been retransmitted. That segment filled a hole, and the others may have waited behind it for
+    /// any time (Linux `tcp_clean_rtx_queue`: `FLAG_RETRANS_DATA_ACKED`). RFC 6298 §3 forbids only
+    /// samples of the retransmitted segment itself.
     pub const fn forget_held(&mut self) {
         if self.again {
             self.earliest_sent = None;
@@ -84,7 +86,7 @@ impl AckProgress {
         }
     }
 
-    /// A segment was delivered, as a whole or in part.
+    /// Records a segment that was delivered, as a whole or in part.
     #[inline]
     pub(super) fn note_delivery(&mut self, s: &SentSegment) {
         let this = Newest::of(s);

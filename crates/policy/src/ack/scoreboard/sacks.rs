@@ -1,12 +1,14 @@
-//! What SACK blocks tell: the ranges that have arrived beyond a hole, and the segments within them (RFC 6675 §4).
+//! Effects of SACK blocks: the ranges received above a hole, and the segments within them (RFC 6675
+//! §4).
 
 use super::segment::SACKED;
 use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
 
-/// So many ranges are looked through faster than searched.
+/// Number of ranges up to which a linear search is faster than a binary one.
 const FEW: usize = 8;
 
-/// Ranges that there may be beside one a segment: a receiver may have got segments in other pieces than are outstanding now.
+/// Number of ranges allowed in addition to one per segment: a receiver may have received segments
+/// in other pieces than are outstanding now.
 const SPARE_RANGES: usize = 256;
 
 /// Bytes from `left` up to, not including, `right`.
@@ -28,11 +30,11 @@ impl ByteRange {
 
 impl Scoreboard {
     /// Marks `[left, right)` as delivered selectively. Only whole segments count (RFC 6675 §4
-    /// `Update`); what lies outside of the outstanding range is ignored.
+    /// `Update`); bytes outside of the outstanding range are ignored.
     #[inline]
     pub fn sack(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         if self.has_block(left, right) {
-            // A block is repeated in several ACKs: most bring nothing new.
+            // A block is repeated in several ACKs: most have nothing new.
             return;
         }
         let Some((low, high)) = self.bounds() else {
@@ -81,7 +83,7 @@ impl Scoreboard {
             })
     }
 
-    /// All of `[left, right)` is SACKed.
+    /// True if all of `[left, right)` is SACKed.
     #[inline]
     fn has_block(&self, left: u64, right: u64) -> bool {
         let Some(highest) = self.sacked_ranges.last() else { return false };
@@ -96,7 +98,7 @@ impl Scoreboard {
         Some((self.segments.front()?.start, self.segments.back()?.end()))
     }
 
-    /// As [`Scoreboard::sack`], within the outstanding range.
+    /// Marks a block as [`Scoreboard::sack`] does, within the outstanding range.
     fn sack_within(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
         let highest = self.sacked_ranges.last().copied().unwrap_or((0, 0));
         if left >= highest.0 {
@@ -125,7 +127,7 @@ impl Scoreboard {
         self.merge_ranges(first, last, merged);
     }
 
-    /// As [`Scoreboard::sack_within`], of a block that does not begin below the highest range.
+    /// Marks a block that does not begin below the highest range.
     fn sack_highest(&mut self, highest: ByteRange, block: ByteRange, progress: &mut AckProgress) {
         let ByteRange { left, right } = block;
         if left > highest.right || self.sacked_ranges.is_empty() {
@@ -143,13 +145,14 @@ impl Scoreboard {
         }
     }
 
-    /// Far more ranges than segments: what a receiver has got it has got in segments, so only one that lies comes so far, with
-    /// blocks of a byte each. They would cost memory and time without end.
+    /// True if there are far more ranges than segments. An honest receiver has received whole
+    /// segments, so only one that lies reaches this, with blocks of a byte each. These would cost
+    /// unlimited memory and time.
     fn has_too_many_ranges(&self) -> bool {
         self.sacked_ranges.len() >= self.segments.len() + SPARE_RANGES
     }
 
-    /// Index of the first SACKed range that touches `offset` or lies beyond.
+    /// Index of the first SACKed range that touches `offset` or lies above.
     fn first_range_reaching(&self, offset: u64) -> usize {
         let ranges = &self.sacked_ranges;
         if ranges.len() <= FEW {
@@ -158,7 +161,7 @@ impl Scoreboard {
         ranges.partition_point(|r| r.1 < offset)
     }
 
-    /// Puts `merged` in the place of the ranges `first..last`.
+    /// Replaces the ranges `first..last` by `merged`.
     fn merge_ranges(&mut self, first: usize, last: usize, merged: ByteRange) {
         let merged = (merged.left, merged.right);
         if first == last {
@@ -182,9 +185,9 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments from index `at` up to `end` that lie inside `merged`, as long as they are plain: mostly all that a block
-    /// brings. They are the first that the ACK tells of. What that changes is written once for all of them. Answers the index behind
-    /// them.
+    /// Marks the segments from index `at` up to `end` that lie inside `merged`, as long as they are
+    /// plain: mostly all of a block. They are the first deliveries of the ACK, and their changes
+    /// are recorded once for all of them. Returns the index after them.
     #[inline]
     fn sack_plain(
         &mut self,
@@ -224,7 +227,8 @@ impl Scoreboard {
         next
     }
 
-    /// As [`Scoreboard::sack_fresh`], from index `at` on up to `end`, whatever is known of the segments.
+    /// Marks segments as [`Scoreboard::sack_fresh`] does, from index `at` on up to `end`, in any
+    /// state.
     fn sack_rest(&mut self, at: usize, end: u64, merged: ByteRange, progress: &mut AckProgress) {
         for s in self.segments.range_mut(at..) {
             if s.start >= end {
@@ -244,8 +248,8 @@ impl Scoreboard {
             if before.is_retransmission_in_flight() {
                 self.again -= len;
             }
-            // Linux reads SACK blocks before the cumulative acknowledgement, and by ascending number whatever their order on the
-            // wire (`tcp_sacktag_write_queue`).
+            // Linux reads SACK blocks before the cumulative acknowledgement, and by ascending
+            // number whatever their order on the wire (`tcp_sacktag_write_queue`).
             let cumulative = progress.delivered > progress.sacked;
             let last = progress.last.or(progress.newest);
             let stays = last.is_some_and(|last| cumulative || last.end > before.end());
@@ -266,7 +270,8 @@ mod tests {
     use proptest::prelude::*;
     use units::Instant;
 
-    /// Segments of these lengths, of which some were sent again, and some are presumed lost.
+    /// Returns a scoreboard with segments of these lengths, some of them retransmitted, and some
+    /// presumed lost.
     fn board(segments: &[(u32, u8)]) -> Scoreboard {
         let mut board = Scoreboard::default();
         let mut start = 1;
@@ -287,7 +292,7 @@ mod tests {
     }
 
     proptest! {
-        /// Segments that are booked together tell of themselves what they would tell one by one.
+        /// Segments that are recorded together have the same effects as one by one.
         #[test]
         fn a_row_of_plain_segments_tells_the_same(
             segments in proptest::collection::vec((1_u32..20, 0_u8..20), 1..20),

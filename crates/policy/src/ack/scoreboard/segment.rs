@@ -1,4 +1,4 @@
-//! A segment on the scoreboard, and what became of it.
+//! A segment on the scoreboard, and its state.
 
 use units::Instant;
 
@@ -10,18 +10,18 @@ pub struct SentSegment {
     /// Sequence space it takes, SYN and FIN included.
     pub len: u32,
     pub(super) marks: u8,
-    /// Times it was sent again; saturates.
+    /// Number of its retransmissions; saturates.
     pub retransmissions: u8,
-    /// When it was last sent.
+    /// Time at which it was last sent.
     pub sent_at: Instant,
-    /// Its place, when it was last sent, among all that was sent on the path, other connections'
-    /// segments included.
+    /// Its position in the path's order of sending, when it was last sent; other connections'
+    /// segments are included.
     pub order: u64,
 }
 
 pub(super) const SACKED: u8 = 1;
 pub(super) const LOST: u8 = 2;
-/// Kept, like [`LOST`], beneath a SACK in case that is forgotten.
+/// This mark is kept, like [`LOST`], beneath a SACK in case that is forgotten.
 pub(super) const IN_FLIGHT_AGAIN: u8 = 4;
 pub(super) const LOW_PRIORITY: u8 = 8;
 
@@ -37,15 +37,15 @@ impl SentSegment {
     pub const fn is_sacked(&self) -> bool {
         self.marks & SACKED != 0
     }
-    /// Presumed lost, whether or not sent again since.
+    /// Presumed lost, whether or not it was retransmitted since.
     pub const fn is_lost(&self) -> bool {
         self.marks & (LOST | SACKED) == LOST
     }
-    /// Sent again, and that transmission is not yet presumed lost.
+    /// Retransmitted, and that transmission is not yet presumed lost.
     pub const fn is_retransmission_in_flight(&self) -> bool {
         self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
     }
-    /// Sent with low priority, whether or not sent again, without it, since.
+    /// Sent with low priority, whether or not it was retransmitted without it since.
     pub const fn is_low_priority(&self) -> bool {
         self.marks & LOW_PRIORITY != 0
     }
@@ -53,11 +53,11 @@ impl SentSegment {
     pub const fn was_overdue(&self) -> bool {
         self.marks & OVERDUE != 0
     }
-    /// Sent once, and nothing was heard of it.
+    /// Sent once, not SACKed and not presumed lost.
     pub(super) const fn is_plain(&self) -> bool {
         self.marks & !LOW_PRIORITY == 0 && self.retransmissions == 0
     }
-    /// Of `bytes` of it: how many were lost and waiting when they were SACKed.
+    /// Returns the part of `bytes` of it that was lost and not retransmitted when it was SACKed.
     pub(super) const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {
         if self.marks & (LOST | IN_FLIGHT_AGAIN) == LOST { bytes } else { 0 }
     }

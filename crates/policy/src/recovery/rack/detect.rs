@@ -9,21 +9,21 @@ use crate::ack::{Newest, Scoreboard, SentSegment};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// The newest delivery, and what waits to be judged against it.
+/// The newest delivery, and the segments that wait to be compared with it.
 #[derive(Clone, Debug)]
 pub(super) struct Detector {
     newest: Option<(Instant, u64)>,
     /// Round trip of the delivery seen last.
     rtt: Duration,
-    /// A delivery came in since the last judgement.
+    /// A delivery was reported since the last judgement.
     advanced: bool,
     /// Every first transmission below this offset is decided.
     frontier: u64,
-    /// When segments were sent again, and the offset one past their end; ascending in time.
+    /// Send times of retransmissions, and the offset one past their end; ascending in time.
     again: VecDeque<(Instant, u64)>,
 }
 
-/// What a judgement found.
+/// Result of a judgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     /// Bytes newly presumed lost.
@@ -34,8 +34,8 @@ pub(super) struct Verdict {
     pub(super) wait: Option<Duration>,
 }
 
-/// The terms by which segments are judged: sent before the `newest` that was delivered, by send time
-/// and end, and longer ago than `window` allows at `now`.
+/// The rule for overdue segments: sent before the `newest` delivered one, by send time and end, and
+/// longer ago than `window` allows at `now`.
 struct Judgement {
     newest: (Instant, u64),
     now: Instant,
@@ -53,8 +53,9 @@ impl Detector {
         }
     }
 
-    /// Notes a segment that an ACK delivered, unless it may be the original whose retransmission could
-    /// not have been answered so soon. The round trip is that of the segment noted last.
+    /// Records a segment that an ACK delivered, unless it may be the original, because its
+    /// retransmission could not be answered so soon. The round trip is that of the segment recorded
+    /// last.
     pub(super) fn on_delivered(&mut self, delivery: Newest, now: Instant, spurious: bool) {
         if delivery.retransmitted && spurious {
             return;
@@ -62,7 +63,8 @@ impl Detector {
         self.on_original(delivery.sent_at, delivery.end, now);
     }
 
-    /// Notes that a segment arrived which was sent at `sent_at` and ends at `end`, and is not in doubt.
+    /// Records the delivery of a segment that was sent at `sent_at` and ends at `end`, and is not
+    /// in doubt.
     #[inline]
     pub(super) fn on_original(&mut self, sent_at: Instant, end: u64, now: Instant) {
         self.advanced = true;
@@ -73,7 +75,7 @@ impl Detector {
         }
     }
 
-    /// Notes that the segment that ends at `end` went out again.
+    /// Records a retransmission of the segment that ends at `end`.
     pub(super) fn on_retransmitted(&mut self, now: Instant, end: u64) {
         self.again.push_back((now, end));
     }
@@ -111,8 +113,9 @@ impl Detector {
         verdict
     }
 
-    /// Everything outstanding is to be judged anew: losses were forgiven or SACKs forgotten. What was found overdue once is
-    /// not found so again before it is sent again: a timeout repairs it (Linux takes it off `tsorted_sent_queue`).
+    /// Makes everything outstanding be judged again: losses were forgiven or SACKs forgotten. A
+    /// segment that was found overdue once is not found so again before it is retransmitted: a
+    /// timeout repairs it (Linux removes it from `tsorted_sent_queue`).
     pub(super) fn reexamine(&mut self, board: &Scoreboard) {
         self.advanced = true;
         self.frontier = 0;
@@ -123,10 +126,10 @@ impl Detector {
         self.again = again.into();
     }
 
-    /// Segments that were sent once are delivered, from `start` up to the end of the `last`. If
-    /// they are the next behind all that are decided, and nothing newer is delivered, this notes
-    /// and judges them: what follows was sent later, and nothing is overdue. Else it answers false,
-    /// and nothing has changed.
+    /// Takes deliveries of segments that were sent once, from `start` to the end of the `last`. If
+    /// they follow all decided segments, and none delivered is newer, this records and judges them:
+    /// later segments were sent later, and none is overdue. Otherwise it returns false, and nothing
+    /// has changed.
     #[inline]
     pub(super) fn take_next_in_order(
         &mut self,
@@ -157,7 +160,7 @@ impl Detector {
             if s.is_sacked() {
                 (next, end) = after_sacked(board, index, s);
             } else if !s.was_retransmitted() && !s.is_lost() && !s.was_overdue() {
-                // What follows was sent even later.
+                // Later segments were sent even later.
                 if (s.sent_at, end) >= by.newest {
                     break;
                 }
@@ -176,7 +179,8 @@ impl Detector {
         }
     }
 
-    /// The retransmission at a position of the queue is decided. Mostly it is the first.
+    /// Removes the retransmission at a position of the queue, which is decided. Mostly it is the
+    /// first.
     fn forget_again(&mut self, position: usize) {
         if position == 0 {
             self.again.pop_front();
@@ -199,7 +203,8 @@ impl Detector {
         let mut position = 0;
         while let Some(&(sent_at, end)) = self.again.get(position) {
             if sent_at > by.newest.0 {
-                // Later retransmissions are not overdue either. A later call removes those that are decided.
+                // Later retransmissions are not overdue either. A later call removes those that are
+                // decided.
                 break;
             }
             let Some(index) = undecided(board, sent_at, end) else {
@@ -222,11 +227,11 @@ impl Detector {
     }
 }
 
-/// Of the SACKed segment `s` at `index`: the index of the first segment behind it that its range does not cover wholly, and the
-/// offset at which the segment before that one ends.
+/// Returns the index of the first segment after the SACKed segment `s` at `index` that its range
+/// does not cover wholly, and the end of the segment before that one.
 fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> (usize, u64) {
     let end = end_of_range(board.sacked_ranges(), s);
-    // Mostly what arrived last was the last of its range.
+    // Mostly the segment delivered last was the last of its range.
     if board.segment(index + 1).is_none_or(|next| next.end() > end) {
         return (index + 1, s.end());
     }
@@ -237,7 +242,7 @@ fn after_sacked(board: &Scoreboard, index: usize, s: &SentSegment) -> (usize, u6
     (next, before(next))
 }
 
-/// Where the SACKed range of a segment ends. Mostly it is the highest one.
+/// Returns the end of a segment's SACKed range. Mostly it is the highest range.
 fn end_of_range(ranges: &[(u64, u64)], s: &SentSegment) -> u64 {
     if let Some(highest) = ranges.last().filter(|highest| highest.0 <= s.start) {
         return if highest.1 > s.start { highest.1 } else { s.end() };
@@ -280,7 +285,7 @@ mod tests {
         board
     }
 
-    /// SACKs segments `[from, to)` and tells the detector at `now`.
+    /// SACKs segments `[from, to)` and passes them to the detector at `now`.
     fn sack(d: &mut Detector, board: &mut Scoreboard, (from, to): (u64, u64), now: Instant) {
         let mut progress = AckProgress::default();
         board.sack(from * MSS, to * MSS, &mut progress);
@@ -340,7 +345,8 @@ mod tests {
     fn the_round_trip_is_that_of_the_highest_cumulative_delivery() {
         let (mut d, mut board) = (Detector::new(), board(6));
         board.retransmit(0, at(104), 6);
-        // Segments 0, sent again at 104 ms, and 1, sent at 2 ms, are acknowledged; segment 4 is SACKed.
+        // Segments 0, retransmitted at 104 ms, and 1, sent at 2 ms, are acknowledged; segment 4 is
+        // SACKed.
         let mut progress = AckProgress::default();
         board.acknowledge(2 * MSS, &mut progress);
         board.sack(4 * MSS, 5 * MSS, &mut progress);
@@ -355,15 +361,16 @@ mod tests {
     #[test]
     fn the_round_trip_is_that_of_the_highest_sack_whatever_the_order_of_blocks() {
         let (mut d, mut board) = (Detector::new(), board(6));
-        // Segment n is sent at 1 + n ms. One ACK SACKs segment 4, sent at 5 ms, in its first block, and segment 2, sent at 3 ms,
-        // in its second.
+        // Segment n is sent at 1 + n ms. One ACK SACKs segment 4, sent at 5 ms, in its first block,
+        // and segment 2, sent at 3 ms, in its second.
         let mut progress = AckProgress::default();
         board.sack(4 * MSS, 5 * MSS, &mut progress);
         board.sack(2 * MSS, 3 * MSS, &mut progress);
         for delivery in progress.newest.into_iter().chain(progress.last) {
             d.on_delivered(delivery, at(105), false);
         }
-        // The round trip is 105 - 5 ms. Segment 3, sent at 4 ms, was due 1 ms ago; with 105 - 3 ms it would be due in 1 ms.
+        // The round trip is 105 - 5 ms. Segment 3, sent at 4 ms, was due 1 ms ago; with 105 - 3 ms
+        // it would be due in 1 ms.
         assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 3 * MSS);
         assert_eq!(lost(&board), [0, 1, 3]);
     }
@@ -388,8 +395,8 @@ mod tests {
         assert_eq!(lost(&board), [2, 3]);
     }
 
-    /// Linux `tcp_rack_detect_loss` takes what it marks off the list that it looks through, and only sending again puts
-    /// it back.
+    /// Linux `tcp_rack_detect_loss` removes marked segments from the list that it searches, and
+    /// only a retransmission adds them again.
     #[test]
     fn forgiven_losses_that_were_overdue_are_not_judged_again() {
         let (mut d, mut board) = (Detector::new(), board(4));
@@ -401,14 +408,16 @@ mod tests {
         board.forgive_losses();
         d.reexamine(&board);
         assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 0);
-        // Segment 1 was sent again, so it is judged: overdue once something sent after it is delivered.
+        // Segment 1 was retransmitted, so it is judged: it is overdue once a later segment is
+        // delivered.
         board.push(4 * MSS, MSS as u32, at(110), 5);
         sack(&mut d, &mut board, (4, 5), at(210));
         assert_eq!(d.judge(&mut board, at(210), Duration::ZERO).lost, MSS);
         assert_eq!(lost(&board), [1]);
     }
 
-    /// What a timeout has marked lost stays on Linux's list: once forgiven, it is judged as if never marked.
+    /// Segments that a timeout has marked lost stay on Linux's list. Once forgiven, they are judged
+    /// as if never marked.
     #[test]
     fn forgiven_losses_of_a_timeout_are_judged() {
         let (mut d, mut board) = (Detector::new(), board(4));

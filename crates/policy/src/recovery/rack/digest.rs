@@ -1,4 +1,4 @@
-//! The digestion of an ACK: what it delivers, and the window and timer that follow.
+//! The processing of an ACK: its deliveries, and the window and timer that follow.
 
 use super::super::{RecoveryContext, Report, Stance, TimerAction};
 use super::detect::Verdict;
@@ -77,7 +77,7 @@ impl RackTlp {
         report
     }
 
-    /// Takes in what the ACK delivered: reordering, the newest delivery, duplicates. Answers the
+    /// Takes the deliveries of the ACK: reordering, the newest delivery, duplicates. Returns the
     /// bytes that were delivered twice.
     fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
         let highest = cx.board.highest_sacked();

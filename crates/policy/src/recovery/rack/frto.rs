@@ -1,5 +1,5 @@
-//! F-RTO (RFC 5682 §3.1, with SACK): was the timeout spurious? After it only the first segment is
-//! sent again; the next ACKs, provoked by new data, tell.
+//! F-RTO (RFC 5682 §3.1, with SACK): finds out if the timeout was spurious. After the timeout only
+//! the first segment is retransmitted; the next ACKs, provoked by new data, decide.
 
 use super::super::RecoveryContext;
 use crate::ack::AckInfo;
@@ -10,12 +10,12 @@ pub(super) struct FRto {
     active: bool,
 }
 
-/// What an ACK after the timeout means.
+/// Meaning of an ACK after the timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// A segment that was never sent again was delivered: the timeout was spurious.
+    /// A segment that was never retransmitted was delivered: the timeout was spurious.
     Spurious,
-    /// Not decided: send new data, nothing again.
+    /// Not decided: send new data, no retransmission.
     SendNewData,
     /// Repair as usual.
     Conventional,
@@ -36,12 +36,12 @@ impl FRto {
         if !self.active {
             return Verdict::Conventional;
         }
-        // Step 3.b, also for the first ACK, as SACK tells which segment arrived.
+        // Step 3.b, also for the first ACK, because SACK identifies the delivered segment.
         if ack.progress.lowest_original.is_some_and(|start| start < high) {
             return Verdict::Spurious;
         }
         if cx.snd_nxt > high {
-            // Step 3.a: the new data arrived, what was below it did not.
+            // Step 3.a: the new data was delivered, the data below it was not.
             if ack.progress.sacked > 0 || ack.duplicate {
                 self.active = false;
             }

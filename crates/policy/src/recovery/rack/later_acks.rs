@@ -1,7 +1,8 @@
-//! On a shared path: what ACKs of other connections say of this one's segments (Balakrishnan et al. 1998 §5.3).
+//! Evidence on a shared path: ACKs of other connections about this one's segments (Balakrishnan et
+//! al. 1998 §5.3).
 //!
-//! They stand for the segments sent later that RACK waits for on its own connection. A connection with few segments
-//! under way has none, and would wait for its tail-loss probe.
+//! They replace the later segments for which RACK waits on its own connection. A connection with
+//! few segments under way has none, and would wait for its tail-loss probe.
 
 use super::super::dupacks::DUP_THRESH;
 use super::super::{News, RecoveryContext, Report, TimerAction};

@@ -1,4 +1,4 @@
-//! Plain ACKs, which advance while nothing is repaired: what is left to do then.
+//! The processing of plain ACKs, which advance while nothing is repaired.
 
 use super::super::{AtRest, PlainAck};
 use super::{Hold, RackTlp, State};
@@ -11,7 +11,7 @@ impl RackTlp {
         self.state == State::Open && self.highest_sacked == 0 && self.probe.is_idle()
     }
 
-    /// Whatever was counted of losses is over.
+    /// Resets the counts of losses.
     #[inline]
     pub(super) fn begin_anew(&mut self) {
         self.hold = Hold::None;
@@ -20,7 +20,7 @@ impl RackTlp {
         self.prr = None;
     }
 
-    /// What [`RackTlp::go_on`] comes to.
+    /// Returns the result of [`RackTlp::go_on`].
     #[inline]
     pub(super) fn rest_on(&mut self, ack: &PlainAck) -> AtRest {
         self.begin_anew();
@@ -35,7 +35,8 @@ impl RackTlp {
         };
         self.arm_probe(now, srtt, rto);
         let timeout = self.timeout();
-        // Whatever leaves later: a probe waits as long as one for several segments, but not after the head's timeout.
+        // For later segments: a probe waits as long as one for several segments, but not after the
+        // head's timeout.
         let later = self.earliest_probe(now, srtt).min(head + rto);
         AtRest { timeout, until: timeout.map_or(Instant::ZERO, |first| first.min(later)) }
     }

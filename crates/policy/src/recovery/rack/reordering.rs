@@ -1,4 +1,4 @@
-//! How much reordering the path shows, and how long a missing segment is therefore waited for
+//! The degree of reordering on the path, and the time to wait for a missing segment because of it
 //! (RFC 8985 §6.2 steps 3 and 4).
 
 use super::super::{RecoveryContext, SeenReordering};
@@ -8,12 +8,12 @@ use units::{Duration, Instant};
 /// Segments a delivery may be displaced before it counts as strong reordering; also the number of
 /// SACKed segments that lets RACK decide at once (`DupThresh`).
 pub(super) const DUP_THRESH: u64 = 3;
-/// The degree never grows beyond this, segments.
+/// Upper bound of the degree, segments.
 const MAX_DEGREE: u64 = 300;
 /// Recoveries without a spurious retransmission after which the window is small again.
 const PERSIST: u8 = 16;
 
-/// What is known of reordering on this connection.
+/// Reordering seen on this connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reordering {
     /// Largest displacement seen, segments, at least [`DUP_THRESH`].
@@ -46,18 +46,19 @@ impl Reordering {
         }
     }
 
-    /// What has been seen, as others are told.
+    /// Returns the reordering seen, for other parts.
     pub(super) const fn told(&self) -> SeenReordering {
         SeenReordering { degree: self.degree, seen: self.seen }
     }
 
-    /// Reordering beyond what duplicate ACKs tolerate: SACKed data may grow the window too.
+    /// True if reordering exceeds the tolerance of duplicate ACKs: SACKed data may grow the window
+    /// too.
     pub(super) const fn is_strong(&self) -> bool {
         self.degree > DUP_THRESH
     }
 
-    /// A segment that was sent again had arrived already. Without any reordering seen, RACK was
-    /// not the one that sent it too early.
+    /// Records that a retransmitted segment had been delivered already. If no reordering was seen,
+    /// RACK was not what retransmitted it too early.
     pub(super) fn on_spurious_retransmission(&mut self) {
         self.dsack_seen |= self.seen > 0;
     }
@@ -96,9 +97,9 @@ impl Reordering {
         }
     }
 
-    /// How long an unacknowledged segment is waited for beyond the newest round trip: nothing
-    /// while no reordering was ever seen and either recovery is on or [`DUP_THRESH`] segments are
-    /// SACKed.
+    /// Returns the time to wait for an unacknowledged segment in addition to the newest round trip.
+    /// It is zero while no reordering was ever seen and either recovery is on or [`DUP_THRESH`]
+    /// segments are SACKed.
     pub(super) fn window(&self, cx: &RecoveryContext<'_>, recovering: bool) -> Duration {
         if self.seen == 0 && (recovering || cx.board.has_sacked(self.degree)) {
             return Duration::ZERO;
@@ -169,7 +170,7 @@ mod tests {
         r.on_spurious_retransmission();
         r.adapt(at(10), at(110));
         assert_eq!(window_ms(&r, 0, false), 40);
-        // Delivered segments sent before the last step belong to the same round.
+        // Delivered segments sent before the last step are part of the same round.
         r.on_spurious_retransmission();
         r.adapt(at(109), at(150));
         assert_eq!(window_ms(&r, 0, false), 40);
@@ -177,7 +178,7 @@ mod tests {
             r.on_spurious_retransmission();
             r.adapt(at(150 + 100 * n), at(250 + 100 * n));
         }
-        // Never beyond the smoothed round trip.
+        // The window is never longer than the smoothed round trip.
         assert_eq!(window_ms(&r, 0, false), 100);
         for _ in 0..16 {
             r.on_recovered();

@@ -1,5 +1,6 @@
-//! ACKs that tell of the next segments behind all that have arrived, while losses are repaired: most of a recovery. Nothing becomes
-//! overdue by them, so that only the window glides on.
+//! The fast path for ACKs, during a repair, that SACK the next segments after all delivered ones:
+//! most of a recovery. No segment becomes overdue by them, so that only the window moves towards
+//! the threshold.
 
 use super::super::{RecoveryContext, Report, TimerAction};
 use super::digest::delivers_after_head;
@@ -7,7 +8,8 @@ use super::{Hold, RackTlp};
 use crate::ack::{AckInfo, Newest};
 
 impl RackTlp {
-    /// Digests the ACK if it is such a one, in fast recovery. `None`, and nothing has changed, if it may be something else.
+    /// Processes the ACK on the fast path, in fast recovery. `None`, with no change, if it may be
+    /// another kind of ACK.
     #[inline]
     pub(super) fn go_on_repairing(
         &mut self,
@@ -29,7 +31,7 @@ impl RackTlp {
         Some(self.glide_on(cx, ack, newest))
     }
 
-    /// What [`RackTlp::digest`] comes to then.
+    /// Returns the result of [`RackTlp::digest`] for these ACKs.
     #[inline]
     fn glide_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, newest: Newest) -> Report {
         self.hold = Hold::None;

@@ -1,4 +1,4 @@
-//! How fast recovery and the state after a timeout begin, end and are undone: the state machine of
+//! Begin, end and undo of fast recovery and of the state after a timeout: the state machine of
 //! Linux `tcp_fastretrans_alert`.
 
 use super::super::prr::Prr;
@@ -125,7 +125,7 @@ impl RackTlp {
         proven
     }
 
-    /// Restores the window; with `forgive`, what was presumed lost counts as under way again.
+    /// Restores the window; with `forgive`, segments presumed lost count as under way again.
     #[cold]
     fn undo_reduction(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report, forgive: bool) {
         if forgive {
@@ -135,7 +135,8 @@ impl RackTlp {
             self.detector.insist();
         }
         if let Some(before) = self.undo.take() {
-            // What the path restores; a recovery that begins on this very ACK starts from it.
+            // The window that the path restores; a recovery that begins on this very ACK starts
+            // from it.
             cx.cwnd = cx.cwnd.max(before);
             report.undo = true;
         }
@@ -171,7 +172,7 @@ impl RackTlp {
         self.begin_episode(cx, cwnd);
         self.prr = self.is_gradual.then(|| Prr::new(cwnd));
         self.state = State::Recovery;
-        // Linux sends again what is lost, whatever F-RTO waits for.
+        // Linux retransmits lost segments, whatever F-RTO waits for.
         self.hold = Hold::None;
         report.congestion =
             Some(if self.is_gradual { Reduction::Gradual } else { Reduction::ToSsthresh });
@@ -199,7 +200,7 @@ impl RackTlp {
     }
 }
 
-/// Something sent again is under way, or is the head.
+/// True if a retransmission is under way, or is the head.
 fn anything_sent_again(cx: &RecoveryContext<'_>) -> bool {
     let head = cx.board.segment(0);
     cx.board.retransmissions_in_flight() > 0 || head.is_some_and(|s| s.was_retransmitted())

@@ -1,5 +1,5 @@
-//! Tail loss probe (RFC 8985 §7): when no ACK comes for two round trips, one segment is sent to
-//! provoke one, so that a lost tail is repaired by RACK and not by a timeout.
+//! Tail loss probe (RFC 8985 §7). If no ACK comes for two round trips, one segment is sent to
+//! provoke one, so that RACK repairs a lost tail before the timeout.
 
 use super::super::{Reduction, SentInfo};
 use crate::ack::AckInfo;
@@ -8,7 +8,7 @@ use units::Duration;
 /// Added to the probe's timeout for the sender's own timers.
 const SLACK: Duration = Duration::from_millis(2);
 
-/// How long nothing is heard before a probe is sent, allowances apart.
+/// Time without an ACK before a probe is sent, without allowances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeWait {
     /// RFC 8985 §7.2.
@@ -18,7 +18,7 @@ pub enum ProbeWait {
 }
 
 impl ProbeWait {
-    /// On a path of this smoothed round trip.
+    /// Returns the wait on a path of this smoothed round trip.
     pub(super) fn of(self, srtt: Duration) -> Duration {
         match self {
             Self::TwoRoundTrips => srtt * 2,
@@ -41,8 +41,8 @@ impl TailProbe {
         Self { requested: None, out: None }
     }
 
-    /// `PTO` of RFC 8985 §7.2: the round trips to wait for, and the longest delay of an ACK if a single
-    /// segment is out, but not after the retransmission timeout `bound`.
+    /// Returns `PTO` of RFC 8985 §7.2: the round trips to wait for, and the longest delay of an ACK
+    /// if a single segment is out. It is at most the retransmission timeout `bound`.
     pub(super) fn timeout(
         wait: Duration,
         single: bool,
@@ -59,7 +59,7 @@ impl TailProbe {
         self.requested.is_some()
     }
 
-    /// Takes note of what is sent. True if it is the probe.
+    /// Records a segment that is sent. True if it is the probe.
     pub(super) fn on_sent(&mut self, sent: &SentInfo) -> bool {
         let Some(snd_nxt) = self.requested.take() else {
             return false;
@@ -69,7 +69,7 @@ impl TailProbe {
         true
     }
 
-    /// None is asked for, and none is out.
+    /// True if no probe is requested, and none is out.
     pub(super) const fn is_idle(&self) -> bool {
         self.requested.is_none() && self.out.is_none()
     }
@@ -86,9 +86,9 @@ impl TailProbe {
         ack.dsack.filter(short).is_some_and(|(_, right)| Some(right) == high)
     }
 
-    /// Ends the probe with the ACK that tells its fate (RFC 8985 §7.4.2). A probe that repeated a
-    /// segment and was followed by an ACK beyond it, without sign of a duplicate, repaired a loss:
-    /// the window must fall.
+    /// Ends the probe with the ACK that decides its result (RFC 8985 §7.4.2). A probe that
+    /// retransmitted a segment and was followed by a later ACK, without sign of a duplicate,
+    /// repaired a loss: the window must be reduced.
     pub(super) fn on_ack(&mut self, ack: &AckInfo, mss: u64) -> Option<Reduction> {
         self.requested = None;
         let (high, repeated) = self.out?;
@@ -115,8 +115,8 @@ impl TailProbe {
 mod tests {
     use super::*;
 
-    /// A round trip of 100 ms: two of them or one and a half, and 2 ms; 20 ms for the ACK of a single segment; never beyond the
-    /// retransmission timeout.
+    /// A round trip of 100 ms: the wait is two of them or one and a half, and 2 ms. 20 ms are added
+    /// for the ACK of a single segment. The wait is at most the retransmission timeout.
     #[test]
     fn a_probe_waits_for_round_trips_and_an_allowance() {
         let ms = Duration::from_millis;

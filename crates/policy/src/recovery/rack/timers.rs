@@ -1,11 +1,12 @@
-//! The policy's timer, for reordering or for a tail-loss probe, and what a retransmission timeout marks lost.
+//! The policy's timer, for reordering or for a tail-loss probe, and the segments that a
+//! retransmission timeout marks lost.
 
 use super::super::{RecoveryContext, Report, TimerAction};
 use super::tail_probe::TailProbe;
 use super::{Hold, RackTlp, State, Timer};
 use units::{Duration, Instant};
 
-/// Waited beyond the reordering window, for the sender's own timers.
+/// Time added to the reordering window, for the sender's own timers.
 const TIMER_SLACK: Duration = Duration::from_millis(2);
 
 impl RackTlp {
@@ -31,7 +32,7 @@ impl RackTlp {
         }
     }
 
-    /// Arms the tail-loss probe in the state it belongs to, once a round trip is known.
+    /// Arms the tail-loss probe in the state that allows it, once a round trip is known.
     pub(super) fn arm_probe(&mut self, now: Instant, srtt: Duration, bound: Duration) {
         if self.state == State::Open && !srtt.is_zero() && self.probes {
             let single = self.segments_out == 1;
@@ -41,7 +42,8 @@ impl RackTlp {
         }
     }
 
-    /// When a probe is due if several segments are out of which the last left at `now`, a retransmission timeout aside.
+    /// Returns the time at which a probe is due if several segments are out and the last left at
+    /// `now`, without regard to the retransmission timeout.
     pub(super) fn earliest_probe(&self, now: Instant, srtt: Duration) -> Instant {
         let wait = self.probe_wait.of(srtt);
         now + TailProbe::timeout(wait, false, self.delayed_ack, Duration::MAX)
@@ -57,11 +59,12 @@ impl RackTlp {
         let verdict = self.detector.judge(cx.board, now, window);
         if verdict.lost > 0 {
             report.timer = TimerAction::Restart;
-            // Linux `tcp_rack_reo_timeout`: what it marks is sent again, whatever the last ACK held back.
+            // Linux `tcp_rack_reo_timeout`: segments that it marks are retransmitted, even if the
+            // last ACK held retransmissions back.
             self.hold = Hold::None;
             if self.state != State::Recovery {
                 self.enter_recovery(cx, &mut report);
-                // As if one segment had been delivered: the fast retransmit may go.
+                // The window moves as after one delivered segment: the fast retransmit may leave.
                 self.glide(cx, cx.mss, false, &mut report);
             }
         }

@@ -1,6 +1,6 @@
-//! Whether a reduction turns out spurious (the response of RFC 3522 and RFC 3708, as Linux does
-//! it): every retransmission of the episode is reported as a duplicate (D-SACK, RFC 2883), or a
-//! timestamp proves that an original arrived.
+//! Spurious reductions (the response of RFC 3522 and RFC 3708, as Linux does it). The reduction was
+//! spurious if every retransmission of the episode is reported as a duplicate (D-SACK, RFC 2883),
+//! or if a timestamp proves that an original was delivered.
 
 use crate::ack::AckInfo;
 
@@ -11,10 +11,10 @@ pub(super) struct Undo {
     episode: Option<(u64, u64)>,
     /// Retransmissions not yet reported as duplicates; `None` before the first.
     unproven: Option<u32>,
-    /// Something was sent again in this episode.
+    /// There was a retransmission in this episode.
     retransmitted: bool,
     /// Retransmissions and duplicates reported, over the connection's life: a peer that reports
-    /// more than were sent again is not believed.
+    /// more duplicates than retransmissions is not believed.
     total: u64,
     duplicates: u64,
 }
@@ -24,14 +24,14 @@ impl Undo {
         Self { episode: None, unproven: None, retransmitted: false, total: 0, duplicates: 0 }
     }
 
-    /// An episode begins at cumulative acknowledgement `una` and window `cwnd` with
-    /// `in_flight` segments sent again and still under way.
+    /// Starts an episode at cumulative acknowledgement `una` and window `cwnd` with `in_flight`
+    /// retransmissions still under way.
     pub(super) fn begin(&mut self, una: u64, cwnd: u64, in_flight: u32) {
         self.episode = Some((una, cwnd));
         self.unproven = (in_flight > 0).then_some(in_flight);
     }
 
-    /// A segment was sent again, to repair a loss or as a tail-loss probe.
+    /// Records a retransmission, to repair a loss or as a tail-loss probe.
     pub(super) fn on_retransmission(&mut self, probe: bool) {
         self.total += 1;
         if !probe {
@@ -40,18 +40,18 @@ impl Undo {
         }
     }
 
-    /// Nothing sent again is under way any more.
+    /// Records that no retransmission is under way any more.
     pub(super) fn settle(&mut self) {
         self.retransmitted = false;
     }
 
-    /// Something sent again, other than a probe, may be under way.
+    /// True if a retransmission, other than a probe, may be under way.
     pub(super) const fn has_sent_again(&self) -> bool {
         self.retransmitted
     }
 
-    /// Takes the D-SACK of `ack`, if any, and answers how many segments arrived twice; 0 if it is
-    /// not plausible.
+    /// Processes the D-SACK of `ack`, if any, and returns the number of segments delivered twice; 0
+    /// if it is not plausible.
     pub(super) fn on_dsack(&mut self, ack: &AckInfo, mss: u64) -> u32 {
         let Some((left, right)) = ack.dsack.filter(|d| d.0 < d.1) else {
             return 0;
@@ -81,8 +81,8 @@ impl Undo {
         self.episode.is_some() && self.unproven == Some(0)
     }
 
-    /// An acknowledgement that moved was for an original: nothing had been sent again yet, or the
-    /// echoed timestamp is older than what was.
+    /// True if an advancing acknowledgement was for an original: nothing had been retransmitted
+    /// yet, or the echoed timestamp is older than the retransmission.
     pub(super) fn is_proven_by_original(&self, ack: &AckInfo) -> bool {
         self.episode.is_some() && (!self.retransmitted || ack.echoes_original)
     }
@@ -97,7 +97,7 @@ impl Undo {
         self.episode.is_some()
     }
 
-    /// Ends the episode and answers the window it had begun with.
+    /// Ends the episode and returns the window at its start.
     pub(super) fn take(&mut self) -> Option<u64> {
         self.episode.take().map(|(_, cwnd)| cwnd)
     }

@@ -1,10 +1,11 @@
-//! Careful Resume (RFC 9959): once the initial window has shown that the path is the one remembered,
-//! the window jumps to half of what it was then; what is sent beyond that has to prove itself.
+//! Careful Resume (RFC 9959). Once the initial window has shown that the path is the remembered
+//! one, the window jumps to half of the remembered value. Data above the initial window then has to
+//! be validated.
 //!
-//! The phases of §3: *Reconnaissance* is an ordinary start with the initial window. In the
-//! *Unvalidated* phase the window stands at the jump and sending is paced over a round trip, until
-//! an ACK for something unvalidated arrives; *Validating* lasts until all of it is acknowledged;
-//! *Safe Retreat* answers any congestion before that. *Normal* is the other start-up, which also
+//! The phases of §3: *Reconnaissance* is a normal start with the initial window. In the
+//! *Unvalidated* phase the window stays at the jump and sending is paced over a round trip, until
+//! an ACK for unvalidated data is received. *Validating* lasts until all of it is acknowledged;
+//! `Safe Retreat` answers any congestion before that. *Normal* is the other start-up, which also
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
@@ -51,9 +52,9 @@ static BETA: Parameter<u32> = Parameter::text(
     "careful-resume: threshold after a fall-back, as a part of what the path held",
 );
 
-/// What of the remembered window is jumped to, thousandths: at most half (§4.3).
+/// Largest part of the remembered window that is jumped to, thousandths: half (§4.3).
 const MOST: u32 = 500;
-/// No threshold is below so many segments (RFC 5681 §3.1).
+/// Smallest threshold, segments (RFC 5681 §3.1).
 const LEAST: u64 = 2;
 /// A round trip shorter than a part of the remembered one, or longer than a multiple, is another
 /// path's (§4.2).
@@ -63,23 +64,24 @@ const LONGER: u64 = 10;
 /// Options of [`CarefulResume`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarefulResumeOptions {
-    /// What of the remembered window is jumped to, thousandths, at most 500.
+    /// Part of the remembered window that is jumped to, thousandths, at most 500.
     pub scale: u32,
-    /// What of `PipeSize` the threshold is after Safe Retreat, thousandths (`Beta` of §3.5).
+    /// Part of `PipeSize` that becomes the threshold after `Safe Retreat`, thousandths (`Beta` of
+    /// §3.5).
     pub beta: u32,
 }
 
-/// Jumps to what is remembered, carefully.
+/// Jumps to the remembered window, carefully.
 pub struct CarefulResume {
     options: CarefulResumeOptions,
     stage: Stage,
-    /// Of what is remembered, as long as nothing was jumped to.
+    /// Conditions on the remembered values, until the jump.
     terms: Option<SeedTerms>,
     /// Bytes of the path shown to hold (`PipeSize`).
     pipe: u64,
     initial_window: u64,
-    /// Safe Retreat has ended with the last ACK. Recovery, which may end with the same ACK, takes the
-    /// threshold for the window, so it is set with the next one.
+    /// `Safe Retreat` has ended with the last ACK. Recovery, which may end with the same ACK, makes
+    /// the window the threshold, so the threshold is set with the next ACK.
     owes_threshold: bool,
 }
 
@@ -109,14 +111,14 @@ struct Jump {
 }
 
 impl CarefulResume {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub const fn new(options: CarefulResumeOptions) -> Self {
         let (pipe, initial_window, owes_threshold) = (0, 0, false);
         Self { options, stage: Stage::Normal, terms: None, pipe, initial_window, owes_threshold }
     }
 
-    /// §4.2: the initial window is acknowledged, by the same path as far as its round trip tells, and
-    /// more waits than the window admits.
+    /// §4.2: jumps if the initial window is acknowledged, the round trip does not show another
+    /// path, and more data waits than the window admits.
     fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Remembered) {
         let jump = seed.cwnd / 1000 * u64::from(self.options.scale);
         let jump = jump / window.mss() * window.mss();
@@ -138,8 +140,8 @@ impl CarefulResume {
         }
     }
 
-    /// §4.3: ends with the first unvalidated byte acknowledged, after a round trip, or when the jump
-    /// is used up.
+    /// §4.3: ends the phase with the first unvalidated byte acknowledged, after a round trip, or
+    /// when the jump is used up.
     fn unvalidated(&mut self, window: &mut Window, sample: &AckSample, jump: Jump) {
         self.pipe += sample.delivered;
         let acknowledged = sample.acked_total > jump.from;
@@ -150,8 +152,8 @@ impl CarefulResume {
         }
         window.end_plan();
         if sample.in_flight <= self.pipe || sample.in_flight < self.initial_window {
-            // Little was sent: what is known to hold is what the window may be. Without a loss it
-            // is not below the initial one (§3.3).
+            // Little was sent: the window becomes the proven capacity. Without a loss, it is not
+            // below the initial one (§3.3).
             let held = self.pipe.min(window.cwnd()).max(self.initial_window);
             window.set_cwnd(held, Cause::Seed);
             self.stage = Stage::Normal;
@@ -161,8 +163,8 @@ impl CarefulResume {
         }
     }
 
-    /// §3.5, §4.5: the window does not grow until all that was unvalidated is acknowledged; a part of
-    /// what the path has then shown to hold is the threshold.
+    /// §3.5, §4.5: the window does not grow until all unvalidated data is acknowledged. The
+    /// threshold then becomes a part of the capacity that the path has shown.
     fn retreat(&mut self, sample: &AckSample, until: Option<u64>) {
         self.pipe += sample.delivered;
         let until = until.unwrap_or(sample.sent_total);

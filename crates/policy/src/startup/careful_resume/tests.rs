@@ -18,7 +18,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// What is remembered: a window in segments and the lowest round trip in ms.
+    /// Creates a sender with a remembered window in segments and a lowest round trip in ms.
     fn new(cwnd: u64, min_rtt: u64) -> Self {
         Self::under(None, cwnd, min_rtt)
     }
@@ -45,7 +45,7 @@ impl Sender {
         Self { window, resume, sent: 10, acked: 0, now: Instant::ZERO + RTT }
     }
 
-    /// An ACK of `segments`; what is outstanding then is `in_flight`.
+    /// Delivers an ACK of `segments`.
     fn see(&mut self, segments: u64) -> AckSample {
         let prior = self.sent - self.acked;
         self.acked += segments;
@@ -62,7 +62,8 @@ impl Sender {
         sample
     }
 
-    /// As many ACKs of a segment each; `fill`: what the window then lets go leaves.
+    /// Delivers this number of ACKs of a segment each. With `fill`, the segments that the window
+    /// then releases leave.
     fn acks(&mut self, count: u64, fill: bool) {
         for _ in 0..count {
             let sample = self.see(1);
@@ -105,7 +106,7 @@ fn the_initial_window_confirms_the_path_then_half_of_what_is_remembered() {
 #[test]
 fn the_window_stands_until_something_unvalidated_is_acknowledged() {
     let mut s = jumped();
-    // 18 ACKs of what was sent before, while 17 unvalidated segments leave: nothing grows.
+    // 18 ACKs of data sent before, while 17 unvalidated segments leave: nothing grows.
     s.sent = 45;
     s.acks(18, false);
     assert_eq!((s.cwnd(), s.plan()), (50, None));
@@ -145,8 +146,8 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     s.window.set_ssthresh(22 * MSS, Cause::Loss);
     s.resume.on_loss(&mut s.window, LossEvent::Reduced);
     assert_eq!(s.window.ssthresh(), 11_500);
-    // Recovery: 45 are left, and the last of them ends the retreat. Recovery, which ends with the
-    // same ACK, finds the lowered threshold. The pipe is 23 + 45 segments.
+    // Recovery: 45 are left, and the last of them ends `Safe Retreat`. Recovery, which ends with
+    // the same ACK, finds the lowered threshold. The pipe is 23 + 45 segments.
     for _ in 0..44 {
         s.see(1);
     }
@@ -159,8 +160,8 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     assert_eq!(s.window.ssthresh(), 34 * MSS);
 }
 
-/// RFC 9959 §3.5: the window is half of what the path held, also if that is less than the initial window; not
-/// below two segments (RFC 5681 §3.1).
+/// RFC 9959 §3.5: the window is half of the path's capacity, also if that is less than the initial
+/// window; not below two segments (RFC 5681 §3.1).
 #[test]
 fn a_retreat_goes_below_the_initial_window() {
     for (pipe, half) in [(12, 6), (3, 2)] {
@@ -171,11 +172,12 @@ fn a_retreat_goes_below_the_initial_window() {
     }
 }
 
-/// RFC 9959 §3.3: without a loss the window is not reduced below the initial one, however little was sent.
+/// RFC 9959 §3.3: without a loss the window is not reduced below the initial one, even if little
+/// was sent.
 #[test]
 fn little_to_send_costs_no_initial_window() {
-    // All but three of 28 segments were acknowledged at the jump. Their ACKs prove six; one unvalidated segment
-    // leaves, and its ACK, the seventh, ends it.
+    // All but three of 28 segments were acknowledged at the jump. Their ACKs prove six; one
+    // unvalidated segment leaves, and its ACK, the seventh, ends it.
     let mut s = jumped();
     s.resume.overlay.pipe = 3 * MSS;
     s.acked = 25;
@@ -186,14 +188,15 @@ fn little_to_send_costs_no_initial_window() {
     assert_eq!((s.cwnd(), s.resume.overlay.stage), (10, Stage::Normal));
 }
 
-/// More in flight than the path has proven, and less than the initial window: there is nothing to validate.
+/// More is in flight than the path has proven, and less than the initial window: there is nothing
+/// to validate.
 #[test]
 fn a_flight_below_the_initial_window_ends_it() {
     let mut s = jumped();
     s.resume.overlay.pipe = MSS;
     s.acked = 27;
-    // ACKs of the last of 28 segments from before and of one of eight unvalidated ones: three are proven, seven
-    // in flight.
+    // ACKs of the last of 28 segments from before and of one of eight unvalidated ones: three are
+    // proven, seven in flight.
     s.sent = 36;
     s.acks(1, false);
     s.see(1);
@@ -228,7 +231,8 @@ fn nothing_is_jumped_to_that_slow_start_has_already() {
     assert_eq!((s.cwnd(), s.plan()), (20, None));
 }
 
-/// RFC 9959 §3.2: of two connections with the same set the first that would jump does, and the other stays in slow start.
+/// RFC 9959 §3.2: of two connections with the same set, the first to jump does, and the other stays
+/// in slow start.
 #[test]
 fn one_connection_alone_jumps() {
     let terms = SeedTerms { until: Instant::ZERO + RTT, sole_use: Some(SoleUse::default()) };
@@ -237,7 +241,8 @@ fn one_connection_alone_jumps() {
     assert_eq!(senders.map(|s| s.cwnd()), [50, 20]);
 }
 
-/// All ACKs come at 100 ms: a set that is good until then is used, one that was until a nanosecond before is not.
+/// All ACKs come at 100 ms: a set that is valid until then is used, one that was valid until a
+/// nanosecond before is not.
 #[test]
 fn a_set_that_has_expired_since_the_connection_began_is_not_used() {
     for (nanos, cwnd) in [(100_000_000, 50), (99_999_999, 20)] {

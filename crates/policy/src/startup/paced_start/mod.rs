@@ -1,16 +1,17 @@
-//! Paced Start (Hu & Steenkiste 2003 §3): slow start's trains, each evenly spaced, tell by how far
-//! apart their ACKs come what rate is available; the window jumps there.
+//! Paced Start (Hu & Steenkiste 2003 §3): slow start sends evenly spaced trains, the spacing of
+//! their ACKs shows the available rate, and the window jumps to it.
 //!
-//! A pair (or a longer first train) sent back to back measures the capacity. Then one train at a time, twice as long as the
-//! last: it leaves when every ACK of the last is in, at the gap that [`arith::paced_start`] searches
-//! for. The search ends at a gap `g`, which gives `cwnd` = `srtt` / `g` (`past_rtt`: or another round trip); a train of that length and
-//! gap fills the path, and congestion avoidance follows. Loss ends it as it ends slow start; another start-up
-//! makes slow starts after that.
+//! A pair (or a longer first train) sent back to back measures the capacity. After that, trains
+//! follow one at a time, each twice as long as the last. A train leaves when every ACK of the last
+//! is in, at the gap of the search in [`arith::paced_start`]. The search ends at a gap `g`, which
+//! gives `cwnd` = `srtt` / `g` (`past_rtt`: or another round trip). A train of that length and gap
+//! fills the path, and congestion avoidance follows. Loss ends it as it ends slow start; another
+//! start-up makes slow starts after that.
 //!
-//! Where the paper is silent: with an ACK for the whole pair, as of a receiver that delays them,
-//! longer trains go back to back until one tells the capacity. A train that data or the peer's
-//! window cut short counts by the gaps it gave, and the next one is as long again. One whose
-//! segments left later than they should have proves a rate too high, never one that is low enough.
+//! The paper does not define these cases. With an ACK for the whole pair, as from a receiver that
+//! delays them, longer trains are sent back to back until one shows the capacity. A train that data
+//! or the peer's window cut short counts by its gaps, and the next one has the same length. A train
+//! whose segments left later than they should proves a rate too high, never one that is low enough.
 
 mod train;
 
@@ -71,8 +72,8 @@ static EXIT_RTT: Parameter<ExitRtt> = Parameter::choice(
 pub enum ExitRtt {
     /// The smoothed one.
     Smoothed,
-    /// That of the last segment of the last train, which has the train's own queue in it. The smoothed one if that segment
-    /// was sent again.
+    /// The round trip of the last train's last segment, which includes the train's own queue. The
+    /// smoothed one if that segment was retransmitted.
     Latest,
     /// The least that was seen, which is without a queue.
     Least,
@@ -98,7 +99,7 @@ pub struct PacedStartOptions {
     pub tolerance: u32,
     /// Segments of the first train.
     pub first: u32,
-    /// What the window to exit with is computed by.
+    /// Round trip from which the window of the exit is computed.
     pub exit_rtt: ExitRtt,
 }
 
@@ -116,11 +117,11 @@ pub struct PacedStart {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// Back to back, until two ACKs tell the capacity.
+    /// Back to back, until two ACKs show the capacity.
     Capacity,
-    /// At the gap of the search.
+    /// The gap of the search.
     Search(Search),
-    /// At the gap found, until this offset of what the path sends.
+    /// At the gap found, until this offset of all bytes sent on the path.
     Fill { until: u64 },
     /// The search ended by rate.
     Done,
@@ -128,11 +129,11 @@ enum Stage {
     SlowStart,
 }
 
-/// The shortest train that tells a gap.
+/// The shortest train that shows a gap.
 const SHORTEST: u64 = 2;
 
 impl PacedStart {
-    /// A start-up that has not begun.
+    /// Creates a start-up that has not started.
     pub fn new(options: PacedStartOptions) -> Self {
         let (stage, train) = (Stage::SlowStart, Train::default());
         let length = u64::from(options.first);
@@ -160,8 +161,8 @@ impl PacedStart {
         window.follow_plan(SendPlan { stop_after, ..SendPlan::spaced(1, gap) });
     }
 
-    /// Every ACK of the train is in. With nothing outstanding, what has not left by a gap after the
-    /// last segment did will not: data or the peer's window ended.
+    /// Every ACK of the train is in. With nothing outstanding, a segment that has not left by a gap
+    /// after the last one will not leave: data or the peer's window ended.
     fn is_over(&self, sample: &AckSample) -> bool {
         let all_in = sample.acked_total >= sample.sent_total;
         let acknowledged = self.train.segments();
@@ -181,7 +182,8 @@ impl PacedStart {
         self.send(window);
     }
 
-    /// Carries the search on with what a train told; the gap to exit with, if it is over.
+    /// Continues the search with the result of a train; returns the gap to exit with, if it is
+    /// over.
     fn exit_gap(&mut self, gaps: MeanGap) -> Option<u64> {
         let (sent, acked) = (gaps.sent.as_nanos(), gaps.acked.as_nanos());
         match &mut self.stage {

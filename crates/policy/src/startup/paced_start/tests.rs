@@ -9,14 +9,14 @@ const MSS: u64 = 1000;
 const GB: u64 = 1_000_000;
 const RTT: u64 = 100_000_000;
 
-/// The trains, and what they ended in.
+/// The trains of a run, and its exit.
 #[derive(Debug, PartialEq)]
 struct Trains {
     /// Segments of each train.
     lengths: Vec<u64>,
-    /// Of the exit, in ns.
+    /// Gap of the exit, in ns.
     gap: u64,
-    /// Of the exit, in segments.
+    /// Window of the exit, in segments.
     cwnd: u64,
 }
 
@@ -105,9 +105,10 @@ fn the_five_cases_of_table_2() {
     }
 }
 
-/// Case 3 exits at 2.2 ms after eight segments 4.4 ms apart, which meet no queue. 100 ms over 2.2 ms are 45 segments, and the
-/// least round trip, 90 ms here, makes 40. Case 2 exits after eight segments 4/3 ms apart, whose ACKs come 23/15 ms apart. The
-/// last waits 7 x 0.2 ms, and 101.4 ms over 1.533 ms are 66 segments, not 65.
+/// Case 3 exits at 2.2 ms after eight segments 4.4 ms apart, which meet no queue. 100 ms over 2.2
+/// ms are 45 segments, and the least round trip, 90 ms here, makes 40. Case 2 exits after eight
+/// segments 4/3 ms apart, whose ACKs come 23/15 ms apart. The last waits 7 x 0.2 ms, and 101.4 ms
+/// over 1.533 ms are 66 segments, not 65.
 #[test]
 fn the_round_trip_of_the_exit() {
     for (exit_rtt, cwnd) in [(ExitRtt::Smoothed, 45), (ExitRtt::Latest, 45), (ExitRtt::Least, 40)] {
@@ -119,7 +120,7 @@ fn the_round_trip_of_the_exit() {
 
 #[test]
 fn delayed_acks_lengthen_the_search_by_a_train() {
-    // One ACK for the pair tells no gap: four go back to back too. Then as in case 3.
+    // One ACK for the pair shows no gap: four go back to back too. Then as in case 3.
     let mut sender = Sender::new(0, 400_000);
     assert_eq!(sender.run(2), Trains { lengths: vec![2, 4, 8, 16], gap: 2_200_000, cwnd: 45 });
 }
@@ -153,14 +154,14 @@ fn the_path_is_filled_before_avoidance_takes_over() {
 
 #[test]
 fn data_that_ends_within_a_train() {
-    // Two of the four: one gap tells as much. The next train is of four again.
+    // Two of the four are sent: one gap shows as much. The next train has four again.
     let mut sender = Sender::new(0, 400_000);
     sender.train(2, 0, 1);
     assert_eq!(sender.order().unwrap().stop_after, Some(4));
     sender.train(2, 2 * GB, 1);
     let next = sender.order().unwrap();
     assert_eq!((next.stop_after, next.gap.as_nanos()), (Some(4), 4_400_000));
-    // A lone segment tells nothing: the same train is due again.
+    // A lone segment shows nothing: the same train is due again.
     sender.train(1, 4_400_000, 1);
     assert_eq!(sender.order(), Some(next));
 }

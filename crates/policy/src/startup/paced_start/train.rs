@@ -1,12 +1,11 @@
-//! What the ACKs of a train of segments tell: how far apart its segments left, how far apart they
-//! arrived.
+//! Measurement of a train by its ACKs: the spacing of its segments at departure, and at delivery.
 //!
 //! A receiver that delays its ACKs answers every second segment at once and a lone one when its
-//! timer runs out, which says nothing of arrivals (Hu & Steenkiste 2003 §3.3). So a gap counts
-//! between two ACKs of several segments each, or, where the receiver answers every segment, between
-//! two of one segment each. A first ACK of several segments gives away a receiver that delays ACKs;
-//! otherwise the kind that covers more segments counts. Segments that are not full do not count at
-//! all: a receiver waits for two full ones (RFC 5681 §4.2).
+//! timer expires, which shows nothing about the delivery (Hu & Steenkiste 2003 §3.3). So a gap
+//! counts between two ACKs of several segments each, or, where the receiver answers every segment,
+//! between two of one segment each. A first ACK of several segments shows a receiver that delays
+//! ACKs; otherwise the kind that covers more segments counts. Segments that are not full do not
+//! count at all: a receiver waits for two full ones (RFC 5681 §4.2).
 
 use crate::ack::AckSample;
 use units::{Duration, Instant};
@@ -14,9 +13,9 @@ use units::{Duration, Instant};
 /// Mean times per segment of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MeanGap {
-    /// Between departures.
+    /// Time between departures.
     pub(super) sent: Duration,
-    /// Between arrivals, as their ACKs tell.
+    /// Time between deliveries, from their ACKs.
     pub(super) acked: Duration,
 }
 
@@ -34,7 +33,7 @@ pub(super) struct Train {
 #[derive(Clone, Copy, Debug)]
 struct Ack {
     at: Instant,
-    /// When the last segment that it acknowledges had left.
+    /// Send time of the last segment that it acknowledges.
     sent_at: Instant,
     /// It acknowledges one segment.
     is_single: bool,
@@ -80,12 +79,12 @@ impl Train {
             gaps.sent += ack.sent_at.saturating_since(last.sent_at);
             gaps.acked += ack.at.saturating_since(last.at);
         }
-        // What was sent again tells neither when it left nor when it arrived.
+        // The ACK of a retransmission shows neither the send time nor the delivery.
         self.last = ack;
     }
 
-    /// The mean gaps, of a receiver that is known to delay ACKs or not; `None` if no two ACKs told
-    /// one.
+    /// Returns the mean gaps, of a receiver that is known to delay ACKs or not; `None` if no two
+    /// ACKs showed one.
     pub(super) fn mean(&self, delays_acks: bool) -> Option<MeanGap> {
         let Self { single, several, .. } = self;
         let by_several = delays_acks || several.segments >= single.segments;
@@ -101,7 +100,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// An ACK of so many segments at so many ms, the last of them sent at so many ms.
+    /// Returns an ACK of `segments` at `at` ms, the last of them sent at `sent` ms.
     fn acked(segments: u64, at: u64, sent: u64) -> AckSample {
         let rtt = Some(Duration::from_millis(at - sent));
         AckSample { rtt, ..AckSample::of(Instant::from_nanos(at * 1_000_000), segments * MSS) }
@@ -151,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_receiver_known_to_delay_acks_tells_nothing_by_lone_ones() {
-        // Three segments that ACKs on data going the other way and the timer acknowledge one by one.
+        // Three segments that are acknowledged one by one, by ACKs on data in the other direction
+        // and by the timer.
         let train = train(&[acked(1, 100, 0), acked(1, 101, 0), acked(1, 300, 0)]);
         assert!(!train.shows_delayed_acks());
         assert_eq!((train.mean(false), train.mean(true)), (gaps(0, 100), None));

@@ -7,7 +7,7 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
     steps: &[
         PageStep {
             phase: "warm: first flight",
-            sent: "the remembered window after ageing, less what others hold on loan; at least {iw} segments, at most {warm_cap} (cap=)",
+            sent: "the remembered window after ageing, less the reservations of others; at least {iw} segments, at most {warm_cap} (cap=)",
             pace: "at the remembered rate",
             until: "the flight is acknowledged: the start-up inside goes on",
         },
@@ -19,7 +19,7 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
         PageStep {
             phase: "cold: later flights",
             sent: "slow start of the start-up inside",
-            pace: "an eighth faster than segments arrive, once two flights in a row arrived alike",
+            pace: "an eighth faster than segments are delivered, once two flights in a row had the same rate",
             until: "ssthresh = the window that fills the path at that rate (not with cold=stock)",
         },
         PageStep {
@@ -31,7 +31,7 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
         PageStep::clocked(
             "loss of a first flight",
             "falls back, and doubts the memory",
-            "recovery ends; the path is measured anew",
+            "recovery ends; the path is measured again",
         ),
         PageStep {
             phase: "at the end",
@@ -42,12 +42,12 @@ pub(in crate::startup) static WARM: PolicyPage = PolicyPage {
     ],
     deviations: &[
         "The agent's programs in the kernel make the same decisions; docs/adr/0020-one-policy.md lists what differs: clocks, batches of pacing, and when a connection ends.",
-        "On a path that connections share (`share=`) it is told nothing, and the start-up inside begins.",
+        "On a path that connections share (`share=`) it gets no events, and the start-up inside begins.",
     ],
 };
 
 pub(in crate::startup) static MEMBER: PolicyPage = PolicyPage {
-    summary: "The agent's session. All connections to a host share one window, as of one CUBIC, which begins with what is remembered. A connection joins as it sends, and leaves when all has arrived.",
+    summary: "The agent's session. All connections to a host share one window, as of one CUBIC, which begins with what is remembered. A connection joins as it sends, and leaves when all its data is delivered.",
     steps: &[
         PageStep {
             phase: "first member",
@@ -57,7 +57,7 @@ pub(in crate::startup) static MEMBER: PolicyPage = PolicyPage {
         },
         PageStep {
             phase: "another member joins",
-            sent: "its share of the session's window; what it is promised is reserved until its first ACK",
+            sent: "its share of the session's window; the share is reserved until its first ACK",
             pace: "its share of the session's rate",
             until: "it has nothing outstanding any more",
         },

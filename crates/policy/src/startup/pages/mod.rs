@@ -1,7 +1,8 @@
-//! The page of each start-up: what it is, how it starts step by step, and where it differs from its source.
+//! The page of each start-up: a description, its steps, and the differences from its source.
 //!
-//! The files follow what a start-up goes by: nothing but ACKs (`slow`), what the path shows at once (`probing`), what is
-//! remembered (`remembered`), or the agent's memory (`agent`). A [`super::StartUpDescriptor`] points to its page.
+//! The files follow the information that a start-up uses: nothing but ACKs (`slow`), present
+//! measurements of the path (`probing`), remembered values (`remembered`), or the agent's memory
+//! (`agent`). A [`super::StartUpDescriptor`] points to its page.
 
 mod agent;
 mod probing;

@@ -1,9 +1,9 @@
-//! Pages of start-ups that go by what the path shows in the first round trips.
+//! Pages of start-ups that measure the path in the first round trips.
 
 use crate::registry::{PageStep, PolicyPage};
 
 pub(in crate::startup) static SUSS: PolicyPage = PolicyPage {
-    summary: "Slow start whose flights quadruple where the trains of ACKs say that the path will still be free two round trips later. Without such a forecast it is HyStart's slow start.",
+    summary: "Slow start whose flights quadruple where the trains of ACKs say that the path will still be free two round trips later. Without that forecast it is HyStart's slow start.",
     steps: &[
         PageStep::clocked(
             "flight 1",
@@ -58,7 +58,7 @@ pub(in crate::startup) static RAPID_START: PolicyPage = PolicyPage {
             phase: "doubling",
             sent: "one segment more for each one delivered",
             pace: "two windows in a smoothed round trip",
-            until: "round trips fall again (tripling), or a loss or mark",
+            until: "round trips shrink again (tripling), or a loss or mark",
         },
         PageStep::clocked(
             "first loss",
@@ -149,7 +149,7 @@ pub(in crate::startup) static HOE: PolicyPage = PolicyPage {
         PageStep::clocked("each later flight", "slow start", "cwnd reaches ssthresh, or a loss"),
     ],
     deviations: &[
-        "What the third ACK acknowledges counts as the pair's bytes, also if that is two segments. `pair=segment` counts one, as ns-2 does.",
+        "All bytes that the third ACK acknowledges count as the pair's, also if they are two segments. `pair=segment` counts one, as ns-2 does.",
     ],
 };
 
@@ -218,6 +218,6 @@ pub(in crate::startup) static BBR3: PolicyPage = PolicyPage {
     ],
     deviations: &[
         "Only the start is BBRv3's: BBR of the first version goes on with its model.",
-        "Ranges of losses are counted by the ACKs that tell of a loss, so a few may count as one.",
+        "Each ACK that reports a loss counts as a range of losses, so a few ranges may count as one.",
     ],
 };

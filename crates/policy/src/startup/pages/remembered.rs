@@ -1,8 +1,8 @@
-//! Pages of start-ups that begin with what is remembered of a path.
+//! Pages of start-ups that begin with remembered values of a path.
 
 use crate::registry::{PageStep, PolicyPage};
 
-/// Where nothing is remembered.
+/// The step of a start-up that remembers nothing.
 const UNKNOWN: PageStep = PageStep::clocked(
     "nothing remembered",
     "{iw} segments (iw=), then as the start-up inside",
@@ -10,7 +10,7 @@ const UNKNOWN: PageStep = PageStep::clocked(
 );
 
 pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
-    summary: "Careful Resume. Once the initial window has shown that the path is the one remembered, the window jumps to half of what it was then. What is sent beyond proof has to prove itself, and a loss takes it back.",
+    summary: "Careful Resume. Once the initial window has shown that the path is the one remembered, the window jumps to half of what it was then. Data above the proven window must be validated, and a loss takes it back.",
     steps: &[
         PageStep::clocked(
             "Reconnaissance (§3.2)",
@@ -37,14 +37,14 @@ pub(in crate::startup) static CAREFUL_RESUME: PolicyPage = PolicyPage {
     ],
     deviations: &[
         "Under PRR a fall-back reaches half of the path's capacity gradually, as every reduction under PRR does. RFC 9959 §4.5 sets the window at once. The threshold is never below two segments (RFC 5681 §3.1).",
-        "The threshold of a fall-back is set with the first ACK after the last unvalidated segment was acknowledged: recovery ends with that ACK and would take the threshold for the window.",
+        "The threshold of a fall-back is set one ACK after the last unvalidated segment was acknowledged. Recovery ends with the ACK before, and would make the threshold the window.",
         "One connection alone jumps by what a host remembers (§3.2), until the next sample replaces it. With `memory=gateway` or `memory=site` every connection may jump: those answers come from several connections.",
         "A new sample of a path replaces the remembered one, also after a fall-back. So parameters that misled are forgotten.",
     ],
 };
 
 pub(in crate::startup) static STATEFUL_TCP: PolicyPage = PolicyPage {
-    summary: "The rate and round trip of the last connection to the host set the first window and its pace. There is no retreat, and the memory does not age.",
+    summary: "The rate and round trip of the last connection to the host set the first window and its pace. It never falls back, and the memory does not age.",
     steps: &[
         PageStep {
             phase: "first flight",
@@ -68,7 +68,7 @@ pub(in crate::startup) static STATEFUL_TCP: PolicyPage = PolicyPage {
     deviations: &[
         "The project's kernel module overwrites the receive window; ours does not.",
         "A window of ten segments or fewer is not paced: so few are in flight that nothing would end the pacing.",
-        "The rules are those of the project's code. Of the draft only the abstract could be read.",
+        "The rules are those of the project's code. Only the abstract of the draft could be read.",
     ],
 };
 
@@ -101,7 +101,7 @@ pub(in crate::startup) static QUICLY_JUMP: PolicyPage = PolicyPage {
 };
 
 pub(in crate::startup) static PICOQUIC_RESUME: PolicyPage = PolicyPage {
-    summary: "How picoquic resumes under CUBIC. Once the handshake has shown the remembered round trip, the window is the whole remembered one, in congestion avoidance.",
+    summary: "The resumption of picoquic under CUBIC. Once the handshake has shown the remembered round trip, the window is the whole remembered one, in congestion avoidance.",
     steps: &[
         PageStep {
             phase: "first flight",
@@ -122,7 +122,7 @@ pub(in crate::startup) static PICOQUIC_RESUME: PolicyPage = PolicyPage {
 };
 
 pub(in crate::startup) static EWMA_IW: PolicyPage = PolicyPage {
-    summary: "An initial window by moving average, as operators set it with route metrics or a socket hook. There is no pacing, no retreat and no measure of rates.",
+    summary: "An initial window by moving average, as operators set it with route metrics or a socket hook. It does not pace, fall back or measure rates.",
     steps: &[
         PageStep {
             phase: "first flight",
@@ -188,13 +188,13 @@ pub(in crate::startup) static SPAND: PolicyPage = PolicyPage {
         ),
     ],
     deviations: &[
-        "What fits into the initial window does not count as the transfer: a TLS handshake is not what the connection is for.",
+        "Data that fits into the initial window does not count as the transfer: a TLS handshake is not what the connection is for.",
         "A transfer of unknown size is taken as one of whole epochs.",
     ],
 };
 
 pub(in crate::startup) static FAST_START: PolicyPage = PolicyPage {
-    summary: "After idle, the last window that went through whole is sent again at once, spread over a round trip. If it fails, slow start follows as if there had been no attempt.",
+    summary: "After idle, the last window that was delivered whole is used at once, spread over a round trip. If it fails, slow start follows as if there had been no attempt.",
     steps: &[
         PageStep::clocked(
             "new path, nothing remembered",

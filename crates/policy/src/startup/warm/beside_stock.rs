@@ -1,10 +1,11 @@
-//! What a stock connection would send at once by now: after a warm start only what exceeds that is paced. Spaced, short answers of
-//! several connections would come side by side and all end last (`pace_beyond_stock` of the agent's `cubic.h`).
+//! The amount that a stock connection would send at once by now: after a warm start only the excess
+//! over that is paced. If short answers were spaced, those of several connections would be
+//! interleaved and all end last (`pace_beyond_stock` of the agent's `cubic.h`).
 
 use super::pacing::SocketPacing;
 use crate::startup::attended::Situation;
 
-/// What any connection may begin with, segments (RFC 6928).
+/// Initial window of any connection, segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
 /// The window that a stock connection would have, of a warm one that only the start-up paces.
@@ -20,7 +21,7 @@ impl BesideStock {
         self.window = if is_warm { stock } else { 0 };
     }
 
-    /// Once more: what it has had so far was warm, too, and after idle the kernel leaves a part of that.
+    /// Begins again. The window so far was warm, too, and after idle the kernel keeps a part of it.
     pub(super) fn begin_again(&mut self, is_warm: bool, cold: u64) {
         self.begin(is_warm, cold.min(self.window.max(INITIAL_WINDOW)));
     }
@@ -33,15 +34,17 @@ impl BesideStock {
         self.window > 0
     }
 
-    /// Slow start as the kernel has it (`tcp_is_cwnd_limited`): until all of the window is twice what was used.
+    /// Grows as in the kernel's slow start (`tcp_is_cwnd_limited`): until the whole window is twice
+    /// the part that was used.
     pub(super) const fn grow(&mut self, max_outstanding: u64, acked: u64) {
         if self.window > 0 && self.window < 2 * max_outstanding {
             self.window += acked;
         }
     }
 
-    /// Asked before each sending; as soon as more is to leave than a stock connection would send at once, what has not left is
-    /// paced, until all has arrived. `unacked`: bytes written and not acknowledged.
+    /// Decides on pacing before each sending. As soon as more is to leave than a stock connection
+    /// would send at once, the rest is paced, until all is delivered. `unacked`: bytes written and
+    /// not acknowledged.
     pub(super) fn pace(
         &self,
         pacing: &mut SocketPacing,

@@ -1,9 +1,9 @@
-//! The burst of a warm start: nobody paces the first ten segments of a connection, so their
-//! arrival shows the rate of the path. A path that is more than twice as fast as remembered is
-//! another one: slow start goes on, and measures it. Where the rate is not known, a path that holds
+//! The burst of a warm start. Nothing paces the first ten segments of a connection, so the spacing
+//! of their ACKs shows the rate of the path. A path more than twice as fast as remembered is
+//! another one: slow start continues and measures it. If the rate is not known, a path that holds
 //! less than half of the first window is another one: slow start ends at the window that fills it.
-//! Otherwise the burst is the first train of the measurement, since the flight that follows is
-//! paced and arrives as it left (`burst.h` of the agent).
+//! Otherwise the burst is the first train of the measurement, because the flight after it is paced,
+//! and its ACKs have the spacing of the pacer (`burst.h` of the agent).
 
 use super::search::SearchTools;
 use super::wide::{Arrived, LOOKS_AT};
@@ -13,24 +13,24 @@ use crate::window::{Cause, Window};
 use arith::trains;
 use units::Instant;
 
-/// A path that is so many times faster or narrower is another one (`ANOTHER_PATH`).
+/// Ratio of speed or width from which a path counts as another one (`ANOTHER_PATH`).
 const ANOTHER_PATH: u64 = 2;
 
-/// Where a connection is with its burst.
+/// State of a connection's burst.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Burst {
-    /// It has none, or that has arrived.
+    /// There is none, or it was delivered.
     #[default]
     Not,
-    /// Nothing of it has arrived.
+    /// No segment of it was delivered.
     Sent,
-    /// Since this ACK.
+    /// Its delivery began with this ACK.
     Arrives(Arrived),
 }
 
 impl Burst {
-    /// Segments have arrived, `outstanding` are under way. The gap at which the burst has arrived, nanoseconds a segment; 0: it has not, or
-    /// tells nothing.
+    /// Processes an ACK with which `outstanding` segments remain under way. Returns the gap of the
+    /// delivered burst, nanoseconds a segment; 0: it is not complete, or shows nothing.
     fn on_ack(&mut self, now: Arrived, outstanding: u32) -> u64 {
         let first = match *self {
             Self::Not => return 0,
@@ -50,7 +50,7 @@ impl Burst {
 }
 
 impl Warm {
-    /// Segments of a first flight have arrived.
+    /// Processes an ACK of a first flight.
     pub(super) fn judge_burst(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
         let arrived = Arrived { at_us: clock_us(at.now), delivered: self.delivered };

@@ -1,6 +1,7 @@
-//! The second flight of a cold start by the dispersion of the first (`warm_dispersion`): as soon as segments have shown at which rate a
-//! queue lets them out, the window is what the path holds at that rate, and what it has gained leaves at that rate. Slow start
-//! would take some round trips more. Of several connections that send each has its part (docs/adr/0022-headstart.md).
+//! The second flight of a cold start by the dispersion of the first (`warm_dispersion`). As soon as
+//! ACKs show the rate at which a queue lets segments out, the window becomes what the path holds at
+//! that rate. The segments gained leave at that rate. Slow start would take some round trips more.
+//! If several connections send, each gets its part (docs/adr/0022-headstart.md).
 
 use super::Warm;
 use super::pacing::STOCK_BURST;
@@ -9,15 +10,17 @@ use crate::window::{Cause, Window};
 use memory::{AnsweredPeer, Lender};
 use units::Instant;
 
-/// Segments that have to have arrived, of the stock ten: fewer tell more of clocks than of the path.
+/// Segments of the stock ten that must be delivered first: fewer show more about clocks than about
+/// the path.
 const LEAST_ARRIVED: u32 = 8;
 
-/// Segments, eight stock windows: ACKs that were compressed make a path seem faster, and an error costs others no more than this.
+/// Largest window, segments (eight stock windows): compressed ACKs make a path seem faster, and an
+/// error costs others no more than this.
 const MOST: u64 = 8 * STOCK_BURST;
 
 impl Warm {
-    /// Segments have arrived: once a rate is known, slow start goes on and the window would jump, it does, once. After that the pace
-    /// follows those that send.
+    /// Processes an ACK. The window jumps once, if a rate is known, slow start continues and the
+    /// window would grow by it. After that the pace follows the number of senders.
     pub(super) fn widen_by_dispersion(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.follow_senders(at.now);
         let may_jump = self.options.jumps_by_dispersion && self.jumped_until.is_none();
@@ -35,19 +38,20 @@ impl Warm {
         }
     }
 
-    /// What the second flight has gained leaves at the part of one of those that send now, whoever has begun or ended since; until
-    /// the search has a rate of its own.
+    /// Paces the segments that the second flight has gained at one sender's part of the rate, as
+    /// connections begin and end, until the search has a rate of its own.
     pub(super) fn follow_senders(&mut self, now: Instant) {
         if self.search.is_paced_by_dispersion() {
             let rate = self.part_of_rate(now);
-            // Nothing is known any more: what was goes on.
+            // If the rate is not known any more, the last one stays.
             if rate > 0 {
                 self.search.pace_by_dispersion(rate, &mut self.pacing);
             }
         }
     }
 
-    /// Of what segments of all connections have been seen to arrive at, bytes a second; 0: not known.
+    /// Returns its part of the rate at which segments of all connections were delivered, bytes a
+    /// second; 0: not known.
     fn part_of_rate(&self, now: Instant) -> u64 {
         let max_age = self.options.terms.max_age;
         let part = |lender: &mut Lender, AnsweredPeer { address, .. }: AnsweredPeer| {
@@ -56,7 +60,8 @@ impl Warm {
         self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
     }
 
-    /// Something is lost. If it is of the flight that the rate has widened, the path is not the one that carried so much.
+    /// Processes a loss. If it is in the flight that the rate has widened, the path does not have
+    /// that rate, so the memory must not use it.
     pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
         if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
@@ -64,7 +69,7 @@ impl Warm {
         }
     }
 
-    /// It began cold, still searches, and has something to go by.
+    /// True if the connection began cold, still searches, and has enough deliveries.
     fn is_slow_cold_start(&self, window: &Window) -> bool {
         let is_cold = self.flight.window == 0 && !self.in_first_flight();
         is_cold && self.search.is_on && window.below_ssthresh() && self.delivered >= LEAST_ARRIVED

@@ -1,7 +1,8 @@
-//! A start before the handshake has ended (`warm_early`): data that came with the SYN, by a cookie from an earlier visit, is answered
-//! at once (RFC 7413). Nothing says yet what the round trip is, so a path that is remembered is taken to be the one it was, and
-//! what leaves is paced at its rate. The SYN's window bounds it: 64 kB, as it is not scaled. The first round trip that is measured
-//! judges the start: of another path, it is taken back.
+//! A start before the handshake has ended (`warm_early`): data that came with the SYN, by a cookie
+//! from an earlier visit, is answered at once (RFC 7413). No round trip is measured yet, so a
+//! remembered path is assumed to be unchanged, and the flight is paced at its rate. The SYN's
+//! window bounds it: 64 kB, because it is not scaled. The first measured round trip decides: if it
+//! is of another path, the start is taken back.
 
 use super::Warm;
 use crate::ack::RttEstimator;
@@ -39,8 +40,8 @@ impl Warm {
         Some(rtt)
     }
 
-    /// Something has arrived. If its first flight has left before a round trip was measured, it goes on with that if the round trip
-    /// may be the one of the path.
+    /// Processes the first delivery. A first flight that left before a round trip was measured
+    /// continues if the round trip may be that of the path.
     pub(super) fn judge_early(&mut self, window: &mut Window, at: &Situation<'_>) {
         let measured = at.srtt_us();
         if self.assumed_rtt_us == 0 || measured == 0 {

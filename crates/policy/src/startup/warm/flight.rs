@@ -1,4 +1,4 @@
-//! The first flight: how it is lent and at which rate it leaves.
+//! The first flight: its reservation from the window pool, and its rate.
 
 use super::burst::Burst;
 use super::pacing::rate_of;
@@ -10,21 +10,21 @@ use arith::reuse::{first_rate, pacing_rate};
 use memory::{Loan, LoanRequest, ProvenPath};
 use units::{Duration, Instant};
 
-/// The least that Linux' retransmission timer waits (`TCP_RTO_MIN`).
+/// Minimum of Linux' retransmission timer (`TCP_RTO_MIN`).
 const LEAST_RTO: Duration = Duration::from_millis(200);
 
-/// What the last warm start began with.
+/// State at the last warm start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstFlight {
     /// Remembered window, segments; 0: there was none.
     pub(super) window: u32,
-    /// Byte behind it.
+    /// Offset of the byte after it.
     pub(super) end: u64,
     /// Segments delivered before it.
     pub(super) delivered: u32,
-    /// Segments of it that had arrived when it first had nothing outstanding; 0: it always had.
+    /// Segments of it that were delivered when it first had nothing outstanding; 0: it always had.
     pub(super) used: u32,
-    /// When it began.
+    /// Time at which it began.
     pub(super) began: Instant,
     /// Segments retransmitted before it.
     pub(super) retransmitted: u64,
@@ -38,7 +38,8 @@ struct FlightShare {
 }
 
 impl Warm {
-    /// Opens, or starts anew, as wide as the memory allows to one of `among` connections (`begin_as_remembered`).
+    /// Opens, or restarts, with the window that the memory allows to one of `among` connections
+    /// (`begin_as_remembered`).
     pub(super) fn begin_as_remembered(
         &mut self,
         window: &mut Window,
@@ -55,7 +56,7 @@ impl Warm {
         }
     }
 
-    /// What it asks the memory for, as one of `among` connections.
+    /// Returns its request to the memory, as one of `among` connections.
     pub(super) fn request(&self, window: &Window, at: &Situation<'_>, among: u32) -> LoanRequest {
         let mss = window.mss() as u32;
         // A start after idle is paced from its first segment on. In two round trips a stock one
@@ -76,7 +77,7 @@ impl Warm {
         self.is_paced |= !self.pacing.is_on();
         self.pacing.limit(rate);
         self.begin_first_flight(at, first, mss);
-        // The segments of others spread its burst: no rate of the path follows.
+        // The segments of others spread its burst, so that it shows no rate of the path.
         if among > 1 || taken > 0 {
             self.burst = Burst::Not;
         }
@@ -84,7 +85,8 @@ impl Warm {
         window.set_cwnd(u64::from(first) * mss, Cause::Seed);
         self.pacing.apply(window);
         window.set_pacing_rate(Some(rate_of(rate)));
-        // Slow start ends near its part of a full path, or where it has ended by a queue. If neither is known, it goes on.
+        // Slow start ends near its part of a full path, or where it has ended by a queue. If
+        // neither is known, it has no end.
         let end = match carried.bdp(mss as u32) {
             0 => path.end_beyond(first),
             full => part_of_full(full, first, sharers),
@@ -110,8 +112,8 @@ impl Warm {
             if at.sent_total == 0 && !self.pace.is_on() { Burst::Sent } else { Burst::Not };
     }
 
-    /// Bytes a second; `None` if it would be slower than a cold start, as a peer of the same prefix can make it that answers
-    /// late.
+    /// Returns bytes a second; `None` if that would be slower than a cold start. A peer of the same
+    /// prefix that answers late can cause this.
     fn choose_rate(
         &self,
         at: &Situation<'_>,
@@ -125,8 +127,8 @@ impl Warm {
         (even > 0 && even >= pacing_rate(self.cold, mss, now_us)).then_some(rate)
     }
 
-    /// Notes how much of its first flight had arrived when that first had nothing outstanding: the rest is not proven by what it
-    /// sends later, a little at a time.
+    /// Records how much of its first flight was delivered when it first had nothing outstanding:
+    /// data sent later, a little at a time, does not prove the rest.
     pub(super) fn note_used(&mut self, at: &Situation<'_>, mss: u64) {
         let has_arrived = at.outstanding() == 0 && !self.is_about_to_begin(at, mss);
         if self.flight.used == 0 && self.in_first_flight() && has_arrived {
@@ -134,15 +136,16 @@ impl Warm {
         }
     }
 
-    /// All that it has sent of its first flight has arrived, longer ago than the kernel's timer waits at least (`has_stalled`).
+    /// True if all sent segments of its first flight were delivered, longer ago than the kernel's
+    /// minimum timer (`has_stalled`).
     fn has_stalled(&self, at: &Situation<'_>, mss: u64) -> bool {
         let pause = self.arrived.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
         let waits = Duration::from_micros(at.srtt_us().into()) + LEAST_RTO;
         self.in_first_flight() && !self.is_about_to_begin(at, mss) && pause > waits
     }
 
-    /// What is left of a first flight that has stalled nobody has proven: it is to start as after idle, with no more than has
-    /// arrived before (`end_stalled_flight`).
+    /// Ends a first flight that has stalled, because its rest is not proven. It is to start as
+    /// after idle, with no more than was delivered before (`end_stalled_flight`).
     pub(super) fn end_if_stalled(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
         if !self.has_stalled(at, mss) {
@@ -153,7 +156,7 @@ impl Warm {
         window.set_cwnd(window.cwnd().min(u64::from(arrived) * mss), Cause::Idle);
     }
 
-    /// Its first flight, of which nothing has been sent.
+    /// True if nothing of its first flight has been sent.
     pub(super) fn is_about_to_begin(&self, at: &Situation<'_>, mss: u64) -> bool {
         self.in_first_flight()
             && at.sent_total + u64::from(self.flight.window) * mss == self.flight.end

@@ -1,18 +1,19 @@
-//! What a member of a session is granted at an ACK or as it joins: its share of the window, and how that is paced. Bursts are, and
-//! what leaves in recovery; what ACKs let go is clocked by them already (`grant.h` of the agent).
+//! The allocation of a session member at an ACK or as it joins: its share of the window, and its
+//! pacing. Bursts are paced, and segments in recovery; segments that ACKs release are clocked by
+//! them already (`grant.h` of the agent).
 
 use arith::session::{Joining, Session, SessionMember, spread_of};
 
-/// What a member may do now.
+/// Limits of a member now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grant {
     /// Segments outstanding.
     pub(super) share: u32,
     /// Segments in a round trip: how fast what leaves as a burst is paced.
     pub(super) spread: u32,
-    /// Of all members.
+    /// Window of all members, segments.
     pub(super) window: u32,
-    /// Of the path, bytes a second; 0: not known.
+    /// Rate of the path, bytes a second; 0: not known.
     pub(super) rate: u64,
     /// Lowest round trip of all, microseconds; 0: not known.
     pub(super) base_us: u32,

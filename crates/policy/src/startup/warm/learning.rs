@@ -1,4 +1,4 @@
-//! What a connection leaves in the memory of its path.
+//! The values that a connection stores in the memory of its path.
 
 use super::{Warm, segments};
 use crate::bbr::ModelledPath;
@@ -18,16 +18,16 @@ const US_PER_S: u64 = 1_000_000;
 pub(super) struct Proof {
     pub(super) cwnd: u32,
     pub(super) in_slow_start: bool,
-    /// Most outstanding at a time that all arrived.
+    /// Most segments outstanding at a time that were all delivered.
     pub(super) flight: u32,
     /// Remembered window that it began with; 0: it began cold.
     pub(super) first: u32,
-    /// Of that flight.
+    /// Segments delivered of that flight.
     pub(super) delivered: u32,
 }
 
 impl Warm {
-    /// What is known now, of any window (`take_sample`).
+    /// Returns the current values, without a window (`take_sample`).
     pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         PathSample {
@@ -69,9 +69,10 @@ impl Warm {
         }
     }
 
-    /// It is over. If its first flight failed and nothing was measured since, the site hears of that alone.
+    /// Stores its values at its end. If its first flight failed and nothing was measured since, the
+    /// site gets only the failure.
     pub(super) fn learn_at_end(&mut self, window: &Window, at: &Situation<'_>) {
-        // Of a later flight nobody knows how wide it was.
+        // The width of a later flight is not known.
         if !self.has_fallen_back || self.has_measured || self.has_restarted {
             return self.learn_proven(window, at);
         }
@@ -89,7 +90,8 @@ impl Warm {
         });
     }
 
-    /// After a first flight that failed the path is remembered by the segments delivered since then, per lowest round trip.
+    /// Returns the sample of a path whose first flight failed: the segments delivered since then,
+    /// per lowest round trip.
     fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let sample = self.sample(window, at);
         let arrived = self.delivered.wrapping_sub(self.flight.delivered);
@@ -103,8 +105,8 @@ impl Warm {
         self.learn(at.now, &sample, false);
     }
 
-    /// Segments that fill the path at the rate that this connection has measured, or that is remembered; 0: neither is known
-    /// (`pipe_of` of the agent).
+    /// Returns the segments that fill the path at the rate that this connection has measured, or
+    /// that is remembered; 0: neither is known (`pipe_of` of the agent).
     pub(super) fn bdp(&self, at: &Situation<'_>) -> u32 {
         match self.measure.best() {
             0 => 0,
@@ -112,7 +114,8 @@ impl Warm {
         }
     }
 
-    /// The window that is remembered of what was shown: not what waited in a queue, and not twice a flight that did (`proven_window`).
+    /// Returns the window to remember of the proven segments. It excludes those that waited in a
+    /// queue, and does not double a flight that waited (`proven_window`).
     pub(super) fn proven_window(&self, at: &Situation<'_>, of: &Proof) -> u32 {
         let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
         let window = match of.first > 0 || may_double(srtt_us, min_rtt_us) {
@@ -122,7 +125,7 @@ impl Warm {
         without_queue(window, self.bdp(at), srtt_us, min_rtt_us)
     }
 
-    /// What it has proven since the last loss (`take_proven_sample`).
+    /// Returns the values that it has proven since the last loss (`take_proven_sample`).
     fn proven_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         let flight = self.flights.proven(segments(at.outstanding() + mss - 1, mss));
@@ -136,15 +139,15 @@ impl Warm {
         let first = self.flight.window;
         let proof = Proof { cwnd, in_slow_start, flight, first, delivered };
         sample.window = self.proven_window(at, &proof);
-        // A search says where slow start would end, and has not shown it.
+        // A search sets the end of slow start, which it has not proven.
         if self.search.is_on && self.search.is_endless {
             sample.ssthresh = 0;
         }
         sample
     }
 
-    /// What the congestion control has measured of the path, the bottleneck's rate over a round trip without a queue
-    /// (`measured_by_bbr`).
+    /// Stores the congestion control's measurement of the path: the bottleneck's rate over a round
+    /// trip without a queue (`measured_by_bbr`).
     pub(super) fn learn_modelled(
         &mut self,
         window: &Window,
@@ -161,7 +164,7 @@ impl Warm {
         self.learn(at.now, &sample, true);
     }
 
-    /// A warm start that has not failed ends.
+    /// Records that a warm start ended without failing.
     pub(super) fn confirm(&self) {
         if self.flight.window > 0
             && !self.has_fallen_back

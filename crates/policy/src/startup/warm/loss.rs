@@ -1,6 +1,7 @@
-//! Losses. A loss measures the path if it shows that the path was full: round trips show a queue, or the window was as large as the
-//! path carries. Then a first flight says that the path is not the one remembered. Any other loss is random: it costs the window
-//! what the congestion control says, and the memory nothing.
+//! Losses. A loss measures the path if it shows that the path was full: round trips show a queue,
+//! or the window was as large as the path carries. In a first flight it means that the path is not
+//! the remembered one. Any other loss is random: the congestion control reduces the window for it,
+//! and the memory does not change.
 
 use super::pacing::rate_of;
 use super::{Warm, WarmPhase, segments};
@@ -15,21 +16,22 @@ use arith::trains;
 use memory::{END_UNKNOWN, PathSample};
 use units::Instant;
 
-/// What a loss takes, until the congestion control has said what it makes of it.
+/// The effect of a loss, until the congestion control has decided on its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fall {
-    /// Of a first flight: the window to go on with, segments, unless the congestion control's is smaller.
+    /// Loss in a first flight: the window to continue with, segments, unless the congestion
+    /// control's is smaller.
     Back(u32),
-    /// Of another: what the path is told.
+    /// Another loss: the sample for the path.
     Sample {
         /// The loss shows that the path was full; otherwise the path carries that window at least.
         is_measured: bool,
-        /// With the window, not yet with the threshold.
+        /// The sample, with the window, not yet with the threshold.
         sample: PathSample,
     },
 }
 
-/// The window that a loss takes.
+/// The window at a loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossWindow {
     /// Segments.
@@ -37,13 +39,14 @@ pub(super) struct LossWindow {
     pub(super) in_slow_start: bool,
 }
 
-/// A first flight that has lost more segments than these two, and one in [`RANDOM_SHARE`], has not lost them by chance.
+/// Number of lost segments of a first flight that still count as random, in addition to one in
+/// [`RANDOM_SHARE`].
 const RANDOM_LOSSES: u64 = 2;
 /// See [`RANDOM_LOSSES`].
 const RANDOM_SHARE: u64 = 32;
 
 impl Warm {
-    /// Something is lost; the window is still what it was (`hs_cubic_ssthresh`, `hs_bbr_ssthresh`).
+    /// Processes a loss before the window is reduced (`hs_cubic_ssthresh`, `hs_bbr_ssthresh`).
     pub(super) fn begin_fall(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.flights = Flights::beginning_at(at.sent_total);
         self.doubt_failed_rate(at);
@@ -69,16 +72,18 @@ impl Warm {
         }
     }
 
-    /// The first flight has found the path full, by more than what a stock connection would have sent at once (`has_failed` of the agent).
+    /// True if the first flight has found the path full, with more than a stock connection would
+    /// have sent at once (`has_failed` of the agent).
     pub(super) fn has_failed(&self, window: &Window, at: &Situation<'_>) -> bool {
         let beyond_stock = u64::from(self.flight.window.saturating_sub(self.cold)) * window.mss();
         let is_stock = at.acked_total + beyond_stock < self.flight.end;
         (self.pace.is_on() || !is_stock) && has_queue(at.srtt_us(), at.min_rtt_us())
     }
 
-    /// A loss that no first flight had measures the path if it shows that the path was full; otherwise the path carries what is left at
-    /// least. If the rate is not known, or round trips contradict it, the path is as fast as that was acknowledged: in congestion avoidance
-    /// such a queue never runs empty (`learn_loss` of the agent).
+    /// Returns the sample of a loss outside of a first flight. It measures the path if it shows
+    /// that the path was full; otherwise the path carries at least the rest of the window. If the
+    /// rate is not known, or round trips contradict it, the rate of acknowledgements is used. In
+    /// congestion avoidance a queue that long never runs empty (`learn_loss` of the agent).
     pub(super) fn sample_loss(
         &mut self,
         window: &Window,
@@ -105,8 +110,8 @@ impl Warm {
         Fall::Sample { is_measured, sample: PathSample { window: carried, ..sample } }
     }
 
-    /// Round trips of a first flight contradict the rate at which it leaves: it ends before something is lost, at what the path carries
-    /// (`end_if_contradicted` of the agent).
+    /// Ends a first flight whose round trips contradict its rate, before a loss, at the window that
+    /// the path carries (`end_if_contradicted` of the agent).
     pub(super) fn end_if_contradicted(&mut self, window: &mut Window, at: &Situation<'_>) {
         if !self.in_first_flight() || !self.is_slower(window, at) {
             return;
@@ -125,7 +130,8 @@ impl Warm {
         window.set_ssthresh(u64::from(carried) * mss, Cause::Retreat);
     }
 
-    /// Round trips contradict the rate that is known of the path or, if none is, the rate at which its first flight leaves.
+    /// True if round trips contradict the known rate of the path or, if none is known, the rate of
+    /// its first flight.
     fn is_slower(&self, window: &Window, at: &Situation<'_>) -> bool {
         let outstanding = segments(window.cwnd(), window.mss()).max(self.flight.window);
         let gap = match self.measure.best() {
@@ -135,14 +141,14 @@ impl Warm {
         is_slower(outstanding, gap, at.srtt_us(), at.min_rtt_us())
     }
 
-    /// A first flight has lost something, by chance as it seems: it is judged when it is over.
+    /// Marks a first flight whose loss seems random, to be judged when it is over.
     pub(super) fn doubt_flight(&mut self) {
         self.end_first_flight(WarmPhase::Stock);
         self.is_doubted = true;
     }
 
-    /// A first flight that seemed to have lost something by chance is over: if it has lost more than chance takes, the path is not the
-    /// one remembered (`judge_doubted` of the agent).
+    /// Judges a first flight whose loss seemed random, when it is over. If it has lost more than a
+    /// random part, the path is not the remembered one (`judge_doubted` of the agent).
     pub(super) fn judge_doubted(&mut self, at: &Situation<'_>) {
         if !std::mem::take(&mut self.is_doubted) {
             return;
@@ -155,7 +161,8 @@ impl Warm {
         }
     }
 
-    /// The congestion control has set its threshold: the window falls to that, or further.
+    /// Applies the effect of a loss after the congestion control has set its threshold: the window
+    /// is reduced to that, or further.
     pub(super) fn settle_fall(&mut self, window: &mut Window) {
         let mss = window.mss();
         match self.fall.take() {
@@ -173,7 +180,8 @@ impl Warm {
         }
     }
 
-    /// The window to go on with, segments: half of the flight, but what fills the path at a rate that nothing contradicts (`fall_back`).
+    /// Returns the window to continue with, segments: half of the flight, but at least what fills
+    /// the path at a rate that nothing contradicts (`fall_back`).
     pub(super) fn fall_back(&mut self, window: &Window, at: &Situation<'_>) -> u32 {
         let is_slower = self.is_slower(window, at);
         let full = if is_slower { 0 } else { self.bdp(at) };
@@ -182,11 +190,11 @@ impl Warm {
         (self.flight.window / 2).max(self.cold).max(full)
     }
 
-    /// The path is not the one remembered.
+    /// Reports to the memory that the path is not the remembered one.
     pub(super) fn fail_memory(&mut self, now: Instant, is_slower: bool) {
         if let Some(attendance) = &self.attendance {
             attendance.lender(|lender, to| lender.fail(now, to, is_slower));
-            // By itself, too, it may have left at that rate.
+            // A flight by itself may have used that rate, too.
             if self.options.paces_together {
                 attendance.lender(|lender, to| lender.doubt_carried(to.address));
             }
@@ -195,7 +203,8 @@ impl Warm {
     }
 }
 
-/// Before the pipe is full BBR lowers neither window nor rate: it takes the window from here as the one to return to.
+/// Lowers the window of BBR, which itself lowers neither window nor rate before the pipe is full:
+/// it uses this window as the one to return to.
 fn lower_model(window: &mut Window, at: &Situation<'_>, half: u32) {
     let mss = window.mss();
     let half_bytes = u64::from(half) * mss;

@@ -1,9 +1,11 @@
-//! The agent's session: the connections to one host share a window ([`arith::session`]), which is remembered and lent as one
-//! connection's is. A connection joins as it sends, has its share at every ACK, and leaves when all has arrived (`session.h`,
-//! `join.h`, `grant.h` of the agent).
+//! The agent's session: the connections to one host share a window ([`arith::session`]). It is
+//! remembered, and the window pool divides it, as one connection's. A connection joins as it sends,
+//! gets its share at every ACK, and leaves when all its data is delivered (`session.h`, `join.h`,
+//! `grant.h` of the agent).
 //!
-//! Each connection keeps a path of its own, whose window is its share; the session lies with what the host's connections have in
-//! common. Losses are the session's affair, so it rules them for as long as the connection lives.
+//! Each connection keeps a path of its own, whose window is its share; the session is in the common
+//! state of the host's connections. The session decides on losses, so it rules them as long as the
+//! connection lives.
 
 use super::grant::{Grant, enter_active};
 use super::learning::Proof;
@@ -43,9 +45,10 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING })
 .explained(&super::super::pages::MEMBER);
 
-/// Segments that are not paced, as the kernel does not the first ones of a connection.
+/// Number of segments that are not paced, as the kernel's first ones of a connection.
 const UNPACED_SEGMENTS: u64 = 10;
-/// Linux sends what it paces in pieces of about a millisecond: while round trips are shorter nothing is spaced by that.
+/// Shortest round trip that is paced, microseconds. Linux paces in pieces of about a millisecond,
+/// so nothing shorter is spaced.
 const MIN_PACED_RTT_US: u32 = 1000;
 
 /// A member of a session.
@@ -55,13 +58,14 @@ pub struct MemberStart {
     lossless: bool,
     /// The path has had its first data.
     has_begun: bool,
-    /// The connection has opened, and is in its session. Without one it is in slow start as any other.
+    /// The connection has opened, and is in its session. Without a session it is in plain slow
+    /// start.
     is_in: bool,
-    /// While its first flight lasts, bytes a second.
+    /// Rate of its first flight while that lasts, bytes a second.
     warm_rate: u64,
     /// Its ACKs are sampled for the rate of the path.
     is_measured: bool,
-    /// Repairs go on, as far as the last ACK told.
+    /// Repairs were under way at the last ACK.
     recovers: bool,
 }
 
@@ -80,7 +84,7 @@ impl MemberStart {
         }
     }
 
-    /// Changes the session together with what it has of this member.
+    /// Changes the session together with its state of this member.
     fn session<T>(&mut self, act: impl FnOnce(&mut Session, &mut SessionMember) -> T) -> Option<T> {
         let attendance = self.warm.attendance.as_ref().filter(|_| self.is_in)?;
         let member = &mut self.member;
@@ -92,7 +96,7 @@ impl MemberStart {
         self.warm_rate = if self.warm.in_first_flight() { rate } else { 0 };
     }
 
-    /// What it may have outstanding, after a timeout of its own less (`take_share`).
+    /// Applies its share of the window, which is smaller after a timeout of its own (`take_share`).
     fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, grant: &Grant) {
         let mss = window.mss();
         let mut share = grant.share;
@@ -102,7 +106,7 @@ impl MemberStart {
         } else {
             self.member.limit = 0;
         }
-        // Nothing tells how to pace it: what a connection begins with anyway.
+        // No round trip is known to pace it by: the usual initial window.
         if at.srtt_us() == 0 && grant.base_us == 0 {
             share = share.min(INITIAL_WINDOW);
         }
@@ -115,7 +119,7 @@ impl MemberStart {
         }
     }
 
-    /// Paces its share (`pace_share`); `in_flight` bytes are.
+    /// Paces its share (`pace_share`), with `in_flight` bytes in flight.
     fn pace_share(
         &mut self,
         window: &mut Window,
@@ -162,7 +166,8 @@ impl MemberStart {
         }
     }
 
-    /// Starts for all, and joins (`begin_session`). How wide, in segments.
+    /// Starts for all, and joins (`begin_session`). Returns the allocation and the whole window in
+    /// segments.
     fn begin_session(
         &mut self,
         window: &mut Window,
@@ -192,7 +197,7 @@ impl MemberStart {
         Some((grant, whole))
     }
 
-    /// It sends, and had nothing outstanding (`start_member`).
+    /// Starts to send with nothing outstanding (`start_member`).
     fn begin_to_send(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.member.wants = window.weight();
         let mss = window.mss();
@@ -235,14 +240,16 @@ impl MemberStart {
         self.warm.measure.begin_first_train(clock_us(at.now));
     }
 
-    /// Other connections may have proven more than the operator allows any to begin with (`cap_first_share`).
+    /// Limits a first share to the operator's cap: other connections may have proven more
+    /// (`cap_first_share`).
     fn cap_first_share(&self, grant: Grant) -> Grant {
         let most = self.warm.options.terms.cap.max(self.warm.cold);
         Grant { share: grant.share.min(most), ..grant }
     }
 
-    /// The others have the rest of the first flight: what is lost beyond its part is not of its start, and it leaves at its part
-    /// of the rate (`lead_with_part`).
+    /// Makes a member lead with its part of the first flight. The others have the rest: losses
+    /// after its part are not in its start, and it leaves at its part of the rate
+    /// (`lead_with_part`).
     fn lead_with_part(&mut self, window: &mut Window, at: &Situation<'_>, whole: u32) {
         let cwnd = segments(window.cwnd(), window.mss());
         let limit = self.warm.pacing.limited_to();
@@ -253,8 +260,8 @@ impl MemberStart {
         window.set_pacing_rate(Some(rate_of(rate)));
     }
 
-    /// While slow start lasts, so that the path's rate is learnt: not beside others, when what arrives is a part of it
-    /// (`measure_member`).
+    /// Measures the path's rate while slow start lasts; not beside others, because its deliveries
+    /// are then only a part of the rate (`measure_member`).
     fn measure(&mut self, window: &Window, at: &Situation<'_>, is_alone: bool) {
         let measure = &mut self.warm.measure;
         self.is_measured &= window.below_ssthresh() && !measure.has_measured_enough();
@@ -277,7 +284,8 @@ impl MemberStart {
         }
     }
 
-    /// The last active member is done: what the window has proven (`update_memory_of_session`).
+    /// Stores the proven window, because the last active member is done
+    /// (`update_memory_of_session`).
     fn teach(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
         let Taught { all, is_growing, flight, is_warm } = *taught;
         let mut sample = self.warm.sample(window, at);
@@ -293,7 +301,7 @@ impl MemberStart {
         self.warm.learn(at.now, &sample, false);
     }
 
-    /// The session's window is lowered: the member has its share of what is left.
+    /// Reduces the member to its share of the session's reduced window.
     fn fall(&mut self, window: &mut Window) {
         let reduced = self.session(|session, member| session.share_of(member));
         let Some(share) = reduced else { return };
@@ -304,7 +312,7 @@ impl MemberStart {
         window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
     }
 
-    /// The last reduction was spurious, for the session too.
+    /// Takes back the last reduction, which was spurious, for the session too.
     fn take_back_fall(&mut self, window: &Window) {
         self.member.wants = window.weight();
         self.warm.pacing.keep_paced();
@@ -316,10 +324,10 @@ impl MemberStart {
     }
 }
 
-/// What a session has proven as its last active member is done.
+/// The values that a session has proven as its last active member is done.
 #[derive(Clone, Copy, Debug)]
 struct Taught {
-    /// The window of all.
+    /// Window of all members, segments.
     all: u32,
     is_growing: bool,
     flight: u32,
@@ -332,8 +340,8 @@ impl StartUp for MemberStart {
         StartUpCapabilities { rules_recovery, sees_all_acks: true, ..Default::default() }
     }
 
-    /// The session's own events are the kernel's; a timeout leaves it one segment, and its share to the others until something
-    /// arrives (`hs_session_set_state`).
+    /// The session's own events are the kernel's. A timeout leaves the member one segment, and its
+    /// share to the others until a segment is delivered (`hs_session_set_state`).
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         self.has_begun = true;
         if start.occasion == Occasion::Loss && window.last_cause() == Cause::Timeout {
@@ -389,7 +397,7 @@ impl KernelEvents for MemberStart {
         self.begin_to_send(window, at, transfer);
     }
 
-    /// Every ACK, also in recovery (`hs_session_cong_control`).
+    /// Processes every ACK, also in recovery (`hs_session_cong_control`).
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         self.member.wants = window.weight();
         let mss = window.mss();
@@ -424,12 +432,12 @@ impl KernelEvents for MemberStart {
             self.member.limit = self.member.limit.saturating_add(acked);
         }
         self.take_share(window, at, &grant);
-        // The first retransmission does not wait until enough has arrived.
+        // The first retransmission does not wait until enough is delivered.
         if self.recovers && delivery.is_some_and(|told| told.lost > 0) {
             let least = sample.in_flight + mss;
             window.set_cwnd(window.cwnd().max(least), Cause::Recovery);
         }
-        // As it begins to send again it is paced anew.
+        // When it starts to send, its pacing is set again.
         if arrival.outstanding > 0 {
             self.pace_share(window, at, &grant, sample.in_flight);
         }
@@ -444,7 +452,7 @@ impl KernelEvents for MemberStart {
         }
     }
 
-    /// Something is lost, or marked (`hs_session_ssthresh`).
+    /// Processes a loss or a mark (`hs_session_ssthresh`).
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.warm.pacing.keep_paced();
         let most = match (self.warm.in_first_flight(), self.warm.has_failed(window, at)) {

@@ -1,10 +1,13 @@
-//! The agent's warm start: a connection begins with what is remembered of its path, paced, in the first round trip, and teaches
-//! the path what it proves. A cold start measures the path as it goes (`search`), and may begin wider than stock (`wide`).
+//! The agent's warm start: a connection begins with the remembered values of its path, paced in the
+//! first round trip, and stores the values that it proves. A cold start measures the path as it
+//! sends (`search`), and may begin wider than stock (`wide`).
 //!
-//! The same decisions run in the Linux kernel (`crates/agent/bpf/connection.h`, `starts.h`, `cubic.h`, `bbr.h`), whose names
-//! the phases and steps have. They are on top of the start-up that a stock connection has: HyStart under CUBIC, BBR's own
-//! under BBR. Windows are whole segments. `first` is the first flight as it was lent, the rest follows in `flight`,
-//! `learning` and `loss`. Why it is in two worlds, and what differs: docs/adr/0020-one-policy.md.
+//! The same decisions run in the Linux kernel (`crates/agent/bpf/connection.h`, `starts.h`,
+//! `cubic.h`, `bbr.h`), and the phases and steps have the names used there. They are on top of the
+//! start-up that a stock connection has: HyStart under CUBIC, BBR's own under BBR. Windows are
+//! whole segments. `first` is the first flight as it was reserved; the rest is in `flight`,
+//! `learning` and `loss`. docs/adr/0020-one-policy.md has the reasons for two implementations, and
+//! their differences.
 
 mod beside_stock;
 mod burst;
@@ -57,7 +60,7 @@ use wide::{Arrived, WideAck, WideStart};
 /// The agent's warm start.
 pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     "warm",
-    "begins with what is remembered of the path and not lent to others, paced; cold starts measure the path",
+    "begins with the remembered window of the path that is not reserved for others, paced; cold starts measure the path",
     "docs/adr/0013-agent.md, 0014-cold-start.md, 0020-one-policy.md",
     Make::Around(|setup, inner| {
         let models = inner.capabilities().rules_recovery;
@@ -79,29 +82,31 @@ pub struct Underneath {
     pub is_paced: bool,
 }
 
-/// A connection's warm start, and the end of that.
+/// A connection's warm start, and its end.
 pub struct Warm {
     options: WarmOptions,
-    /// What is underneath paces by itself, answers losses itself and measures (BBR).
+    /// The start-up underneath paces, answers losses and measures by itself (BBR).
     models: bool,
     attendance: Option<Attendance>,
     opened: Option<Instant>,
-    /// The round trip that its first flight was taken to have, which left before one was measured; 0: it was, or is judged.
+    /// The round trip assumed for a first flight that left before one was measured, microseconds;
+    /// 0: it was measured, or the flight is judged.
     assumed_rtt_us: u32,
     phase: WarmPhase,
     flight: FirstFlight,
-    /// Window that it would have begun with, segments.
+    /// Window of a stock start, segments.
     cold: u32,
     has_fallen_back: bool,
-    /// It has lost something, so its threshold is the congestion control's and says nothing of where slow start ends.
+    /// It has lost a segment, so its threshold is the congestion control's and does not show where
+    /// slow start ends.
     has_lost: bool,
-    /// Its first flight has lost something, by chance as it seemed; judged when that flight is over.
+    /// Its first flight has a loss that seemed random; judged when that flight is over.
     is_doubted: bool,
-    /// What it has left in the memory last was measured by a loss, or by BBR.
+    /// The sample that it stored last was measured by a loss, or by BBR.
     has_measured: bool,
-    /// It has begun warm after idle.
+    /// It had a warm start after idle.
     has_restarted: bool,
-    /// When something was last delivered or, since then, sent with nothing outstanding.
+    /// Time of the last delivery or, since then, of sending with nothing outstanding.
     arrived: Option<Instant>,
     /// Segments delivered; wraps, as the kernel's.
     delivered: u32,
@@ -120,9 +125,10 @@ pub struct Warm {
     is_starting: bool,
     fall: Option<Fall>,
     has_ended: bool,
-    /// Its window has jumped to its part of what the path holds, which ends at this byte.
+    /// Its window has jumped to its part of the path's capacity; the offset at which that flight
+    /// ends.
     jumped_until: Option<u64>,
-    /// It has something under way, and the memory knows.
+    /// It has data under way, and the memory was notified.
     is_sending: bool,
 }
 
@@ -164,7 +170,7 @@ impl Warm {
         }
     }
 
-    /// Something has arrived, in recovery or not.
+    /// Records deliveries, in recovery or not.
     fn observe_arrival(&mut self, window: &Window, sample: &AckSample) {
         if sample.delivered > 0 {
             self.arrived = Some(sample.now);
@@ -185,7 +191,7 @@ impl Warm {
         matches!(self.phase, WarmPhase::FirstFlight | WarmPhase::NarrowedFlight)
     }
 
-    /// Whether anything is to be done as segments arrive; otherwise it is a stock connection.
+    /// True if ACKs need special treatment; otherwise it is a stock connection.
     fn is_special(&self) -> bool {
         self.in_first_flight()
             || self.phase == WarmPhase::Idle
@@ -195,7 +201,7 @@ impl Warm {
             || self.wide.is_on()
     }
 
-    /// Segments have arrived and nothing is missing (`on_progress`).
+    /// Processes an ACK while nothing is missing (`on_progress`).
     fn on_progress(&mut self, window: &Window, at: &Situation<'_>) {
         self.note_used(at, window.mss());
         if at.acked_total >= self.flight.end {
@@ -208,21 +214,21 @@ impl Warm {
             };
             self.end_first_flight(next);
         }
-        // Paced as long as slow start lasts: HyStart would take what pacing spreads for a full pipe.
+        // Pacing lasts as long as slow start: HyStart would mistake paced ACKs for a full pipe.
         if self.is_paced && !self.in_first_flight() && !window.below_ssthresh() {
             self.is_paced = false;
             self.pacing.leave_unpaced();
         }
     }
 
-    /// As fast as the kernel likes again.
+    /// Ends the first flight and its limit of the rate.
     fn end_first_flight(&mut self, next: WarmPhase) {
         self.phase = next;
         self.pace.end();
         self.pacing.lift_limit();
     }
 
-    /// Nothing is compared with a stock connection any more: what is paced at all is paced whole.
+    /// Ends the comparison with a stock connection: if pacing is on, everything is paced.
     fn leave_stock(&mut self) {
         self.stock.leave();
         if self.is_paced {
@@ -234,7 +240,7 @@ impl Warm {
         self.search.end(&mut self.pacing);
     }
 
-    /// Searches, at its beginning.
+    /// Starts a search at the start of the connection.
     fn begin_search(&mut self, window: &mut Window, at: &Situation<'_>) {
         if self.options.cold == ColdOpening::Stock || at.sent_total > 0 {
             return;
@@ -244,7 +250,7 @@ impl Warm {
         self.search.begin(window, at, tools, may_pace);
     }
 
-    /// The FIN is acknowledged. To the kernel a FIN is a segment as any other, and its ACK is, too.
+    /// Processes the ACK of the FIN, which is a segment like any other in the kernel.
     fn on_fin_acked(&mut self, window: &mut Window, at: &Situation<'_>) {
         let (sent_total, acked_total) = (at.sent_total + 1, at.acked_total + 1);
         let at = Situation { sent_total, acked_total, ..*at };
@@ -255,7 +261,7 @@ impl Warm {
         }
     }
 
-    /// ACKs of `acked` segments outside of recovery.
+    /// Processes an ACK of `acked` segments outside of recovery.
     fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
         self.flights.count(&FlightAck {
@@ -279,7 +285,7 @@ impl Warm {
         }
     }
 
-    /// What follows an ACK while the connection is out of the ordinary (`on_special_ack`).
+    /// Processes an ACK of a connection that is not on the fast path (`on_special_ack`).
     fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
         let mss = window.mss();
         if self.wide.is_sent() {
@@ -331,7 +337,8 @@ impl Overlay for Warm {
         StartUpCapabilities { timer_gaps: self.options.timer_gaps, ..Default::default() }
     }
 
-    /// The start-up underneath begins as ever; what is remembered is applied at the kernel's events.
+    /// The start-up underneath begins as usual; remembered values are applied at the kernel's
+    /// events.
     fn begin(&mut self, _: &mut Window, _: &Start<'_>) -> OverlayTurn {
         OverlayTurn::Left
     }
@@ -370,7 +377,7 @@ impl KernelEvents for Warm {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
-        // As the kernel sets `delivered_mstamp` here (tcp_rate_skb_sent).
+        // The kernel sets `delivered_mstamp` here (tcp_rate_skb_sent).
         self.arrived = Some(at.now);
         self.pacing.apply(window);
     }
@@ -401,7 +408,7 @@ impl KernelEvents for Warm {
         let acked = segments(sample.delivered + mss - 1, mss);
         self.take_ack(window, at, acked);
         if self.models && !at.in_startup && self.in_first_flight() {
-            // What models the path has measured it, and goes on as it likes.
+            // The start-up that models the path has measured it, and continues on its own.
             self.end_first_flight(WarmPhase::Stock);
         }
         self.pacing.settle(window.cwnd().saturating_sub(at.outstanding()), mss);

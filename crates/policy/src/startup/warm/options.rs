@@ -5,32 +5,36 @@ use crate::registry::{Parameter, PolicySetup};
 use memory::LendingTerms;
 use units::Duration;
 
-/// How a warm start begins.
+/// Options of a warm start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarmOptions {
-    /// Which memories are believed, and how far.
+    /// Conditions on memories.
     pub terms: LendingTerms,
-    /// How a connection starts of whose path nothing is known (`--cold`).
+    /// Start of a connection whose path is not known (`--cold`).
     pub cold: ColdOpening,
     /// The application says before each transfer how large it is (`HEADSTART_SIZE`).
     pub hears_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
-    /// First flights to a network leave one segment after the other, at the rate at which all have arrived. Behind a short flight, as of
-    /// TLS, a wide cold start sends its stock window at once.
+    /// First flights to a network are interleaved, segment by segment, at the rate at which
+    /// segments of all were delivered. After a short flight, as of TLS, a wide cold start sends its
+    /// stock window at once.
     pub paces_together: bool,
-    /// A cold start's window jumps to what the path holds at the rate at which its first flight has arrived.
+    /// A cold start's window jumps to what the path holds at the rate at which its first flight was
+    /// delivered.
     pub jumps_by_dispersion: bool,
     /// Most segments of a wide cold start while other connections to its network open.
     pub wide_among: u32,
-    /// So many segments of each connection that sends to the network a retransmission timer waits for beyond the round trip, at
-    /// the rate at which segments of all have arrived; 0: it knows nothing of others.
+    /// Segments of each connection that sends to the network for which a retransmission timer waits
+    /// in addition to the round trip. Their time follows from the rate at which segments of all are
+    /// delivered; 0: none.
     pub timer_gaps: u32,
-    /// Data that came with the SYN is answered with a first flight as remembered, before the handshake has shown a round trip.
+    /// Data that came with the SYN is answered with a remembered first flight, before the handshake
+    /// has shown a round trip.
     pub opens_early: bool,
 }
 
-/// How a connection starts of whose path nothing is known.
+/// Start of a connection whose path is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColdOpening {
     /// Stock slow start.
@@ -57,10 +61,10 @@ pub(super) static HALF_LIFE: Parameter<u32> = Parameter::text(
     "warm_half_life",
     ("round trips", positive),
     "3000",
-    "warm: half of a remembered window is believed after so many round trips (--half-life of the agent)",
+    "warm: half of a remembered window is used after this number of round trips (--half-life of the agent)",
 );
 
-/// How cold connections start.
+/// Start of cold connections.
 pub static COLD: Parameter<ColdOpening> = Parameter::choice(
     "warm_cold",
     &[("wide", ColdOpening::Wide), ("paced", ColdOpening::Paced), ("stock", ColdOpening::Stock)],
@@ -88,7 +92,7 @@ pub static TOGETHER: Parameter<bool> = Parameter::text(
     "warm_together",
     ("on|off", on_off),
     "off",
-    "warm: first flights to a network share the rate at which segments of all its connections have arrived",
+    "warm: first flights to a network share the rate at which segments of all its connections were delivered",
 );
 
 /// Whether the second flight goes by the dispersion of the first.
@@ -96,22 +100,22 @@ pub static DISPERSION: Parameter<bool> = Parameter::text(
     "warm_dispersion",
     ("on|off", on_off),
     "off",
-    "warm: with warm_together, the second flight of a cold start is what the path holds at the rate at which the first one has arrived",
+    "warm: with warm_together, the second flight of a cold start is what the path holds at the rate at which the first one was delivered",
 );
 
-/// How wide a cold start may be among others.
+/// Largest window of a cold start among others.
 pub static WIDE_AMONG: Parameter<u32> = Parameter::segments(
     "warm_wide_among",
     "32",
     "warm: the largest first window of a wide cold start while other connections to its network open",
 );
 
-/// How many segments of each sender a timer waits for.
+/// Segments of each sender for which a timer waits.
 pub static TIMER_GAPS: Parameter<u32> = Parameter::text(
     "warm_rto_gaps",
     ("number", whole),
     "0",
-    "warm: a retransmission timeout is at least a round trip and the time of so many segments of each connection that sends to the network",
+    "warm: a retransmission timeout is at least a round trip and the time of this many segments of each connection that sends to the network",
 );
 
 /// Whether data in the SYN is answered with a first flight.

@@ -1,6 +1,7 @@
-//! A cold start that leaves slow start by what it measures, not by loss: when two flights in a row have arrived alike, slow
-//! start ends at the window that fills the path, and until then what is sent is paced an eighth faster than it arrives. A
-//! search that finds nothing has changed nothing (docs/adr/0014-cold-start.md; `search.h` of the agent).
+//! A cold start that leaves slow start by measurement, not by loss. When two flights in a row were
+//! delivered at the same rate, slow start ends at the window that fills the path. Until then data
+//! is paced an eighth faster than it is delivered. A search that finds nothing changes nothing
+//! (docs/adr/0014-cold-start.md; `search.h` of the agent).
 
 use super::pacing::SocketPacing;
 use crate::startup::attended::Situation;
@@ -8,16 +9,17 @@ use crate::window::{Cause, Window};
 use arith::measure::{TrainAck, TrainMeasure, TrainSays};
 use arith::trains;
 
-/// Where a search is.
+/// State of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
     pub(super) is_on: bool,
-    /// Nobody else paces.
+    /// Nothing else paces the connection.
     may_pace: bool,
     is_pacing: bool,
-    /// What is sent leaves at a rate that connections have shown together, and the search has none of its own.
+    /// Data leaves at a rate that connections have shown together, and the search has none of its
+    /// own.
     is_paced_by_dispersion: bool,
-    /// Slow start had no end that anything has shown.
+    /// Slow start had no proven end.
     pub(super) is_endless: bool,
 }
 
@@ -28,7 +30,8 @@ pub(super) struct SearchTools<'a> {
 }
 
 impl Search {
-    /// Begins, unless slow start has an end already and no rate is known: then there is nothing to find.
+    /// Begins, unless slow start has an end already and no rate is known: then there is nothing to
+    /// find.
     pub(super) fn begin(
         &mut self,
         window: &mut Window,
@@ -53,18 +56,18 @@ impl Search {
         pacing.search_rate = self.rate(window, measure);
     }
 
-    /// It has a rate to send at.
+    /// True if it has a rate to send at.
     pub(super) const fn is_pacing(&self) -> bool {
         self.is_pacing
     }
 
-    /// An eighth faster than what is believed, bytes a second; 0: as the kernel will.
+    /// Returns a rate an eighth faster than the estimate, bytes a second; 0: the kernel's own.
     fn rate(&self, window: &Window, measure: &TrainMeasure) -> u64 {
         if self.is_pacing { trains::rate(window.mss() as u32, measure.best()) } else { 0 }
     }
 
-    /// The second flight leaves at `rate` bytes a second, until the search has a rate of its own or ends. Pacing ends with it where
-    /// nobody else paces.
+    /// Makes the second flight leave at `rate` bytes a second, until the search has a rate of its
+    /// own or ends. Pacing ends with it where nothing else paces.
     pub(super) const fn pace_by_dispersion(&mut self, rate: u64, pacing: &mut SocketPacing) {
         self.is_pacing = self.may_pace;
         self.is_paced_by_dispersion = true;
@@ -87,7 +90,7 @@ impl Search {
         pacing.search_rate = 0;
     }
 
-    /// Segments have arrived. Slow start ends at the window that is believed.
+    /// Processes an ACK. Slow start ends at the estimated window.
     pub(super) fn on_ack(
         &mut self,
         window: &mut Window,

@@ -1,5 +1,5 @@
-//! Starts: as the connection opens, after idle, where the first data comes long after the opening, and by what the application
-//! says of the size.
+//! Starts: as the connection opens, after idle, where the first data comes long after the opening,
+//! and by the size that the application announces.
 
 use super::pacing::rate_of;
 use super::{ColdOpening, Warm, WarmPhase, clock_us};
@@ -13,7 +13,8 @@ use memory::{AnsweredPeer, ColdReason, Lender};
 use units::{Duration, Instant};
 
 impl Warm {
-    /// It begins by itself, and has sent nothing yet (`begin`, `hs_cubic_start_init`, `hs_bbr_init`).
+    /// Starts a connection that opens by itself, and has sent nothing yet (`begin`,
+    /// `hs_cubic_start_init`, `hs_bbr_init`).
     pub(super) fn begin_open(&mut self, window: &mut Window, at: &Situation<'_>, lossless: bool) {
         self.opened = Some(at.now);
         self.flights = Flights::beginning_at(at.sent_total);
@@ -21,7 +22,7 @@ impl Warm {
         let Some(attendance) = &mut self.attendance else { return };
         attendance.answer(at.now);
         let among = attendance.lender(|lender, to| lender.finish_handshake(at.now, to));
-        // A handshake that lost something speaks against the memory.
+        // A loss in the handshake is evidence against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
         }
@@ -37,7 +38,8 @@ impl Warm {
         }
     }
 
-    /// More than a stock window on a path that nobody knows, of which nobody else has had so much within a round trip.
+    /// Opens with more than a stock window on an unknown path, if no other connection did so within
+    /// a round trip.
     fn widen_cold(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
         let Some(attendance) = &self.attendance else { return };
@@ -122,7 +124,8 @@ impl Warm {
         }
     }
 
-    /// A start like the first one, from a memory that has aged since, and only if no start of this connection has failed.
+    /// Starts again as at first, from a memory that has aged since, and only if no start of this
+    /// connection has failed.
     fn restart(&mut self, window: &mut Window, at: &Situation<'_>) {
         // The transfer that narrowed it may have been shorter than a stock start.
         if self.in_first_flight() {
@@ -131,7 +134,8 @@ impl Warm {
         let was_idle = self.phase == WarmPhase::Idle;
         self.phase = WarmPhase::Stock;
         self.answer(at.now);
-        // Not with a share: who opens with others goes on beside them, and a connection that was kept may have all to send.
+        // The restart takes no share: it continues beside connections that open, and a reused
+        // connection may have all the data to send.
         if !self.has_fallen_back {
             let among = self.count_restart(at);
             self.begin_as_remembered(window, at, among);
@@ -139,14 +143,14 @@ impl Warm {
         }
     }
 
-    /// Asks which memory answers for the peer, until the next start.
+    /// Chooses the memory that answers for the peer, until the next start.
     pub(super) fn answer(&mut self, now: Instant) {
         if let Some(attendance) = &mut self.attendance {
             attendance.answer(now);
         }
     }
 
-    /// Among how many that begin together it starts anew, itself included.
+    /// Returns the number of connections that begin together with its restart, itself included.
     fn count_restart(&self, at: &Situation<'_>) -> u32 {
         let count = |lender: &mut Lender, to| lender.count_restart(at.now, to);
         self.attendance.as_ref().map_or(1, |attendance| attendance.lender(count))
@@ -156,8 +160,9 @@ impl Warm {
         self.opened.map_or(Duration::ZERO, |opened| at.now.saturating_since(opened))
     }
 
-    /// The first flight that it opened with has not been sent, and what was lent for that has come back: others may have it,
-    /// and the memory has aged. Only the first start is late, the others are given a window as they send.
+    /// True if the first flight of its opening has not been sent, and its reservation has expired:
+    /// others may have that window, and the memory has aged. Only the first start can be late;
+    /// later ones get a window as they send.
     fn is_late(&self, at: &Situation<'_>, mss: u64) -> bool {
         if at.sent_total > 0 || !self.is_about_to_begin(at, mss) {
             return false;
@@ -167,8 +172,8 @@ impl Warm {
         path.is_none_or(|path| self.open_for(at) > path.srtt())
     }
 
-    /// It has none of the window that it opened with, as if it had opened cold; then it opens as late as it sends, by what is
-    /// remembered now.
+    /// Takes back the window of the opening, as if it had opened cold; then opens as it sends, from
+    /// the present memory.
     fn start_late(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.take_back_start(window, at);
         self.answer(at.now);
@@ -178,7 +183,7 @@ impl Warm {
         }
     }
 
-    /// It has none of the window that it began with, as if it had opened cold.
+    /// Takes back the window of its start, as if it had opened cold.
     pub(super) fn take_back_start(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.end_first_flight(WarmPhase::Stock);
         if self.is_paced {
@@ -193,13 +198,15 @@ impl Warm {
         window.set_ssthresh(u64::MAX, Cause::Seed);
         self.pacing.apply(window);
         if self.pacing.is_on() {
-            // 2.4 times 1.2 is the gain with which BBR paces a start; of others the kernel sets the rate.
+            // 2.4 times 1.2 is the gain with which BBR paces a start; for others the kernel sets
+            // the rate.
             let rate = pacing_rate(self.cold * 12 / 5, mss as u32, at.srtt_us());
             window.set_pacing_rate(Some(rate_of(rate)));
         }
     }
 
-    /// A first flight that has not begun is not wider than what there is to send. It leaves at the path's rate all the same.
+    /// Narrows a first flight that has not left yet to the data that there is to send. It leaves at
+    /// the path's rate all the same.
     fn apply_size(
         &mut self,
         window: &mut Window,
@@ -227,8 +234,9 @@ impl Warm {
         window.set_cwnd(u64::from(narrowed) * mss, Cause::Seed);
     }
 
-    /// Segments that a transfer of so many begins with, beside what `largest` and a stock start set as bounds. The kernel's
-    /// windows grow by one in a round trip of congestion avoidance whether ACKs are delayed or not.
+    /// Returns the first window of a transfer of this number of segments, without the bounds of
+    /// `largest` and a stock start. The kernel's windows grow by one in a round trip of congestion
+    /// avoidance whether ACKs are delayed or not.
     fn window_for(&self, segments: u64, largest: u32) -> u64 {
         match self.options.ends_epochs {
             true => PathShare { capacity: largest, per_ack: 1 }

@@ -1,6 +1,8 @@
-//! First flights at the pace of the path, whosever they are (`warm_together`): a connection that begins on a path of which is
-//! known how fast segments of all connections arrive asks the memory for a time for each segment, and begins with its share
-//! of what the path holds. So a page's flights meet no queue, where stock ones come as bursts of ten each.
+//! First flights at the pace of the path, with those of all connections (`warm_together`). The
+//! memory may know the rate at which segments of all connections to a path are delivered. A
+//! connection that begins on that path asks the memory for a departure time of each segment, and
+//! begins with its share of what the path holds. So a page's flights meet no queue, where stock
+//! ones come as bursts of ten each.
 
 use super::{Warm, segments};
 use crate::startup::attended::Situation;
@@ -51,7 +53,8 @@ impl Warm {
         let request = LoanRequest { cold, ..self.request(window, at, among) };
         let terms = &self.options.terms;
         let share = |lender: &mut Lender, to| {
-            // By itself it begins as wide as one connection has proven, or as anybody, unless such a start has met a queue.
+            // By itself it begins as wide as one connection has proven, or with a stock window,
+            // unless a start of that width has met a queue.
             let recalled = lender.recall(at.now, to, &request, terms);
             let is_narrow = recalled == Err(ColdReason::Small)
                 && lender.path(to).is_some_and(|path| !path.has_shown_no_width());
@@ -91,7 +94,7 @@ impl Warm {
         }
     }
 
-    /// When the next segment of `bytes` may leave.
+    /// Returns the time at which the next segment of `bytes` may leave.
     pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
         let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;

@@ -9,7 +9,8 @@ use crate::window::{Cause, Window};
 use arith::reuse::WIDE_COLD_RATE;
 use arith::trains;
 
-/// Segments of the stock window whose gaps are looked at: of ten one or two come with the first ACK.
+/// Number of segments of the stock window whose gaps are measured: of the ten, one or two come with
+/// the first ACK.
 pub(super) const LOOKS_AT: u32 = 8;
 
 /// An ACK: when it came, by the socket's clock, and what had been delivered with it. Both wrap.
@@ -27,11 +28,11 @@ pub(super) struct WideAck {
     pub(super) outstanding: u32,
     /// Lowest round trip, microseconds; 0 before the first sample.
     pub(super) min_rtt_us: u32,
-    /// Segments that a stock connection would have begun with.
+    /// Segments of a stock connection's first window.
     pub(super) cold: u32,
 }
 
-/// Where a connection is with it.
+/// State of a connection's wide start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum WideStart {
     /// It has none, or that is over.
@@ -70,8 +71,9 @@ impl WideStart {
         matches!(self, Self::Sent(_))
     }
 
-    /// Asked before each sending behind a flight that was too short to look at, as of TLS, with `outstanding` segments: a stock
-    /// window of `cold` leaves at once, as if it were the first flight.
+    /// Decides on pacing before each sending after a flight that was too short to measure, as of
+    /// TLS, with `outstanding` segments. A stock window of `cold` leaves at once, as if it were the
+    /// first flight.
     pub(super) const fn pace(&self, pacing: &mut SocketPacing, outstanding: u64, cold: u32) {
         if self.is_sent() {
             if outstanding < cold as u64 {
@@ -110,7 +112,8 @@ impl WideStart {
         let WideAck { at: now, outstanding, min_rtt_us, cold } = *ack;
         let (rate, first) = match *self {
             Self::Not => return None,
-            // A short flight, as a server's of TLS, is none to look at: the round trip behind it is no gap.
+            // A short flight, as a server's of TLS, is not measured: the round trip after it is no
+            // gap.
             Self::Sent(_) if outstanding < LOOKS_AT => return None,
             Self::Sent(rate) => {
                 *self = Self::ComesIn(rate, now);

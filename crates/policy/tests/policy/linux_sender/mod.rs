@@ -1,5 +1,5 @@
-//! The least that drives the policy of Linux' recovery: segments of 1000 bytes numbered from 0, a window that falls to seven
-//! tenths on congestion and grows only where a table says so.
+//! The smallest driver of the policy of Linux' recovery: segments of 1000 bytes numbered from 0.
+//! The window is reduced to seven tenths on congestion and grows only where a table says so.
 
 pub(crate) use Sending::{Again, New};
 use policy::ack::{AckInfo, AckProgress, RepeatedSegments, Scoreboard};
@@ -58,7 +58,8 @@ pub(crate) fn sack(una: u64, sack: Ranges) -> Ack {
     Ack { una, sack, ..Ack::default() }
 }
 
-/// What the path is worth: smallest and smoothed round trip 100 ms, timeout 300 ms.
+/// Returns a context with these values of the path: smallest and smoothed round trip 100 ms,
+/// timeout 300 ms.
 pub(crate) fn context(board: &mut Scoreboard) -> RecoveryContext<'_> {
     RecoveryContext {
         board,

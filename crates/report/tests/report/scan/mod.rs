@@ -65,7 +65,7 @@ impl Page {
 struct Tag<'a> {
     element: Element,
     closes_itself: bool,
-    /// What follows.
+    /// The rest of the text.
     after: &'a str,
 }
 

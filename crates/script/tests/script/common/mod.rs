@@ -29,14 +29,14 @@ pub(crate) fn est(rest: &str) -> Result<RunReport, String> {
     run_text(&format!("{LISTENER}{OPENING}{rest}\n"))
 }
 
-/// What happened in place of what `rest`, behind the opening, asks for.
+/// The actual event instead of the one that `rest`, behind the opening, expects.
 #[track_caller]
 pub(crate) fn actual(rest: &str) -> String {
     let script = parse("test.pkt", format!("{LISTENER}{OPENING}{rest}\n")).expect("a script");
     run(&script, None).expect_err(rest).actual
 }
 
-/// Why `text` is refused, and of which kind the refusal is.
+/// The kind and the message of the refusal of `text`.
 #[track_caller]
 pub(crate) fn refused(text: &str) -> (RefusalKind, String) {
     let error = parse("test.pkt", text).expect_err(text);

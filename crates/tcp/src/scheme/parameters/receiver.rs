@@ -1,4 +1,4 @@
-//! Parameters of the receiving half: what it offers, and when it acknowledges.
+//! Parameters of the receiving half: its windows, and the times of its ACKs.
 
 use super::{LONGEST_TICK, SchemeParameter, parameter};
 use crate::config::{AckPolicy, SackHold};

@@ -1,5 +1,5 @@
-//! Parameters of schemes whose connections share a path: who sends next, and what ACKs of one say of
-//! the others' segments.
+//! Parameters of schemes whose connections share a path: the order of senders, and the use of one
+//! connection's ACKs as evidence about the others' segments.
 
 use super::{SchemeParameter, parameter};
 use crate::recovery::Overtaken;
@@ -8,13 +8,13 @@ use crate::scheme::Recipe;
 use crate::scheme::recipes::{share_as_etcp, share_as_session};
 use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 
-/// So many places are kept in order for each path.
+/// Maximum number of segments whose order is kept for each path.
 const MOST_LATER_ACKS: u32 = 100;
 
 /// Makes a scheme share as another does.
 pub(in crate::scheme) type ShareAs = fn(&mut Recipe);
 
-/// Values of `share` that stand for more than turns: what they set is less than what is given beside them.
+/// Values of `share` that stand for more than turns: parameters beside them override what they set.
 pub(in crate::scheme) const AS_OTHERS: [(&str, ShareAs); 2] =
     [("session", share_as_session), ("etcp", share_as_etcp)];
 
@@ -22,8 +22,8 @@ pub(super) const SHARING: &[SchemeParameter] = &[
     parameter!(
         "share",
         "none|rr|wrr|fair|content|decay|html-pre|session|etcp",
-        "connections to the same host share a path, and take turns: plain, by weight, or by tickets; recovery by SACK then \
-                also hears later ACKs; session, etcp: with all that linux-session or linux-etcp has beside",
+        "connections to the same host share a path, and take turns: plain, by weight, or by tickets. Recovery by SACK then \
+                also uses later ACKs. session, etcp: all parts of linux-session or linux-etcp",
         |r, v| {
             if let Some((_, share)) = AS_OTHERS.iter().find(|(name, _)| *name == v) {
                 share(r);
@@ -47,7 +47,7 @@ pub(super) const SHARING: &[SchemeParameter] = &[
     parameter!(
         "share_timer",
         "connection|path",
-        "share: what a retransmission timer belongs to",
+        "share: scope of a retransmission timer",
         |r, v| {
             let scopes = [("connection", TimerScope::Connection), ("path", TimerScope::Path)];
             let timer = choose(v, &scopes)?;
@@ -80,8 +80,8 @@ pub(super) const SHARING: &[SchemeParameter] = &[
     parameter!(
         "later_acks",
         "off|oldest|all|duplicates",
-        "what ACKs of one connection of a path say of the others' segments: nothing; overtaken ones are lost, and go again \
-                one per ACK or all at once; each counts as a duplicate ACK",
+        "evidence in ACKs of one connection of a path about the others' segments: none. Overtaken ones are lost, and \
+                retransmitted one per ACK or all at once. Each ACK counts as a duplicate ACK",
         |r, v| {
             let rules = [
                 ("off", None),

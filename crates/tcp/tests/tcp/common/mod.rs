@@ -11,7 +11,7 @@ use tcp::{
 };
 use units::{Duration, Instant, Rate, SeqNum};
 
-/// What the pipe does to a segment, in parts per thousand.
+/// Probabilities of effects of the pipe on a segment, in parts per thousand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pipe {
     pub rate: Rate,
@@ -64,19 +64,19 @@ impl Direction {
     }
 }
 
-/// What ACKs have told a host of what it sent, on the one connection that it has.
+/// Acknowledgements that a host received for its data, on its only connection.
 #[derive(Default)]
 struct Heard {
-    /// The newest packet, and one past all that came, once a SYN has. What is older, or brings nothing,
-    /// the host may refuse to hear: its number lies before the window, its timestamp is old
-    /// (RFC 9293 §3.10.7.4, RFC 7323 §5.3).
+    /// The newest packet delivered, and the end of the received sequence space, once a SYN was
+    /// received. The host may drop older ACKs, and those with nothing new: their number lies before
+    /// the window, or their timestamp is old (RFC 9293 §3.10.7.4, RFC 7323 §5.3).
     newest: u64,
     end: Option<SeqNum>,
     acked: Option<SeqNum>,
     sacked: Vec<(SeqNum, SeqNum)>,
 }
 
-/// How a sender knows that a segment has arrived.
+/// The way by which a sender knows that a segment was delivered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Known {
     Cumulatively,
@@ -116,7 +116,7 @@ impl Heard {
     }
 }
 
-/// What a host told.
+/// An event of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeenEvent {
     #[expect(dead_code, reason = "failing tests show it")]
@@ -158,8 +158,8 @@ pub(crate) struct World {
     pub hosts: [Host; 2],
     pub events: Vec<SeenEvent>,
     pub sent: Vec<SentSegment>,
-    /// Of those, sent though an ACK had told the sender that all of it had arrived: cumulatively, or by
-    /// SACK only.
+    /// Number of segments among them that were sent although an ACK had reported all of it:
+    /// cumulatively, or by SACK only.
     pub sent_in_vain: [u64; 2],
     heard: [Heard; 2],
     /// Marks every ECN-capable packet of the server once this many have passed.
@@ -167,12 +167,12 @@ pub(crate) struct World {
     directions: [Direction; 2],
     /// Client's ports whose segments get nowhere.
     unplugged: Vec<u16>,
-    /// By time of arrival.
+    /// Packets under way, by time of delivery.
     flying: BTreeMap<(Instant, u64), Flying>,
     counter: u64,
     /// Packets still to pass before one is lost.
     lose_after: Option<u64>,
-    /// When paced data may leave at the earliest, by what the paths said, per host.
+    /// Earliest departures of paced data, from the paths' answers, per host.
     releases: Vec<Release>,
     address: [IpAddr; 2],
 }
@@ -181,7 +181,7 @@ pub(crate) struct World {
 const UNPACED: usize = 10;
 
 pub(crate) const PORT: u16 = 80;
-/// The client's port, where it is not said.
+/// The client's port, if a test gives none.
 pub(crate) const CLIENT: u16 = 40_000;
 
 impl World {
@@ -223,7 +223,7 @@ impl World {
         id
     }
 
-    /// Sends what the hosts have to send, collects what they tell.
+    /// Sends the hosts' segments and collects their events.
     pub(crate) fn drain(&mut self) {
         for host in 0..2 {
             while let Some(t) = self.hosts[host].poll_transmit(self.now) {
@@ -264,12 +264,12 @@ impl World {
         }
     }
 
-    /// From now on nothing of the connection from this port of the client arrives.
+    /// Drops all packets from and to this port of the client from now on.
     pub(crate) fn unplug(&mut self, port: u16) {
         self.unplugged.push(port);
     }
 
-    /// What comes from this port of the client, or goes to it, arrives again.
+    /// Delivers packets from and to this port of the client again.
     pub(crate) fn plug_in(&mut self, port: u16) {
         self.unplugged.retain(|&other| other != port);
     }
@@ -291,7 +291,7 @@ impl World {
         }
     }
 
-    /// Loses the packet that leaves after `n` others, whoever sends it.
+    /// Loses the packet that leaves after `n` others, of either host.
     pub(crate) fn lose_nth(&mut self, n: u64) {
         self.lose_after = Some(n);
     }
@@ -310,8 +310,8 @@ impl World {
         }
     }
 
-    /// In flight = sent - acknowledged - SACKed - lost + sent again, of each connection; what a path
-    /// has in flight is what its connections have.
+    /// Checks the bytes in flight of each connection: sent - acknowledged - SACKed - lost +
+    /// retransmitted. A path has the sum of its connections in flight.
     pub(crate) fn check_in_flight(&self) {
         for host in &self.hosts {
             for id in (0..64).map(ConnId) {
@@ -361,8 +361,9 @@ impl World {
         }
     }
 
-    /// The same for schemes that pace in batches, as offload carries them: of those that leave at one
-    /// instant the payload's time passes before the next, or half of it where the batch left late.
+    /// Checks the pacing of schemes that pace in batches, as offload carries them. The time of the
+    /// payload that leaves at one instant passes before the next, or half of it where the batch
+    /// left late.
     pub(crate) fn check_batches(&self) {
         const HEADERS: u64 = 40;
         for host in 0..2 {
@@ -426,7 +427,7 @@ impl World {
         true
     }
 
-    /// The latest total that `host` was told to have received.
+    /// Returns the latest total of received bytes that `host` reported.
     pub(crate) fn received(&self, host: usize) -> u64 {
         let totals = self.events.iter().filter(|seen| seen.host == host);
         totals

@@ -10,7 +10,7 @@ use units::{Duration, Instant, SeqNum};
 pub(crate) const MSS: u32 = 1000;
 const PEER: SeqNum = SeqNum(5000);
 
-/// Remembers what it is told to, and learns nothing.
+/// A memory with a fixed answer, which learns nothing.
 struct Known(Option<Remembered>);
 
 impl PathMemory for Known {
@@ -79,7 +79,7 @@ impl Sender {
         sender
     }
 
-    /// Writes so many segments.
+    /// Writes this many segments.
     pub(crate) fn write(&mut self, segments: u32) {
         self.host.write(self.now, self.conn, u64::from(segments * MSS));
     }
@@ -159,7 +159,7 @@ impl Sender {
     }
 }
 
-/// What leaves within so many ms from now, with the time of each in us.
+/// Returns the segments that leave within `ms` from now, with the time of each in us.
 pub(crate) fn within(s: &mut Sender, ms: u64) -> Vec<(u64, u32)> {
     let end = s.now + Duration::from_millis(ms);
     let mut left = Vec::new();

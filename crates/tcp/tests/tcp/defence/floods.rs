@@ -1,10 +1,10 @@
-//! What strangers and what is over may cost: handshakes, connections, buffers, TIME-WAIT.
+//! Cost of attackers and of ended connections: handshakes, connections, buffers, TIME-WAIT.
 
 use super::*;
 
 #[test]
 fn a_land_attack_meets_nobody() {
-    // A SYN that claims to come from the host itself, and such from addresses that nobody has.
+    // A SYN from the host's own address, and SYNs from addresses that no host has.
     let mut host = server("linux");
     let own = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
     host.set_addresses(&[own]);
@@ -19,8 +19,8 @@ fn a_land_attack_meets_nobody() {
 
 #[test]
 fn a_flood_of_syns_keeps_memory_flat_and_true_clients_get_in() {
-    // 256 half open, then cookies (RFC 4987 §3.6): of 100,000 SYNs of as many addresses nothing more is
-    // kept, and a client that answers the SYN-ACK has its connection with all its options.
+    // 256 half-open connections, then cookies (RFC 4987 §3.6). 100,000 SYNs from as many addresses
+    // add no state, and a client that answers the SYN-ACK gets its connection with all its options.
     let mut host = server("linux");
     host.set_limits(Limits { half_open: 256, ..Limits::default() });
     for n in 0..100_000 {
@@ -33,7 +33,7 @@ fn a_flood_of_syns_keeps_memory_flat_and_true_clients_get_in() {
     assert_eq!(host.counters().cookies_received, 1);
     host.write(ms(10), peer.id, 100_000);
     let data = sent(&mut host, ms(10));
-    // Of 1460 bytes timestamps take 12; the window is that of the ACK, shifted by 7 as the SYN said.
+    // Timestamps take 12 of 1460 bytes; the window is that of the ACK, shifted by 7 as in the SYN.
     assert_eq!(data[0].segment.len, 1448);
     assert_eq!(host.connection(peer.id).unwrap().snd_wnd(), 60_000 << 7);
     let mut hole = peer.segment(Flags::ACK);
@@ -158,7 +158,7 @@ fn time_wait_keeps_no_connection_and_answers_all_the_same() {
     finished(&mut host, &mut peer, secs(1));
     assert_eq!((host.connection_count(), host.time_wait_count()), (0, 1));
     assert!(told(&mut host).contains(&EventKind::Closed));
-    // RFC 9293 §3.10.7.4: a FIN again is acknowledged, and the two MSL begin anew: 30 + 60 s.
+    // RFC 9293 §3.10.7.4: another FIN is acknowledged, and the two MSL restart: 30 + 60 s.
     let fin = Segment { seq: peer.seq + u32::MAX, ..peer.segment(Flags::ACK.with(Flags::FIN)) };
     let again = peer.give(&mut host, secs(31), fin);
     assert_eq!((again.len(), again[0].segment.ack, again[0].segment.seq), (1, peer.seq, peer.ack));
@@ -185,7 +185,7 @@ fn time_wait_gives_way_to_a_later_syn_and_to_no_earlier_one() {
         let answer = peer.give(&mut host, secs(2), again)[0].segment;
         let reopened = answer.has(Flags::SYN);
         assert!(reopened || answer.flags == Flags::ACK);
-        // Whatever the clock of initial numbers says, no old number can be taken for a new one.
+        // No old number can be mistaken for a new one, whatever the clock of initial numbers shows.
         assert!(!reopened || answer.seq.distance_from(peer.ack) >= 65_537);
         assert_eq!(host.counters().time_wait_recycled, u64::from(reopened));
         reopened
@@ -255,8 +255,9 @@ fn our_own_port_is_free_again_when_clocks_have_ticked() {
     assert_eq!(syn.options.timestamps.unwrap().value.wrapping_sub(last), 2_000, "ms later");
 }
 
-/// A visitor's address is easily written into a SYN. Where nobody may lie to the host, data in it opens the connection; else it
-/// stays half open, is not told of, and sends nothing but its SYN-ACK.
+/// An attacker can write a victim's address into a SYN. Where every host is trusted, data in it
+/// opens the connection. Otherwise the connection stays half open, causes no event, and sends
+/// nothing but its SYN-ACK.
 #[test]
 fn data_in_a_syn_proves_no_address() {
     let accepted = |believed: bool| {
@@ -278,7 +279,8 @@ fn data_in_a_syn_proves_no_address() {
     assert_eq!(accepted(false), (3, 0));
 }
 
-/// The lowest bits of a cookie's timestamp say which options were offered (`cookies`): no clock of milliseconds.
+/// The lowest bits of a cookie's timestamp are the options that were offered (`cookies`): it is no
+/// clock of milliseconds.
 #[test]
 fn a_cookie_is_no_measurement_of_the_round_trip() {
     let mut host = server("linux");

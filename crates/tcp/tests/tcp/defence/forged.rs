@@ -1,4 +1,4 @@
-//! Segments that nobody has sent, or whose sender does not play by the rules.
+//! Forged segments, and segments of senders that break the rules.
 
 use super::*;
 
@@ -61,7 +61,7 @@ fn data_with_an_acknowledgement_out_of_range_is_not_delivered() {
     peer.give(&mut host, ms(10), peer.segment(Flags::ACK));
     let blind =
         |offset: u32| Segment { ack: peer.ack + offset, len: 100, ..peer.segment(Flags::ACK) };
-    // One beyond what was sent; one below the first byte; half the space away.
+    // One above the data sent; one below the first byte; half the sequence space away.
     for (n, offset) in [1, 0_u32.wrapping_sub(1002), 0x8000_0000].into_iter().enumerate() {
         let answers = peer.give(&mut host, ms(1000 * (n as u64 + 1)), blind(offset));
         assert_eq!(answers.len(), 1, "a challenge");
@@ -75,8 +75,8 @@ fn data_with_an_acknowledgement_out_of_range_is_not_delivered() {
 
 #[test]
 fn two_hosts_cannot_keep_each_other_answering() {
-    // Both believe to be ahead of the other: every bare ACK is outside of the other's window. Without a
-    // limit each answers the other for ever.
+    // Both hosts believe to be ahead of the other, so that every bare ACK is outside of the other's
+    // window. Without a limit each would answer the other for ever.
     let mut hosts = [server("linux"), server("linux")];
     let tuples = [from(1, 4000), from(2, 4001)];
     let peers = [0, 1].map(|n| Peer::open(&mut hosts[n], START, tuples[n]));
@@ -96,7 +96,8 @@ fn two_hosts_cannot_keep_each_other_answering() {
 
 #[test]
 fn acknowledgements_of_data_never_sent_do_not_grow_the_window() {
-    // Optimistic ACKs (Savage et al. 1999): of what was not sent they are refused (RFC 9293 §3.10.7.4).
+    // Optimistic ACKs (Savage et al. 1999) of data that was not sent are refused (RFC 9293
+    // §3.10.7.4).
     let mut host = server("linux");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 1_000_000);
@@ -113,8 +114,8 @@ fn acknowledgements_of_data_never_sent_do_not_grow_the_window() {
 
 #[test]
 fn dividing_an_acknowledgement_gains_nothing() {
-    // Savage et al. 1999 §2.1: bytes count, not ACKs (RFC 3465). 1448 ACKs of a byte each grow the window
-    // by as much as one of 1448 does.
+    // Savage et al. 1999 §2.1: bytes count, not ACKs (RFC 3465). 1448 ACKs of a byte each grow the
+    // window as much as one of 1448 does.
     let grown = |step: u32| {
         let mut host = server("linux+pacing=off");
         let peer = Peer::open(&mut host, START, from(1, 4000));
@@ -136,7 +137,7 @@ fn dividing_an_acknowledgement_gains_nothing() {
 
 #[test]
 fn sack_blocks_that_lie_are_counted_and_change_nothing() {
-    // Beyond what was sent, empty, turned around, and far away; RFC 2018 §4 knows none of these.
+    // Blocks above the data sent, empty, reversed, and far away; RFC 2018 §4 allows none of these.
     let mut host = server("linux");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 3 * 1448);
@@ -154,8 +155,8 @@ fn sack_blocks_that_lie_are_counted_and_change_nothing() {
 
 #[test]
 fn a_peer_that_reneges_gets_its_data_again() {
-    // RFC 2018 §8: what was SACKed may be thrown away; after a timeout nothing of it counts. Of 10 segments
-    // 2..=10 are SACKed and never acknowledged: all ten go again.
+    // RFC 2018 §8: a receiver may discard SACKed data, so a timeout makes SACKs void. Segments
+    // 2..=10 of ten are SACKed and never acknowledged: all ten are retransmitted.
     let mut host = server("sack+iw=10");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 14_600);
@@ -170,9 +171,10 @@ fn a_peer_that_reneges_gets_its_data_again() {
 
 #[test]
 fn a_shrinking_window_holds_new_data_back_and_loses_none() {
-    // RFC 9293 §3.8.6 (SHLD-14, MUST-34): the sender must be robust against a window that shrinks. 20,000
-    // bytes admitted, ten segments out, then a window of 2000 from byte 1461 on: nothing new leaves,
-    // the nine go again as they time out, and all arrive when it opens.
+    // RFC 9293 §3.8.6 (SHLD-14, MUST-34): the sender must be robust against a window that shrinks.
+    // 20,000 bytes are admitted and ten segments are out; then a window of 2000 comes from byte
+    // 1461 on. Nothing new leaves, the nine are retransmitted as they time out, and all are
+    // delivered when it opens.
     let mut host = server("newreno+iw=10");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 30_000);
@@ -205,7 +207,7 @@ fn data_after_a_fin_is_not_delivered() {
 
 #[test]
 fn a_second_fin_elsewhere_is_no_byte() {
-    // One FIN ahead of a gap, another in order before it: the first word stands, nothing is counted as data.
+    // One FIN ahead of a gap, another in order before it: the first FIN stands, and it is no data.
     let mut host = server("linux");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     let fin = peer.segment(Flags::ACK.with(Flags::FIN));
@@ -218,8 +220,8 @@ fn a_second_fin_elsewhere_is_no_byte() {
 
 #[test]
 fn the_next_segment_with_a_timestamp_from_the_past_is_refused() {
-    // RFC 7323 §5.3, R1 to R3: what is older than the timestamp of the last segment in order is answered and dropped, also
-    // where its number is the next. Older is what lies less than 2^31 behind.
+    // RFC 7323 §5.3, R1 to R3: a segment with an older timestamp than the last one in order is
+    // answered and dropped, even if its number is the next. Older means less than 2^31 behind.
     let mut host = server("linux");
     let mut peer = Peer::open(&mut host, START, from(1, 4000));
     let newest = 2000 + (1_u32 << 31) - 1;
@@ -242,8 +244,9 @@ fn the_next_segment_with_a_timestamp_from_the_past_is_refused() {
 
 #[test]
 fn who_closes_behind_what_is_written_sends_it_in_full_segments() {
-    // Ten segments and ten bytes: the window of ten lets go ten full ones, none of which ends the stream. What acknowledges
-    // them lets go the rest, with the FIN (RFC 9293 §3.10.4: CLOSE is queued until all has been sent).
+    // Ten segments and ten bytes. The window of ten releases ten full ones, none of which ends the
+    // stream. Their ACKs release the rest, with the FIN (RFC 9293 §3.10.4: CLOSE is queued until
+    // all has been sent).
     let mut host = server("sack+iw=10+mss=1000");
     let mut peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 10_010);
@@ -263,7 +266,8 @@ fn who_closes_behind_what_is_written_sends_it_in_full_segments() {
     assert_eq!(peer.state(&host), Some(State::FinWait2));
 }
 
-/// RFC 9293 §3.10.7.4: SND.UNA =< SEG.ACK. The first of two segments arrives late; its window counts from what it acknowledges.
+/// RFC 9293 §3.10.7.4: SND.UNA =< SEG.ACK. The first of two segments is delivered late; its window
+/// counts from the number that it acknowledges.
 #[test]
 fn what_was_overtaken_sets_no_window() {
     let mut host = server("linux");

@@ -1,5 +1,5 @@
-//! What a host does about segments that an attacker may have forged, floods, and peers that do not
-//! play by the rules: each test names the rule and shows the counter that tells of it.
+//! Tests of a host against forged segments, floods, and peers that break the rules. Each test names
+//! the rule and checks the counter of it.
 
 mod floods;
 mod forged;
@@ -101,13 +101,13 @@ fn server(name: &str) -> Host {
     host
 }
 
-/// How far beyond what the peer acknowledges a segment begins.
+/// Returns the distance of a segment's start from the peer's acknowledgement.
 fn offset(segment: &Segment, peer: &Peer) -> u32 {
     segment.seq.distance_from(peer.ack) as u32
 }
 
-/// Takes what the host sends from now on, in order only, beside `una` bytes that have arrived, and
-/// acknowledges it, for ten minutes. Answers how much that is in the end.
+/// Receives the host's data from now on for ten minutes, in order only, after `una` bytes received
+/// before, and acknowledges it. Returns the number of bytes in the end.
 fn receive_from(host: &mut Host, peer: &Peer, (mut now, mut una): (Instant, u32)) -> u32 {
     let mut answered = Vec::new();
     for _ in 0..6000 {
@@ -124,7 +124,7 @@ fn receive_from(host: &mut Host, peer: &Peer, (mut now, mut una): (Instant, u32)
     una
 }
 
-/// Runs all timers until `until`; what was sent, and when.
+/// Runs all timers until `until`; returns the segments sent, and their times.
 fn run(host: &mut Host, now: &mut Instant, until: Instant) -> Vec<(Instant, Segment)> {
     let mut all = Vec::new();
     loop {

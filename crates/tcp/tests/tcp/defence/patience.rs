@@ -1,4 +1,4 @@
-//! Peers that vanish, are silent, stop reading or drip: how long they are waited for (`tcp::Lifetimes`).
+//! Time limits for peers that vanish, are silent, stop reading or read slowly (`tcp::Lifetimes`).
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn with_lifetimes(name: &str, lifetimes: Lifetimes) -> Host {
 
 #[test]
 fn a_peer_that_vanishes_is_given_up() {
-    // R2: after data_retries timeouts in a row; 1 s, then doubled up to 60 s: with 4 of them at 1 + 2 + 4
-    // + 8 + 16 = 31 s after the data.
+    // R2: the connection fails after data_retries timeouts in a row. The timeout is 1 s, then
+    // doubled up to 60 s: with 4 of them, 1 + 2 + 4 + 8 + 16 = 31 s after the data.
     let mut host = with_lifetimes("newreno", Lifetimes { data_retries: 4, ..Lifetimes::default() });
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 1000);
@@ -51,8 +51,8 @@ fn drip(host: &mut Host, peer: &Peer, (window, rate): (u16, u64), until: u64) ->
 
 #[test]
 fn a_peer_that_takes_a_byte_a_second_is_given_up_and_one_that_takes_a_segment_in_time_is_not() {
-    // User timeout of 100 s and segments of 1448 bytes: 14 bytes a second are too few, 15 enough. All of the
-    // window is out, and its ACKs keep every other timer quiet.
+    // User timeout of 100 s and segments of 1448 bytes: 14 bytes a second are too few, 15 enough.
+    // The whole window is out, and its ACKs prevent every other timer.
     let patient = Some(Duration::from_secs(100));
     let stays = |rate| {
         let lifetimes = Lifetimes { user_timeout: patient, ..Lifetimes::default() };
@@ -67,8 +67,8 @@ fn a_peer_that_takes_a_byte_a_second_is_given_up_and_one_that_takes_a_segment_in
     assert_eq!(stays(15), (301, 0));
 }
 
-/// 100 bytes a second over 100 s are 10,000, and 99 ACKs have come by then: 101 bytes each are too few. All that waited
-/// at the time is enough, if it was less.
+/// 100 bytes a second over 100 s are 10,000; 99 ACKs have come by then, so 101 bytes each are too
+/// few. All data that waited at the time is enough, if it was less.
 #[test]
 fn a_peer_that_drips_is_given_up_below_the_least_rate() {
     let lifetimes = Lifetimes {
@@ -85,7 +85,8 @@ fn a_peer_that_drips_is_given_up_below_the_least_rate() {
     };
     assert_eq!(stays(101, 1_000_000), (100, 1));
     assert_eq!(stays(102, 1_000_000), (301, 0));
-    // 4000 bytes wait, and more is written after 50 s: 41 a second are enough for those, and then too few.
+    // 4000 bytes wait, and more is written after 50 s: 41 a second are enough for the first, and
+    // then too few.
     let mut host = with_lifetimes("linux", lifetimes);
     let peer = Peer::open(&mut host, START, from(1, 4000));
     host.write(START, peer.id, 4000);
@@ -102,7 +103,8 @@ fn a_peer_that_drips_is_given_up_below_the_least_rate() {
 
 #[test]
 fn a_peer_that_stops_reading_is_given_up_though_it_answers() {
-    // RFC 6429 §3: a shut window may be given up. Without a user timeout it never is (RFC 9293 §3.8.6.1).
+    // RFC 6429 §3: a connection with a closed window may be given up. Without a user timeout it
+    // never is (RFC 9293 §3.8.6.1).
     for (patient, freed) in [(Some(Duration::from_secs(100)), 100), (None, 2001)] {
         let lifetimes = Lifetimes { user_timeout: patient, ..Lifetimes::default() };
         let mut host = with_lifetimes("linux", lifetimes);
@@ -146,7 +148,8 @@ fn a_peer_that_answers_keepalives_stays() {
         }
     }
     assert_eq!(peer.state(&host), Some(State::Established));
-    // Every answer is a sign of life: once in 7200 s, or, as the timer only then sees it, twice that.
+    // Every answer is a sign of life: a probe comes once in 7200 s, or in twice that, because the
+    // timer only then notices the answer.
     let asked = host.counters().keepalives;
     assert!((13..=27).contains(&asked), "{asked} in 200,000 s");
 }
@@ -202,7 +205,8 @@ fn the_counters_are_told_by_linux_names() {
     assert_eq!(told, [("TCPChallengeACK", 1), ("TCPRSTChallenge", 1)]);
 }
 
-/// As `tcp_keepalive_timer`: whether a peer lives that owes an acknowledgement, retransmissions find out.
+/// If a peer owes an acknowledgement, retransmissions show whether it lives, as in
+/// `tcp_keepalive_timer`.
 #[test]
 fn nobody_is_asked_who_owes_an_acknowledgement() {
     let keepalive = KeepAlive { probes: 1, ..KeepAlive::default() };
@@ -215,14 +219,16 @@ fn nobody_is_asked_who_owes_an_acknowledgement() {
     let mut now = START;
     run(&mut host, &mut now, secs(100));
     assert_eq!((host.connection_count(), host.counters().keepalives), (1, 0));
-    // It acknowledges at 100 s, and says nothing more: what is looked at every ten seconds has changed at 110 s, and not at 120 s.
+    // The peer acknowledges at 100 s, and sends nothing more. The check every ten seconds sees a
+    // change at 110 s, and none at 120 s.
     peer.give(&mut host, now, Segment { ack: peer.ack + 1000, ..peer.segment(Flags::ACK) });
     run(&mut host, &mut now, secs(121));
     assert_eq!(host.counters().keepalives, 1);
 }
 
-/// The peer has finished, our application has too, and most of its data waits: RFC 9293 §3.10.5 has an abort send a RST, and
-/// §3.10.7.4 has the peer's be told. Linux looks at the same (`tcp_disconnect`: `snd_nxt != write_seq`).
+/// The peer has finished, our application has too, and most of its data waits. RFC 9293 §3.10.5
+/// makes an abort send a RST, and §3.10.7.4 makes the peer report it. Linux checks the same
+/// (`tcp_disconnect`: `snd_nxt != write_seq`).
 #[test]
 fn closed_on_both_sides_is_not_finished_while_data_waits() {
     let half_closed = || {

@@ -1,4 +1,4 @@
-//! Recoveries that are twins, of which one has its short ways, are told the same.
+//! Compares two recoveries that get the same events, one with fast paths and one without.
 
 use super::super::super::{LossRecovery, Reduction, SentInfo};
 use super::super::State;
@@ -12,9 +12,9 @@ const MSS: u64 = 1000;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send,
-    /// The next lost segment leaves again.
+    /// The next lost segment is retransmitted.
     Again,
-    /// So many segments are acknowledged, and a block is SACKed, counted in halves of segments from there.
+    /// The number of segments acknowledged, and a SACK block, in halves of segments from there.
     Arrive {
         acked: u64,
         left: u64,
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// How far the sender is.
+/// Progress of the sender.
 #[derive(Clone, Copy)]
 struct Progress {
     now: Instant,
@@ -69,7 +69,7 @@ impl Progress {
 struct Twin {
     rack: RackTlp,
     board: Scoreboard,
-    /// It has its short ways.
+    /// True if it has fast paths.
     is_short: bool,
 }
 
@@ -99,7 +99,7 @@ impl Twin {
         ask(&mut self.rack, &mut cx)
     }
 
-    /// Takes a step, and answers what it has said and what others see of it.
+    /// Takes a step, and returns its answer and its visible state.
     fn take(&mut self, step: Step, at: &Progress) -> String {
         let answer = match step {
             Step::Send => self.send(at),
@@ -137,7 +137,7 @@ impl Twin {
         }
     }
 
-    /// Books what an ACK with this block tells.
+    /// Records an ACK with this block.
     fn book(&mut self, at: &Progress, block: (u64, u64)) -> AckInfo {
         let mut progress = AckProgress::default();
         self.board.acknowledge(at.una, &mut progress);
@@ -162,8 +162,8 @@ impl Twin {
     }
 }
 
-/// 20 segments leave, and the first is lost. Those behind it are SACKed one by one: the fourth ACK begins a recovery at the latest, and
-/// the fifth has the short way.
+/// 20 segments leave, and the first is lost. Later ones are SACKed one by one: the fourth ACK
+/// begins a recovery at the latest, and the fifth takes the fast path.
 #[test]
 fn the_next_segments_in_a_recovery_have_the_short_way() {
     let mut twin = Twin::new(true);
@@ -184,7 +184,7 @@ fn the_next_segments_in_a_recovery_have_the_short_way() {
 }
 
 proptest! {
-    /// Whatever is sent, lost and SACKed: the short ways answer and do what the long one does.
+    /// For any events, the fast paths return and do the same as the slow path.
     #[test]
     fn short_ways_come_to_the_same(steps in proptest::collection::vec(step(), 1..120)) {
         let (mut short, mut long) = (Twin::new(true), Twin::new(false));

@@ -2,8 +2,9 @@
 
 use super::*;
 
-/// Of 1 MB/s a round trip of 80 ms holds 80 segments. A cold start of which eight segments have arrived has that as its window, and
-/// sends at that rate; beside another one half of either.
+/// At 1 MB/s a round trip of 80 ms holds 80 segments. That becomes the window of a cold start with
+/// eight segments delivered, which sends at that rate; beside another connection it has half of
+/// both.
 #[test]
 fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
@@ -24,7 +25,8 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
     assert_eq!(after([7, 1], 1), (40, Some(Rate::from_bps(4_000_000))));
 }
 
-/// A cold start of ten segments, of which eight have arrived over a path that carries 1 MB/s: it has jumped to 80 if it was alone.
+/// Returns a cold start of ten segments, eight of them delivered over a path of 1 MB/s: alone, its
+/// window has jumped to 80.
 fn jumped(is_paced: bool) -> (Line, Warm, SharedAttendant) {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
     let host = carrying();
@@ -38,8 +40,8 @@ fn jumped(is_paced: bool) -> (Line, Warm, SharedAttendant) {
     (line, warm, host)
 }
 
-/// The flight of 80 segments behind the eight that have arrived begins at the ninth. A loss while less than that is acknowledged says that
-/// the path does not carry so much; a later loss does not.
+/// The flight of 80 segments after the eight delivered ones begins at the ninth. A loss while less
+/// than that is acknowledged shows that the path does not carry as much; a later loss does not.
 #[test]
 fn a_second_flight_that_loses_something_ends_the_rate() {
     let carried_after_a_loss = |arrived: u64| {
@@ -54,7 +56,8 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
     assert!(carried_after_a_loss(80));
 }
 
-/// A host to whose peer thirteen segments of 1000 bytes have arrived 1 ms apart, queued for 9 ms: 1 MB/s.
+/// Returns a host to whose peer thirteen segments of 1000 bytes were delivered 1 ms apart, queued
+/// for 9 ms: 1 MB/s.
 fn carrying() -> SharedAttendant {
     let host = SharedAttendant::default();
     for ms in 0..13 {
@@ -64,8 +67,8 @@ fn carrying() -> SharedAttendant {
     host
 }
 
-/// 1 MB/s are 8 Mbit/s for one sender. Another one begins while the second flight leaves: each has 4 Mbit/s from the next segment on,
-/// and 8 again from the next ACK on once the other has ended.
+/// 1 MB/s are 8 Mbit/s for one sender. Another one starts while the second flight leaves: each has
+/// 4 Mbit/s from the next segment on, and 8 again from the next ACK on once the other has ended.
 #[test]
 fn the_second_flight_leaves_at_the_rate_that_is_left_by_those_who_send_now() {
     let (mut line, mut warm, host) = jumped(false);
@@ -81,8 +84,9 @@ fn the_second_flight_leaves_at_the_rate_that_is_left_by_those_who_send_now() {
     assert_eq!(fixed(&line), Some(Rate::from_bps(8_000_000)));
 }
 
-/// Eight senders over a path that carries 1 MB/s have 125 kB/s each, of which 80 ms hold ten segments: no more than a stock window.
-/// Nothing has jumped then. When the seven others have ended 80 are there for it.
+/// Eight senders over a path of 1 MB/s have 125 kB/s each, of which 80 ms hold ten segments: no
+/// more than a stock window, so that nothing jumps. When the seven others have ended, it can use
+/// 80.
 #[test]
 fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
@@ -102,7 +106,8 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
     assert_eq!((line.segments(), line.window.pacing_order().unwrap().is_on), (80, true));
 }
 
-/// Pacing that was switched on by the second flight ends with the search, and what was configured (`pacing=on`) stays.
+/// Pacing that the second flight switched on ends with the search, and configured pacing
+/// (`pacing=on`) stays.
 #[test]
 fn configured_pacing_outlasts_the_second_flight() {
     let after_a_loss = |is_paced| {

@@ -1,4 +1,5 @@
-//! Starts before a round trip was measured. A path is remembered with 100 segments of 1000 bytes and 80 ms.
+//! Starts before a round trip was measured. The remembered path has 100 segments of 1000 bytes and
+//! 80 ms.
 
 use super::*;
 
@@ -15,14 +16,15 @@ fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
     (line, warm)
 }
 
-/// One segment arrives, and the first round trip was so many milliseconds.
+/// Delivers one segment, with a first round trip of `ms`.
 fn measures(line: &mut Line, warm: &mut Warm, ms: u64) {
     line.rtt.on_sample(at(1000), at(1000 + ms), 0, 0);
     line.arrive(warm, 1000 + ms, 1);
 }
 
-/// 100 segments in 80 ms are 1.25 MB/s, and 1.2 times that is what a first flight leaves at. A round trip of 80 ms is that of the
-/// path: the flight goes on, and ends with the 100th segment. Switched off, ten segments leave.
+/// 100 segments in 80 ms are 1.25 MB/s; a first flight leaves at 1.2 times that. A round trip of 80
+/// ms is that of the path: the flight continues, and ends with the 100th segment. If the option is
+/// off, ten segments leave.
 #[test]
 fn data_in_a_syn_is_answered_as_remembered() {
     let host = host(100, 0);
@@ -39,7 +41,8 @@ fn data_in_a_syn_is_answered_as_remembered() {
     assert_eq!(answered(false, &host).0.segments(), 10);
 }
 
-/// 39 ms are less than half of 80, and so of another path. What has not left waits for ACKs, as of a stock window.
+/// 39 ms are less than half of 80, and so of another path. Segments that have not left wait for
+/// ACKs, as with a stock window.
 #[test]
 fn the_first_round_trip_judges_a_start_that_left_before_it() {
     let (mut line, mut warm) = answered(true, &host(100, 0));
@@ -49,8 +52,8 @@ fn the_first_round_trip_judges_a_start_that_left_before_it() {
     assert!(!line.window.pacing_order().is_some_and(|order| order.is_on));
 }
 
-/// A connection that opens without a round trip and without data in its SYN, as behind a SYN cookie, begins with ten. So does one whose
-/// memory is older than ten minutes.
+/// A connection that opens without a round trip and without data in its SYN, as after a SYN cookie,
+/// begins with ten. So does one whose memory is older than ten minutes.
 #[test]
 fn only_data_in_a_syn_is_answered_so() {
     let host = host(100, 0);
@@ -67,8 +70,8 @@ fn only_data_in_a_syn_is_answered_so() {
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
 }
 
-/// The first segments are lost, and what has arrived beyond them has measured 39 ms: the start is taken back, as one of another path,
-/// and the memory keeps its 100 segments.
+/// The first segments are lost, and the delivery of later ones has measured 39 ms. The start is
+/// taken back, as one of another path, and the memory keeps its 100 segments.
 #[test]
 fn a_loss_before_the_judgement_is_judged_first() {
     let host = host(100, 0);
@@ -79,8 +82,8 @@ fn a_loss_before_the_judgement_is_judged_first() {
     assert_eq!(remembered(&host), Some(100));
 }
 
-/// The first of two that come within a round trip has what is left beside the other's stock window; once it has begun, the second
-/// one has no more than that.
+/// The first of two connections that come within a round trip has the rest beside the other's stock
+/// window. Once it has started, the second one has no more than a stock window.
 #[test]
 fn starts_without_a_round_trip_share_a_path() {
     let host = host(100, 0);
@@ -91,7 +94,7 @@ fn starts_without_a_round_trip_share_a_path() {
     assert!(first.segments() > 10 && both <= 100, "{both}");
 }
 
-/// Of a path that nobody remembers ten segments leave.
+/// Ten segments leave on a path that is not remembered.
 #[test]
 fn an_unknown_path_is_answered_as_ever() {
     assert_eq!(answered(true, &SharedAttendant::default()).0.segments(), 10);

@@ -1,4 +1,4 @@
-//! Losses: what they cost a first flight, and what the memory learns of them.
+//! Losses: their effect on a first flight, and on the memory.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Members of a session: what the first and the next begin with.
+//! Members of a session: the start of the first one and of the next.
 
 use super::*;
 
@@ -83,11 +83,13 @@ fn members_of_a_session_share_one_window() {
     for (line, member) in &mut members {
         line.open(member, &host);
     }
-    // The first one starts for all, with all that is remembered. Its 11 kB are twelve segments at most: they are promised to it.
+    // The first one starts for all, with the whole remembered window. Its 11 kB are twelve segments
+    // at most, which are allocated to it.
     let [(first, one), (second, other)] = &mut members;
     first.start(one, 11);
     assert_eq!(first.segments(), 100);
-    // Of two with the same weight each has half, and 100 - 12 - 10 beside ten of its own is more.
+    // Two members with the same weight have half each, and 100 - 12 - 10 beside ten of its own is
+    // more.
     second.start(other, 500);
     assert_eq!(second.segments(), 50);
     assert!(one.capabilities().rules_recovery && other.capabilities().rules_recovery);

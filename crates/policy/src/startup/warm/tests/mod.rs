@@ -1,5 +1,5 @@
-//! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten. The rules are those of
-//! docs/agent/design.md.
+//! Steps worked out by hand: segments of 1000 bytes, a round trip of 80 ms, a stock window of ten.
+//! The rules are those of docs/agent/design.md.
 
 mod company;
 mod dispersion;
@@ -49,8 +49,8 @@ fn options() -> WarmOptions {
     }
 }
 
-/// What is remembered of a path of so many segments, learnt at 0, at which slow start had not
-/// ended.
+/// Returns the remembered sample of a path with this window in segments, learnt at 0, at which slow
+/// start had not ended.
 fn known(window: u32, rate: u64) -> PathSample {
     PathSample {
         at: at(0),
@@ -101,7 +101,7 @@ impl Line {
         Self { rtt, window, now: at(ms), sent: 0, segments_sent: 1, segments_resent: 0, acked: 0 }
     }
 
-    /// The start-up is told of something.
+    /// Passes an event to the start-up.
     fn tell(
         &mut self,
         startup: &mut dyn KernelEvents,
@@ -149,7 +149,7 @@ impl Line {
         self.arrive_at(warm, 1000 * ms, segments);
     }
 
-    /// The same at `us` microseconds.
+    /// Delivers segments at `us` microseconds.
     fn arrive_at(&mut self, warm: &mut Warm, us: u64, segments: u64) {
         self.now = Instant::from_nanos(1000 * us);
         self.acked += segments * MSS;
@@ -165,7 +165,7 @@ impl Line {
         }
     }
 
-    /// The same while repairs go on: congestion control has no part in such ACKs.
+    /// Delivers segments during a repair, in which congestion control gets no ACKs.
     fn arrive_in_recovery(&mut self, warm: &mut Warm, ms: u64, segments: u64) {
         self.now = at(ms);
         self.acked += segments * MSS;
@@ -183,7 +183,7 @@ impl Line {
         self.tell(warm, |startup, window, at| startup.close(window, at, None));
     }
 
-    /// A round trip of so many ms, of which an eighth counts.
+    /// Adds a round trip of `ms`, of which an eighth counts.
     fn round_trip(&mut self, ms: u64) {
         self.rtt.on_sample(self.now, self.now + Duration::from_millis(ms), 0, 0);
     }
@@ -237,7 +237,8 @@ fn a_remembered_window_is_sent_in_the_first_round_trip_paced() {
 
 #[test]
 fn a_known_rate_is_the_rate_of_the_first_flight() {
-    // 2.5 MB/s: 200 segments fill the round trip, and three, which leave evenly over it. Slow start ends there.
+    // 2.5 MB/s: 200 segments fill the round trip, and three more, which leave evenly over it. Slow
+    // start ends there.
     let host = host(100, 2_500_000);
     let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (203, 203 * MSS));
@@ -298,9 +299,9 @@ fn a_remembered_window_that_would_leave_slower_than_a_cold_start_is_not_used() {
     }
 }
 
-/// Of a hundred segments some are used, and meanwhile the path has failed others twice. A round
-/// trip and 200 ms are 280: what is left of the flight may still be sent after such a pause. After
-/// a longer one no more than what has arrived, but a stock window.
+/// Some of a hundred segments are used, and meanwhile the path has failed others twice. A round
+/// trip and 200 ms are 280: the rest of the flight may still be sent after a pause of that length.
+/// After a longer one, no more than was delivered may be sent, but at least a stock window.
 #[test]
 fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
     for (used, pause_us, segments) in [(20, 280_000, 100), (20, 280_001, 20), (3, 280_001, 10)] {
@@ -317,9 +318,9 @@ fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
     }
 }
 
-/// Of ten segments that leave at once two are acknowledged first. The other eight arrive 0.5 ms or
-/// 0.3 ms apart: 0.8 ms were remembered, so 0.4 ms are twice as fast. Beyond that slow start goes
-/// on, without a rate.
+/// Two of ten segments that leave at once are acknowledged first. The other eight are delivered 0.5
+/// ms or 0.3 ms apart. 0.8 ms were remembered, so 0.4 ms are twice as fast. At a shorter gap slow
+/// start continues, without a rate.
 #[test]
 fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
     for (gap_us, ssthresh, rate) in [(500, 103 * MSS, 1_250_000), (300, u64::MAX, 0)] {
@@ -387,9 +388,9 @@ fn a_burst_is_the_first_train_of_a_measurement() {
     assert_eq!(path.rate, 2_000_000);
 }
 
-/// Flights of 10 and 20 segments arrive, the window is 30. Without a queue slow start would send 31
-/// next. At round trips of 110 ms, more than a quarter above 80, it would not double again: of the
-/// 20 that have arrived 14 were under way in the lowest one.
+/// Flights of 10 and 20 segments are delivered, and the window is 30. Without a queue slow start
+/// would send 31 next. At round trips of 110 ms, more than a quarter above 80, it would not double
+/// again: of the 20 delivered, 14 were under way in the lowest round trip.
 #[test]
 fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
     for (ms, proven) in [(80, 31), (320, 14)] {
@@ -466,7 +467,7 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     line.open(&mut warm, &host);
     let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
     line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
-    // At the rate of all the same.
+    // The rate is that of the whole flight.
     assert_eq!(line.segments(), 30);
     assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");
     // The other 70 are there for the next one: 100 - 30 - 10 beside ten of its own.
@@ -475,8 +476,8 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     assert_eq!(next.segments(), 70);
 }
 
-/// Five segments of a first flight of 100 have arrived. The next ones come when the memory is older
-/// than the 600 s that one is believed: nobody has proven the other 95.
+/// Five segments of a first flight of 100 are delivered. The next ones come when the memory is
+/// older than the maximum of 600 s, and the other 95 are not proven.
 #[test]
 fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     let host = host(100, 0);
@@ -495,8 +496,8 @@ fn the_rest_of_a_first_flight_is_asked_for_again_after_a_pause() {
     assert_eq!(line.segments(), 10);
 }
 
-/// A hundred segments, each by itself: one was outstanding at a time, so the window of 100 is not
-/// learnt anew.
+/// A hundred segments, one at a time: only one was outstanding, so the window of 100 is not learnt
+/// again.
 #[test]
 fn segments_one_by_one_prove_one() {
     let host = host(100, 0);

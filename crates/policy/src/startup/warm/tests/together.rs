@@ -1,4 +1,5 @@
-//! Connections that send to one network: shares of its path, the pace of all, and timers that know of others.
+//! Connections that send to one network: shares of its path, the common pace, and timers that count
+//! others.
 
 use super::*;
 
@@ -11,10 +12,10 @@ fn show_20_mbps(host: &SharedAttendant) {
     }
 }
 
-/// Thirteen segments of 1000 bytes that arrive 1 ms apart, the last of them queued for 9 ms, are 1
-/// MB/s: 80 segments in a round trip. Two connections that open together begin with half of them
-/// each, no more than stock since nobody has proven more, and their segments leave a millisecond
-/// apart by turns. A loss among them costs the estimate, too.
+/// Thirteen segments of 1000 bytes that are delivered 1 ms apart, the last of them queued for 9 ms,
+/// are 1 MB/s: 80 segments in a round trip. Two connections that open together begin with half of
+/// them each, which is no more than stock because no more is proven. Their segments leave
+/// interleaved, a millisecond apart. A loss among them ends the estimate, too.
 #[test]
 fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let host = host(5, 0);
@@ -40,7 +41,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
     one.on_departure();
     assert_eq!([leave(&mut other), leave(&mut one)], [Some(at(1001)), Some(at(1002))]);
-    // Ten have arrived: the flight is over, and nothing is given a time any more.
+    // Ten are delivered: the flight is over, and later segments get no departure time.
     line.start(&mut one, 10);
     line.arrive(&mut one, 1080, 10);
     assert!(!one.needs().shares_pace && leave(&mut one).is_none());
@@ -64,9 +65,9 @@ fn a_rate_of_its_own_goes_before_the_rate_that_all_have_shown() {
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(10_300_000)));
 }
 
-/// Thirteen segments of 1000 bytes that arrive 0.4 ms apart are 2.5 MB/s. One connection that opens
-/// by itself has no rate of its own: 100 segments leave at that, and not at 1.2 windows in a round
-/// trip, 1.5 MB/s. It shares the pace with nobody.
+/// Thirteen segments of 1000 bytes that are delivered 0.4 ms apart are 2.5 MB/s. One connection
+/// that opens by itself has no rate of its own. 100 segments leave at that rate, not at 1.2 windows
+/// in a round trip, 1.5 MB/s. It does not share the pace.
 #[test]
 fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     let host = host(100, 0);
@@ -76,7 +77,8 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.open(&mut warm, &host);
     assert_eq!(line.window.pacing_rate(), Some(Rate::from_bps(20_000_000)));
     assert!(!warm.needs().shares_pace);
-    // If that meets a queue and loses something the rate was wrong, and the next one must not leave at it.
+    // If that meets a queue and a segment is lost, the rate was wrong, and the next connection must
+    // not use it.
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1081, 10);
     line.queue();
@@ -95,7 +97,7 @@ fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
         let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
         line.start(&mut warm, 100);
-        // It has arrived, slow start ends at 120, and 80 of these have left.
+        // It is delivered, slow start ends at 120, and 80 of these have left.
         line.sent = 180 * MSS;
         line.window.set_cwnd(120 * MSS, Cause::SlowStart);
         line.window.set_ssthresh(120 * MSS, Cause::HyStart);
@@ -118,8 +120,9 @@ fn pacing_lasts_until_no_more_than_a_stock_burst_waits() {
     assert!(!is_paced(&line));
 }
 
-/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Of two that send each has
-/// one in 16 ms, and two take 32. Who has had all acknowledged, or has closed, does not send.
+/// Thirteen segments of 1000 bytes 8 ms apart are 125 kB/s: 8 ms each. Each of two senders has one
+/// in 16 ms, and two take 32. A connection whose data is all acknowledged, or that has closed, does
+/// not send.
 #[test]
 fn a_timer_waits_for_segments_of_all_that_send() {
     let host = host(5, 0);

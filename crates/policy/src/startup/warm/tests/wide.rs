@@ -1,9 +1,9 @@
-//! Wide cold starts: how wide, among whom, and when they end.
+//! Wide cold starts: their width, alone and among others, and their end.
 
 use super::*;
 
-/// 1.25 MB/s carry 100 segments of 1000 bytes in 80 ms: 32 are the most. Of the path that `ms` between segments tell after nine
-/// of them: segments of window, of threshold.
+/// 1.25 MB/s carry 100 segments of 1000 bytes in 80 ms: 32 are the most. Returns the results of
+/// ACKs that are `ms` apart, after nine of them: the window and the threshold in segments.
 fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
     let host = SharedAttendant::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
@@ -146,8 +146,8 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
     assert_eq!(windows, [32, 10, 32]);
 }
 
-/// A handshake of 80 ms is over at 1080 ms: a round trip and a quarter before that is 980 ms. Another one that began then is company,
-/// one that began a millisecond sooner is not.
+/// A handshake of 80 ms is over at 1080 ms: a round trip and a quarter before that is 980 ms.
+/// Another connection that began then counts, one that began a millisecond sooner does not.
 #[test]
 fn among_others_a_cold_start_is_less_wide() {
     let options = WarmOptions { cold: ColdOpening::Wide, wide_among: 20, ..options() };
@@ -164,7 +164,8 @@ fn among_others_a_cold_start_is_less_wide() {
     assert_eq!([None, Some(979), Some(980)].map(begins_with), [32, 32, 20]);
 }
 
-/// A round trip of 80 ms does not fit to one of 800 or 7. Another network may answer for the address, and a narrow one.
+/// A round trip of 80 ms does not fit one of 800 or 7. Another network may answer for the address,
+/// and a narrow one.
 #[test]
 fn a_path_with_another_round_trip_gets_no_wide_start() {
     for (min_rtt_us, window) in [(RTT_US, 100), (800_000, 10), (7000, 10)] {
@@ -177,8 +178,9 @@ fn a_path_with_another_round_trip_gets_no_wide_start() {
     }
 }
 
-/// A tiny transfer has shown that the path takes four segments, not that it takes no more. One that has lost something, or
-/// left slow start, has found a bound, and so has a warm start of 16 that failed: eight are left of it.
+/// A tiny transfer has shown that the path takes four segments, not that it takes no more. A
+/// transfer that has lost a segment, or left slow start, has found a bound. So has a warm start of
+/// 16 that failed: eight are left of it.
 #[test]
 fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
@@ -212,9 +214,10 @@ fn a_loss_ends_a_wide_start() {
     assert_eq!((order.is_on, order.fixed), (false, None));
 }
 
-/// Thirteen segments 4 ms apart, queued for a quarter of the time that they took, are 250 kB/s: 20 segments in a round trip. Of
-/// five that open together each has four, less than a stock window. The application announces 30, then three: the share is the
-/// first flight all the same, as a stock window would be.
+/// Thirteen segments 4 ms apart, queued for a quarter of their duration, are 250 kB/s: 20 segments
+/// in a round trip. Five connections that open together have four each, less than a stock window.
+/// The application announces 30, then three: the share is the first flight in both cases, as a
+/// stock window would be.
 #[test]
 fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     let host = host(5, 0);
@@ -238,8 +241,8 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     }
 }
 
-/// A server's three segments of TLS are no flight to look at. Of the answer behind them ten leave at once, as from a stock
-/// connection, and what is beyond ten is paced.
+/// A server's three segments of TLS are too few to measure. Ten of the answer after them leave at
+/// once, as from a stock connection, and the rest is paced.
 #[test]
 fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
     let options = WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };

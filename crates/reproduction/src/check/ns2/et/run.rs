@@ -40,7 +40,7 @@ pub(super) struct SetUp {
 pub(super) struct Load {
     /// Time until the last HTML part was delivered, including the two round trips.
     pub(super) html: Option<Duration>,
-    /// Until the last object had.
+    /// Time until the last object was delivered.
     pub(super) page: Option<Duration>,
     pub(super) segments_sent: u64,
     pub(super) drops: u64,

@@ -10,14 +10,14 @@ use units::Duration;
 #[derive(Clone, Debug)]
 pub(super) struct Measured {
     pub(super) proto: String,
-    /// Bulk transfers beside.
+    /// Number of bulk transfers beside them.
     pub(super) bulk: u64,
     /// Connections of each group.
     pub(super) connections: u64,
-    /// Within so long those of a crowd begin their second burst.
+    /// Time within which the connections of a crowd begin their second burst.
     pub(super) gap: Option<Duration>,
     pub(super) runs: u64,
-    /// One, or those with fast start and those without.
+    /// One group, or one with fast start and one without.
     pub(super) groups: Vec<Group>,
 }
 

@@ -15,25 +15,25 @@ const BURST: f64 = 30_000.0;
 const BUFFER: u32 = 50;
 /// Earliest start of the first bursts: bulk transfers run at a steady rate by then.
 const FIRST_BURST: Instant = Instant::from_nanos(20_000_000_000);
-/// From the end of the first burst to the second.
+/// Time from the end of the first burst to the second.
 const IDLE: Duration = Duration::from_secs(20);
-/// Under constant load the first burst begins within this time, in seconds; those of a crowd begin
-/// within a time of their own.
+/// Time within which the first burst begins, seconds: under constant load, and in a crowd.
 const FIRST_SPREAD: f64 = 1.0;
 const CROWD_SPREAD: f64 = 10.0;
 /// Idle time between the rounds of a crowd of connections.
 const CROWD_IDLE: Duration = Duration::from_secs(30);
 /// Bulk transfers begin within this time, in seconds.
 const BULK_STARTS: f64 = 5.0;
-/// A first burst alone is over by then.
+/// Time after which a first burst alone is over.
 const ALONE: Duration = Duration::from_millis(700);
-/// Longer than any case takes.
+/// Time that exceeds any case.
 const LIMIT: Instant = Instant::from_nanos(10_000_000_000_000);
 
-/// A burst of one connection, or those of a group.
+/// A burst of one connection, or the bursts of a group.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// From data handed to TCP until its last ACK reaches the sender. For a group it is the mean.
+    /// Time from the data's write to TCP until its last ACK reaches the sender. For a group it is
+    /// the mean.
     pub(super) seconds: f64,
     /// Packets retransmitted; for a group the total.
     pub(super) rexmit: f64,

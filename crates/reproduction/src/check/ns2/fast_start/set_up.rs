@@ -26,7 +26,7 @@ pub(super) struct SetUp {
     /// One-way delay of the bottleneck.
     pub(super) delay: Duration,
     pub(super) tick: Duration,
-    /// Within so long those of a crowd begin their second burst.
+    /// Time within which the connections of a crowd begin their second burst.
     pub(super) gap: Duration,
     pub(super) discipline: Discipline,
     /// The scheme of each group of bursty connections.

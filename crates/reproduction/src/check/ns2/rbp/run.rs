@@ -9,9 +9,9 @@ use units::{Duration, Instant, Rate};
 
 /// Payload of a packet.
 const PACKET: u64 = 1000;
-/// From the last ACK of the first burst to the second burst.
+/// Time from the last ACK of the first burst to the second burst.
 const IDLE: Duration = Duration::from_secs(30);
-/// Longer than any case takes.
+/// Time that exceeds any case.
 const LIMIT: Duration = Duration::from_secs(36_000);
 /// Phase of the clock of a simulation's first agent within a tick, in thousandths of one: the first
 /// draw of ns-2's default generator.
@@ -48,7 +48,8 @@ pub(super) struct Setup {
 /// The measurements of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// From data handed to TCP until its last ACK reaches the sender; `None` if it never did.
+    /// Time from the data's write to TCP until its last ACK reaches the sender; `None` if it never
+    /// did.
     pub(super) bursts: [Option<Duration>; 2],
     /// Retransmission timeouts, including idle ones where they have the cost of others.
     pub(super) timeouts: u64,
@@ -56,7 +57,7 @@ pub(super) struct Outcome {
     pub(super) rexmit: u64,
 }
 
-/// The scheme that stands for a sender and its receiver; `None` for those that headstart lacks.
+/// Returns the scheme of a sender and its receiver; `None` for those that headstart lacks.
 pub(super) fn scheme_of(setup: &Setup) -> Option<String> {
     let restart = if setup.slow_start_restart { "ssr" } else { "nssr" };
     let paced = format!("rbp_scale={:.3}", setup.scale);
