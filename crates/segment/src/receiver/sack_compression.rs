@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);
     }
 
-    /// A twentieth of 10 ms and 100 us; of 80 ms it would be four times the longest. A third of 2 ms
-    /// and 10 us.
+    /// A twentieth of 10 ms and 100 us; of 80 ms it would be four times the longest. A third of
+    /// 2 ms and 10 us.
     #[test]
     fn acks_are_held_back_for_a_part_of_a_round_trip() {
         let held = |hold: SackHold, received, sent| {

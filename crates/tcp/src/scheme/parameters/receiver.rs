@@ -64,8 +64,8 @@ pub(super) const RECEIVER: &[SchemeParameter] = &[
     parameter!(
         "linux_receiver",
         "6.18|7.0",
-        "version of Linux that the receiver follows: since 6.19 it holds back ACKs of segments out of order for \
-                33 % of a round trip in place of 5 %, 1 ms at most",
+        "version of Linux that the receiver follows. Since 6.19 it holds back ACKs behind a gap for 33 % of a \
+                round trip in place of 5 %",
         |r, v| {
             let choices = [("6.18", SackHold::LINUX_6_18), ("7.0", SackHold::LINUX_7_0)];
             choose(v, &choices).map(|hold| r.config.receive.sack_hold = hold)
