@@ -11,6 +11,8 @@ pub enum RefusalKind {
     NotOfTcp,
     /// A good one, about a mechanism of TCP which no scheme here has, like Accurate ECN (RFC 9768).
     NotModelled,
+    /// A good one, for the TCP of another system than Linux.
+    OtherSystem,
 }
 
 impl RefusalKind {
@@ -20,6 +22,7 @@ impl RefusalKind {
             Self::Wrong => "",
             Self::NotOfTcp => "not of TCP: ",
             Self::NotModelled => "not modelled: ",
+            Self::OtherSystem => "of another system: ",
         }
     }
 }

@@ -11,6 +11,7 @@
 
 pub mod code;
 mod error;
+mod foreign;
 pub mod machine;
 pub mod model;
 mod notation;

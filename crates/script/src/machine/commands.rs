@@ -164,7 +164,7 @@ fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(),
             |Refusal { kind, message }| {
                 let message = match kind {
                     RefusalKind::Wrong => format!("sysctl {path}={value}: {message}"),
-                    RefusalKind::NotOfTcp | RefusalKind::NotModelled => {
+                    RefusalKind::NotOfTcp | RefusalKind::NotModelled | RefusalKind::OtherSystem => {
                         format!("{message}: sysctl {path}={value}")
                     }
                 };

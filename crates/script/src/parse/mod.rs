@@ -14,7 +14,8 @@ mod packet;
 mod settings;
 mod socket_option;
 
-use super::error::{Refusal, ScriptError};
+use super::error::{Refusal, RefusalKind, ScriptError};
+use super::foreign;
 use super::machine::{MachineSetting, SYSCTLS};
 use super::model::{CallKind, Position, Script, ScriptAction, ScriptEvent};
 use lexer::{LexError, Lexer, Token};
@@ -26,12 +27,13 @@ pub(crate) use packet::FLAG_LETTERS;
 /// At the first thing that is not of the grammar, or that makes no sense: its line, its column
 /// and what was expected.
 pub fn parse(name: &str, text: impl AsRef<[u8]>) -> Result<Script, ScriptError> {
-    read(name, text.as_ref()).map_err(|(position, Refusal { kind, message })| ScriptError {
-        name: name.to_owned(),
-        line: position.line,
-        column: position.column,
-        kind,
-        message,
+    let text = text.as_ref();
+    read(name, text).map_err(|(position, refusal)| {
+        let is_unknown = refusal.kind == RefusalKind::Wrong;
+        let known = is_unknown.then(|| foreign::of(text)).flatten();
+        let (position, Refusal { kind, message }) = known.unwrap_or((position, refusal));
+        let Position { line, column } = position;
+        ScriptError { name: name.to_owned(), line, column, kind, message }
     })
 }
 

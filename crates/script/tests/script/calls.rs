@@ -123,3 +123,20 @@ fn ecn_that_was_seen_is_told() {
     let (kind, _) = refused("`sysctl -q net.ipv4.tcp_ecn=3`\n0 close(3) = 0");
     assert_eq!(kind, RefusalKind::NotModelled);
 }
+
+/// A script that cannot be read is looked through for words of other systems and protocols. A
+/// comment is no such word.
+#[test]
+fn scripts_of_others_are_known_by_their_words() {
+    for (text, kind, about) in [
+        ("0 `sysctl net.inet.tcp.rfc1323=1`\n", RefusalKind::OtherSystem, "FreeBSD"),
+        ("0 socket(..., SOCK_STREAM, IPPROTO_SCTP) = 3\n", RefusalKind::NotOfTcp, "SCTP"),
+        ("0 < S 0:0(0) win 9 <mp_capable a>\n", RefusalKind::NotModelled, "RFC 8684"),
+        ("--psp_udp_port=1000\n", RefusalKind::NotModelled, "PSP"),
+    ] {
+        let (found, why) = refused(text);
+        assert!(found == kind && why.contains(about), "{text}: {why}");
+    }
+    let (kind, _) = refused("// net.inet.tcp\n0 < S 0:0(0) win 9 <nonsense>\n");
+    assert_eq!(kind, RefusalKind::Wrong);
+}

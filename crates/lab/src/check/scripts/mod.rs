@@ -11,7 +11,7 @@ use report::{Cell, Column, Quantity, Row, Table};
 use script::model::DEFAULT_SCHEME;
 use script::{RefusalKind, ScriptError};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tcp::Scheme;
@@ -63,7 +63,7 @@ const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
 the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and summed \
 apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
-MTU. A script holds if all of its assertions can be judged.";
+MTU. Scripts of other systems, like FreeBSD, are counted. A script holds if all of its assertions can be judged.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
@@ -93,6 +93,11 @@ enum ScriptVerdict {
     },
     /// About a mechanism of TCP that no scheme here has.
     NotModelled {
+        line: u32,
+        message: String,
+    },
+    /// A script for the TCP of another system than Linux.
+    OtherSystem {
         line: u32,
         message: String,
     },
@@ -149,16 +154,17 @@ fn play(file: &Path, args: &CheckScriptsArgs) -> PlayedScript {
     let name = below.display().to_string();
     let verdict = match fs::read(file) {
         Err(error) => ScriptVerdict::Unreadable { line: 0, message: error.to_string() },
-        Ok(text) => judged(file, &name, &text, args),
+        Ok(text) => judged(&name, &text, args),
     };
     PlayedScript { script: name, verdict }
 }
 
-fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
+fn judged(name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
     match script::parse(name, text) {
         Err(ScriptError { line, kind, message, .. }) => match kind {
             RefusalKind::NotOfTcp => ScriptVerdict::NotOfTcp { line, message },
             RefusalKind::NotModelled => ScriptVerdict::NotModelled { line, message },
+            RefusalKind::OtherSystem => ScriptVerdict::OtherSystem { line, message },
             RefusalKind::Wrong => ScriptVerdict::Unreadable { line, message },
         },
         Ok(script) => {
@@ -168,11 +174,9 @@ fn judged(file: &Path, name: &str, text: &[u8], args: &CheckScriptsArgs) -> Scri
                 Ok(report) if report.not_asked == 0 => ScriptVerdict::Passes,
                 Ok(report) => ScriptVerdict::NotAllAsked { not_asked: report.not_asked },
                 Err(mismatch) => {
-                    // The whole path, also from inside the folder; reasons are the kernel's and of
-                    // its model.
-                    let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                    // Reasons are the kernel's and of its model.
                     let is_linux = !own && args.scheme.name() == DEFAULT_SCHEME;
-                    let reason = reasons::of(&path.display().to_string(), &mismatch);
+                    let reason = reasons::of(name, &mismatch);
                     ScriptVerdict::Differs {
                         line: mismatch.line,
                         message: mismatch.message,
@@ -213,6 +217,7 @@ struct FolderCount {
     differs: usize,
     not_of_tcp: usize,
     not_modelled: usize,
+    other_system: usize,
     unreadable: usize,
 }
 
@@ -225,6 +230,7 @@ impl FolderCount {
             ScriptVerdict::Differs { .. } => &mut self.differs,
             ScriptVerdict::NotOfTcp { .. } => &mut self.not_of_tcp,
             ScriptVerdict::NotModelled { .. } => &mut self.not_modelled,
+            ScriptVerdict::OtherSystem { .. } => &mut self.other_system,
             ScriptVerdict::Unreadable { .. } => &mut self.unreadable,
         } += 1;
     }
@@ -244,6 +250,11 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     stdout::print_table(&table(&folders, all))?;
     for script in played {
         stdout::print(&explained(script))?;
+    }
+    let other: BTreeSet<&str> = played.iter().filter_map(other_system).collect();
+    for system in other {
+        let count = played.iter().filter(|script| other_system(script) == Some(system)).count();
+        stdout::print(&format!("\n{} of {system}, not played\n", counted(count, "script")))?;
     }
     let of_tcp = all.passes + all.not_all_asked + all.differs + all.unreadable;
     let share = if of_tcp > 0 { all.passes as f64 / of_tcp as f64 * 100.0 } else { 0.0 };
@@ -272,6 +283,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
         Column::new("differs", Quantity::Count, "An event is not"),
         Column::new("not of TCP", Quantity::Count, "About the socket layer"),
         Column::new("not modelled", Quantity::Count, "About a mechanism that no scheme here has"),
+        Column::new("other system", Quantity::Count, "For the TCP of another system than Linux"),
         Column::new("unreadable", Quantity::Count, "Something in it is not known"),
     ];
     let number = |n: usize| Cell::Number((n as f64).into());
@@ -284,6 +296,7 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
             number(count.differs),
             number(count.not_of_tcp),
             number(count.not_modelled),
+            number(count.other_system),
             number(count.unreadable),
         ],
         is_reference,
@@ -294,11 +307,19 @@ fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
     Table { columns: columns.into(), rows }
 }
 
+/// The other system that the script is of.
+fn other_system(played: &PlayedScript) -> Option<&str> {
+    match &played.verdict {
+        ScriptVerdict::OtherSystem { message, .. } => Some(message),
+        _ => None,
+    }
+}
+
 /// Explains why a script does not pass.
 fn explained(played: &PlayedScript) -> String {
     let script = &played.script;
     match &played.verdict {
-        ScriptVerdict::Passes => String::new(),
+        ScriptVerdict::Passes | ScriptVerdict::OtherSystem { .. } => String::new(),
         ScriptVerdict::NotAllAsked { not_asked } => {
             format!("\n{script}: holds, but {} not judged\n", counted(*not_asked, "assertion"))
         }
