@@ -63,7 +63,7 @@ const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
 the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and summed \
 apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
-MTU. Scripts of other systems, like FreeBSD, are counted. A script holds if all of its assertions can be judged.";
+MTU. Scripts of other systems, like FreeBSD, have a line of their own. A script holds if all of its assertions can be judged.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
