@@ -353,6 +353,12 @@ lint:
 fuzz-build:
 	$(NO_LIBFUZZER) cargo clippy --package headstart-fuzz --bins --locked --quiet -- -D warnings
 
+# Sections of RFCs that comments cite, with the lines: RFC="6675 8985", or all.
+.PHONY: spec
+spec:
+	@tools/need python3=python3
+	@tools/spec $(RFC)
+
 # Has git check the subject of each commit, as lint does. Leaves a hook of another origin as it is.
 .PHONY: hooks
 hooks:
