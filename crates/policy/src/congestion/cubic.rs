@@ -18,7 +18,7 @@ pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
     "cubic",
     "a cubic function of the time since the last congestion",
     "RFC 9438; Linux 6.x tcp_cubic.c",
-    Make::Alone(|_| Box::<Cubic>::default()),
+    Make::Alone(&|_| Box::<Cubic>::default()),
 );
 
 /// CUBIC in the kernel's fixed point.
