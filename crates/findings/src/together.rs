@@ -6,6 +6,7 @@ use crate::follow::{Closing, Following};
 use crate::network::RequestWatch;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
 use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
+use crate::sums::{OrderedEvents, TogetherSums};
 use crate::time::TimeTally;
 use crate::warm::{SmallTransfer, WarmTally};
 use std::net::IpAddr;
@@ -26,12 +27,30 @@ pub struct Together {
     now: Option<Instant>,
     /// Finished loss epochs, if a caller wants each.
     ended: Option<Vec<LossEpoch>>,
+    /// Events whose order among captures counts, if a caller wants sums.
+    ordered: Option<OrderedEvents>,
 }
 
 impl Together {
     /// Keeps each loss epoch until [`Together::take_epochs`].
     pub(crate) fn with_epochs() -> Self {
         Self { ended: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Keeps the events whose order counts, until [`Together::sums`].
+    pub(crate) fn keep_ordered(&mut self) {
+        self.ordered = Some(OrderedEvents::default());
+    }
+
+    /// The sums so far, which those of other captures can be added to.
+    pub(crate) fn sums(mut self) -> TogetherSums {
+        self.end_hosts();
+        TogetherSums {
+            time: self.time,
+            warm: self.warm,
+            throughput: self.throughput,
+            ordered: self.ordered.unwrap_or_default(),
+        }
     }
 
     #[inline]
@@ -43,18 +62,26 @@ impl Together {
         self.ended.iter_mut().flat_map(|ended| ended.drain(..))
     }
 
-    /// Adds up the hosts that are left, and returns the results.
-    pub(crate) fn parallel(&mut self) -> ParallelFindings {
+    /// Adds up the hosts that are left.
+    fn end_hosts(&mut self) {
         for host in std::mem::take(&mut self.following).into_hosts() {
             self.throughput.add(&host.period);
         }
+    }
+
+    /// Adds up the hosts that are left, and returns the results.
+    pub(crate) fn parallel(&mut self) -> ParallelFindings {
+        self.end_hosts();
         ParallelFindings { throughput: self.throughput.findings(), epochs: self.epochs.findings() }
     }
 
     #[inline]
     fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
         if let Some(epoch) = epoch {
-            self.epochs.add(&epoch);
+            self.epochs.add(epoch.members());
+            if let Some(ordered) = &mut self.ordered {
+                ordered.on_epoch(now, &epoch);
+            }
             if let Some(ended) = &mut self.ended {
                 ended.extend(epoch.ended(now));
             }
@@ -130,6 +157,9 @@ impl TakesNotes for Together {
             FindingsNote::Request(client, at) => {
                 let now = self.pass(at);
                 self.requests.on_request(now, client);
+                if let Some(ordered) = &mut self.ordered {
+                    ordered.on_request(now, client);
+                }
             }
             FindingsNote::Loss(client, at, start) => {
                 self.following.on_loss(connection, client, at, start);

@@ -1,12 +1,10 @@
 //! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
 
-use super::reading::ReadCapture;
-use super::rebuilt::name_of;
+use super::reading::{ReadCapture, SurveyedServer};
 use super::summary::{OneDirection, SummarySink};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
-use trace::{EngineTally, FastOpenOutcome, ProfileSurvey, SenderProfile, Vantage};
+use trace::{EngineTally, FastOpenOutcome, Vantage};
 use units::counted;
 
 /// Copies among the segments, as a share, that are not worth a warning.
@@ -21,21 +19,21 @@ pub(super) struct ReadingAccount {
     lost_by_capture: u64,
     untimed: u64,
     first_fragments: u64,
-    segments: u64,
-    of_other_servers: u64,
-    connections: u64,
-    opened_by_servers: u64,
-    of_other_clients: u64,
-    segments_by_time: u64,
-    segments_by_client: u64,
-    copies: u64,
-    backwards: u64,
-    clock_set: u64,
-    evicted: u64,
+    pub(super) segments: u64,
+    pub(super) of_other_servers: u64,
+    pub(super) connections: u64,
+    pub(super) opened_by_servers: u64,
+    pub(super) of_other_clients: u64,
+    pub(super) segments_by_time: u64,
+    pub(super) segments_by_client: u64,
+    pub(super) copies: u64,
+    pub(super) backwards: u64,
+    pub(super) clock_set: u64,
+    pub(super) evicted: u64,
     /// Connections by where they were captured.
     vantages: BTreeMap<&'static str, u64>,
     /// Connections whose SYN had data, by what came of it.
-    fast_open: BTreeMap<&'static str, u64>,
+    fast_open: BTreeMap<String, u64>,
     /// Connections by what their server was rebuilt as.
     profiles: BTreeMap<String, u64>,
     /// What `--sender auto` found of each server.
@@ -50,24 +48,9 @@ pub(super) struct ReadingAccount {
     without_data: OneDirection,
 }
 
-/// One server of a survey.
-#[derive(Debug, Serialize)]
-struct SurveyedServer {
-    server: IpAddr,
-    profile: String,
-    /// Things that could have been foreseen.
-    seen: u64,
-    /// What each profile is charged for.
-    charges: BTreeMap<&'static str, u64>,
-}
-
 impl ReadingAccount {
-    pub(super) fn of(
-        summary: &SummarySink,
-        tally: &EngineTally,
-        capture: &ReadCapture<'_>,
-    ) -> Self {
-        let ReadCapture { tally: read, survey, left_out } = capture;
+    pub(super) fn of(summary: &SummarySink, tally: &EngineTally, capture: &ReadCapture) -> Self {
+        let ReadCapture { tally: read, surveyed, left_out, .. } = capture;
         Self {
             packets: read.packets,
             not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
@@ -89,8 +72,8 @@ impl ReadingAccount {
             fast_open: summary.fast_open.clone(),
             without_pure_acks: summary.without_pure_acks,
             profiles: summary.profiles.clone(),
-            surveyed: survey.map(surveyed).unwrap_or_default(),
-            is_surveyed: survey.is_some(),
+            surveyed: surveyed.clone().unwrap_or_default(),
+            is_surveyed: surveyed.is_some(),
             without_acks: summary.without_acks,
             without_data: summary.without_data,
         }
@@ -186,25 +169,10 @@ impl ReadingAccount {
     }
 }
 
-fn surveyed(survey: &ProfileSurvey) -> Vec<SurveyedServer> {
-    let hosts = survey.hosts.iter();
-    let one = |host: &trace::SurveyedHost| SurveyedServer {
-        server: host.host,
-        profile: name_of(survey.models.of(host.host)),
-        seen: host.misfits[0].seen,
-        charges: SenderProfile::ALL
-            .iter()
-            .zip(&host.misfits)
-            .map(|(profile, misfit)| (profile.name(), misfit.charge))
-            .collect(),
-    };
-    hosts.map(one).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{ConnectionTrace, SenderTally, TraceSink};
+    use trace::{ConnectionTrace, ProfileSurvey, SenderTally, TraceSink};
 
     /// What one connection makes of the warnings: packets of the client, packets and retransmissions of the server.
     fn warned(client: u64, server: u64, again: u64, survey: Option<&ProfileSurvey>) -> String {
@@ -216,7 +184,8 @@ mod tests {
             ..ConnectionTrace::default()
         });
         let tally = EngineTally { connections: 1, ..EngineTally::default() };
-        let read = ReadCapture { survey, ..ReadCapture::default() };
+        let surveyed = survey.map(SurveyedServer::all);
+        let read = ReadCapture { surveyed, ..ReadCapture::default() };
         ReadingAccount::of(&summary, &tally, &read).warnings()
     }
 

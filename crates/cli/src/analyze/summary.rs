@@ -1,18 +1,18 @@
 //! All connections in a few tables.
 
-use super::reading::LeftOut;
+use super::account::ReadingAccount;
 use super::rebuilt::{RebuiltAs, name_of};
 use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace::{
-    ConnectionTrace, EngineTally, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally,
-    SparedBy, SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
+    ConnectionTrace, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally, SparedBy,
+    SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
 };
-use units::{Duration, counted};
+use units::counted;
 
 /// Places of a capture, in words.
 const VANTAGES: [(Vantage, &str); 4] = [
@@ -23,21 +23,29 @@ const VANTAGES: [(Vantage, &str); 4] = [
 ];
 
 /// Connections of which the capture has one direction alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OneDirection {
     pub(super) connections: u64,
     /// Retransmissions of their servers.
     pub(super) retransmissions: u64,
 }
 
+impl OneDirection {
+    fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.retransmissions += other.retransmissions;
+    }
+}
+
 /// Sums over all connections.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct SummarySink {
     server: SenderTally,
     client: SenderTally,
     pub(super) copies: u64,
     /// Connections by where they were captured.
     vantages: [u64; VANTAGES.len()],
+    #[serde(skip)]
     pub(super) rebuilt_as: RebuiltAs,
     /// Connections by what their server was rebuilt as.
     pub(super) profiles: BTreeMap<String, u64>,
@@ -46,12 +54,13 @@ pub(super) struct SummarySink {
     /// Connections of which the capture has nothing of the server.
     pub(super) without_data: OneDirection,
     /// Connections by what came of Fast Open.
-    pub(super) fast_open: BTreeMap<&'static str, u64>,
+    pub(super) fast_open: BTreeMap<String, u64>,
     transfers: u64,
     /// Transfers whose ACKs the capture lacks, though it has both directions.
     pub(super) without_pure_acks: u64,
     bytes: u64,
-    shares: [Duration; TimeShare::COUNT],
+    /// Nanoseconds, in the order of [`TimeShare::ALL`].
+    shares: [u64; TimeShare::COUNT],
 }
 
 impl TraceSink for SummarySink {
@@ -60,7 +69,7 @@ impl TraceSink for SummarySink {
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
         if let Some(outcome) = summary.fast_open {
-            *self.fast_open.entry(outcome.name()).or_default() += 1;
+            *self.fast_open.entry(outcome.name().to_owned()).or_default() += 1;
         }
         *self.profiles.entry(self.rebuilt_as.of_server(summary.server.ip)).or_default() += 1;
         let (client, server) = (&summary.client_sent, &summary.server_sent);
@@ -87,8 +96,15 @@ impl TraceSink for SummarySink {
         self.without_pure_acks += u64::from(!report.has_acks);
         self.bytes += report.bytes;
         for (sum, share) in self.shares.iter_mut().zip(TimeShare::ALL) {
-            *sum += report.shares.of(share);
+            *sum += report.shares.of(share).as_nanos();
         }
+    }
+}
+
+/// Adds counts by name.
+fn add_counts(counts: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
+    for (name, count) in more {
+        *counts.entry(name.clone()).or_default() += count;
     }
 }
 
@@ -102,15 +118,29 @@ fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
 }
 
 impl SummarySink {
+    /// Adds the sums of other connections.
+    pub(super) fn add(&mut self, other: &Self) {
+        let add_each = |sums: &mut [u64], more: &[u64]| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        self.server.add(&other.server);
+        self.client.add(&other.client);
+        self.copies += other.copies;
+        add_each(&mut self.vantages, &other.vantages);
+        add_counts(&mut self.profiles, &other.profiles);
+        self.without_acks.add(&other.without_acks);
+        self.without_data.add(&other.without_data);
+        add_counts(&mut self.fast_open, &other.fast_open);
+        self.transfers += other.transfers;
+        self.without_pure_acks += other.without_pure_acks;
+        self.bytes += other.bytes;
+        add_each(&mut self.shares, &other.shares);
+    }
+
     /// `beside`: what there is beside segments, a line each.
-    pub(super) fn print(
-        &self,
-        tally: &EngineTally,
-        left_out: &LeftOut,
-        beside: &str,
-    ) -> Result<(), Failure> {
-        stdout::print(&format!("{}\n{beside}\n", self.counts(tally, left_out)))?;
-        if tally.segments == tally.of_others {
+    pub(super) fn print(&self, account: &ReadingAccount, beside: &str) -> Result<(), Failure> {
+        stdout::print(&format!("{}\n{beside}\n", self.counts(account)))?;
+        if account.segments == 0 {
             return Ok(());
         }
         stdout::print_table(&self.retransmissions())?;
@@ -140,13 +170,11 @@ impl SummarySink {
     }
 
     /// What was read, and what of it is not usual.
-    pub(super) fn counts(&self, tally: &EngineTally, left_out: &LeftOut) -> String {
-        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
-            *tally;
+    pub(super) fn counts(&self, account: &ReadingAccount) -> String {
         let mut text = format!(
             "{} of {}",
-            counted(segments - of_others, "segment"),
-            counted(connections - left_out.connections(), "connection")
+            counted(account.segments, "segment"),
+            counted(account.connections, "connection")
         );
         let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
         let places: Vec<(u64, &str)> = places.map(|(count, (_, place))| (*count, place)).collect();
@@ -165,15 +193,19 @@ impl SummarySink {
             }
         }
         let unusual = [
-            (of_others, "segment", "of other servers"),
-            (left_out.opened_by_servers, "connection", "that the servers opened themselves"),
-            (left_out.segments_by_time, "segment", "before --from or after --to"),
-            (left_out.segments_by_client, "segment", "of other clients"),
-            (left_out.of_other_clients, "connection", "of other clients"),
-            (self.copies, "segment", "captured twice"),
-            (backwards, "packet", "with a time before that of the packet before"),
-            (clock_set, "time", "that all connections ended because the clock was set back"),
-            (evicted, "connection", "evicted"),
+            (account.of_other_servers, "segment", "of other servers"),
+            (account.opened_by_servers, "connection", "that the servers opened themselves"),
+            (account.segments_by_time, "segment", "before --from or after --to"),
+            (account.segments_by_client, "segment", "of other clients"),
+            (account.of_other_clients, "connection", "of other clients"),
+            (account.copies, "segment", "captured twice"),
+            (account.backwards, "packet", "with a time before that of the packet before"),
+            (
+                account.clock_set,
+                "time",
+                "that all connections ended because the clock was set back",
+            ),
+            (account.evicted, "connection", "evicted"),
         ];
         for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
             let _ = write!(text, "; {} {what}", counted(count, of));
@@ -258,9 +290,9 @@ impl SummarySink {
             Column::new("share", Quantity::Share, "Part of the time of all transfers"),
             Column::new("mean", Quantity::Time, "Per transfer"),
         ];
-        let all = self.shares.iter().fold(Duration::ZERO, |sum, &share| sum + share).as_secs_f64();
-        let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, time)| {
-            let seconds = time.as_secs_f64();
+        let all = self.shares.iter().sum::<u64>() as f64 / 1e9;
+        let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, nanos)| {
+            let seconds = nanos as f64 / 1e9;
             let mean = seconds / (self.transfers.max(1) as f64);
             let part = if all > 0.0 { seconds / all } else { 0.0 };
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
@@ -293,7 +325,9 @@ pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::{LeftOut, ReadCapture};
     use super::*;
+    use trace::EngineTally;
 
     #[test]
     fn one_of_a_thing_is_in_the_singular() {
@@ -306,8 +340,10 @@ mod tests {
             ..EngineTally::default()
         };
         let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
+        let read = ReadCapture { left_out, ..ReadCapture::default() };
+        let summary = SummarySink::default();
         assert_eq!(
-            SummarySink::default().counts(&tally, &left_out),
+            summary.counts(&ReadingAccount::of(&summary, &tally, &read)),
             "1 segment of 1 connection; 1 connection that the servers opened themselves; \
              2 packets with a time before that of the packet before; \
              1 time that all connections ended because the clock was set back; 1 connection evicted"

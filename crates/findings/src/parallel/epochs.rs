@@ -2,7 +2,7 @@
 //! outstanding then, on all of them, is acknowledged.
 
 use super::line::{LineFit, LineSums};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use units::Instant;
 
@@ -62,7 +62,7 @@ pub struct EpochFindings {
 }
 
 /// A connection in an epoch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Member {
     /// Its number.
     pub(crate) connection: u64,
@@ -116,6 +116,11 @@ impl Epoch {
         members.iter_mut().for_each(|member| member.done = member.outstanding == 0);
         let waiting = members.iter().filter(|member| !member.done).count();
         Self { client, began, members, waiting }
+    }
+
+    /// Its connections.
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
     }
 
     /// Returns the epoch, which is over; `None` if nothing was outstanding.
@@ -177,9 +182,8 @@ pub(crate) struct EpochTally {
 }
 
 impl EpochTally {
-    /// Adds an epoch that is over.
-    pub(crate) fn add(&mut self, epoch: &Epoch) {
-        let members = &epoch.members;
+    /// Adds an epoch that is over, by its connections.
+    pub(crate) fn add(&mut self, members: &[Member]) {
         let sum = |of: fn(&Member) -> u64| members.iter().map(of).sum::<u64>() as f64;
         let total = sum(|member| member.outstanding);
         if total <= 0.0 {
@@ -284,7 +288,7 @@ mod tests {
         assert_eq!(epoch.ended(Instant::from_nanos(9)), Some(told));
         assert_eq!(Epoch::new(client, began, vec![member(9, 0)]).ended(began), None);
         let mut tally = EpochTally::default();
-        tally.add(&epoch);
+        tally.add(epoch.members());
         let found = tally.findings();
         let expected = EpochRow {
             open: 3,
