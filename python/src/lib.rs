@@ -4,17 +4,20 @@
 //! `arguments` turns keyword arguments into the words of a command line. So names and defaults are
 //! those of the command. `work` runs a request beside the interpreter. `results` has JSON, text and
 //! HTML of the results, `table` has Arrow data, and `error` raises failures. `answered` has the
-//! commands whose tables are as printed, and other files have one command each. The package around
-//! it (`lib/headstart/`) has the signatures and the documentation.
+//! commands whose tables are as printed, `plan` has the forms of a plan, and `startup` has start-ups
+//! that are classes of Python. Other files have one command each. The package around it (`lib/headstart/`) has the signatures and the
+//! documentation.
 
 mod analyze;
 mod answered;
 mod arguments;
 mod error;
+mod plan;
 mod race;
 mod results;
 mod schemes;
 mod simulate;
+mod startup;
 mod table;
 mod work;
 
@@ -34,7 +37,9 @@ mod _core {
     #[pymodule_export]
     use crate::schemes::list_schemes;
     #[pymodule_export]
-    use crate::simulate::simulate;
+    use crate::simulate::{merge, run_count, simulate};
+    #[pymodule_export]
+    use crate::startup::{PyAck, PyStart, PyWindow, register_start_up};
     #[pymodule_export]
     use crate::table::Table;
 }
@@ -44,6 +49,7 @@ mod _core {
 fn options(command: &str) -> Vec<String> {
     match command {
         "analyze" => arguments::names(&cli::AnalyzeRequest::command()),
+        "merge" => arguments::names(&lab::MergeRequest::command()),
         "papers" => arguments::names(&lab::PapersRequest::command()),
         "predict" => arguments::names(&cli::PredictRequest::command()),
         "race" => arguments::names(&cli::RaceRequest::command()),

@@ -10,10 +10,11 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, TypeVar, Union
 
 from headstart import _core
 from headstart._error import Error
+from headstart._plan import plain
 from headstart._progress import Progress
 from headstart._results import (
     Analysis,
@@ -25,9 +26,13 @@ from headstart._results import (
     Scoreboard,
     Sweep,
 )
+from headstart._startup import StartUp, named
 
 Text = Union[str, int, float, "PathLike[str]"]
-Texts = Union[Text, Sequence[Text]]
+Texts = Union[Text, Iterable[Text]]
+Scheme = Union[Text, "type[StartUp]"]
+Schemes = Union[Scheme, Iterable[Scheme]]
+"""Schemes by their names, or start-ups of Python by their classes."""
 Plan = Union[str, "PathLike[str]", Mapping[str, Any]]
 """A plan: the path of its file, its text in TOML, which has several lines, or a dict of its keys."""
 
@@ -47,7 +52,7 @@ def _answered(kind: type[Answer], ask: Callable[..., _core.Results], *request: A
 def race(
     page: Texts | None = None,
     path: Texts | None = None,
-    schemes: Texts | None = None,
+    schemes: Schemes | None = None,
     *,
     path_preset: Texts | None = None,
     har_page: Texts | None = None,
@@ -79,7 +84,8 @@ def race(
     """Loads a page over a path under each scheme, in simulation: ``headstart race``.
 
     ``page`` is a page by name, one object of a size like ``30kB``, or a HAR file. ``path`` is
-    ``RATE,RTT,QUEUE``. If one option has several values, the races are compared. ``progress`` is
+    ``RATE,RTT,QUEUE``, or a name that ``headstart paths`` lists. ``schemes`` are names, or classes
+    of :class:`StartUp`. If one option has several values, the races are compared. ``progress`` is
     called with the number of loads done, and of all.
 
     Raises :class:`Error` for a request that the command refuses. If a load did not complete, or a
@@ -94,6 +100,7 @@ def race(
     """
     options = dict(locals())
     del options["progress"]
+    options["schemes"] = named(schemes)
     return _answered(Race, _core.race, options, progress)
 
 
@@ -123,7 +130,8 @@ def simulate(
 ) -> Sweep:
     """Runs the experiment of a plan: ``headstart lab sim``.
 
-    ``plan`` is a path, a text in TOML, or a dict. With ``out``, the results stay in a folder, and a
+    ``plan`` is a path, a text in TOML, or a dict; :class:`Error` names the path of a wrong key of a
+    dict, like ``topology.bottleneck.rate``. With ``out``, the results stay in a folder, and a
     later call makes only the missing runs. Without it, nothing is left on disk. ``progress`` is
     called with the number of runs done, and of all.
 
@@ -149,6 +157,7 @@ def simulate(
     """
     options = dict(locals())
     del options["plan"], options["progress"]
+    plan = plain(plan)
     if out is not None:
         return _answered(Sweep, _core.simulate, plan, options, progress)
     with TemporaryDirectory(prefix="headstart-") as folder:
@@ -200,7 +209,7 @@ def analyze(
 
 def predict(
     captures: Texts,
-    schemes: Texts | None = None,
+    schemes: Schemes | None = None,
     *,
     server: Texts | None = None,
     client: Texts | None = None,
@@ -225,11 +234,12 @@ def predict(
     del options["progress"]
     options["files"] = options.pop("captures")
     options["from"] = options.pop("from_")
+    options["schemes"] = named(schemes)
     return _answered(Forecast, _core.predict, options, progress)
 
 
 def scoreboard(
-    schemes: Texts | None = None,
+    schemes: Schemes | None = None,
     *,
     quick: bool = False,
     all: bool = False,
@@ -248,6 +258,7 @@ def scoreboard(
     """
     options = dict(locals())
     del options["progress"]
+    options["schemes"] = named(schemes)
     return _answered(Scoreboard, _core.scoreboard, options, progress)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from headstart import _core
 from headstart._core import Table
+from headstart._error import Error
 
 
 class Results:
@@ -53,6 +54,8 @@ class Results:
         return self._first().__arrow_c_stream__(requested_schema)
 
     def _first(self) -> Table:
+        if not self.table_names:
+            raise Error("the result has no table: its text and to_json() have what it says")
         return self.table(self.table_names[0])
 
     def __repr__(self) -> str:
