@@ -27,7 +27,9 @@ mod _core {
     #[pymodule_export]
     use crate::analyze::analyze;
     #[pymodule_export]
-    use crate::answered::{papers, predict, scoreboard, theory};
+    use crate::answered::{
+        papers, predict, scoreboard, scoreboard_count, scoreboard_joined, scoreboard_part, theory,
+    };
     #[pymodule_export]
     use crate::options;
     #[pymodule_export]

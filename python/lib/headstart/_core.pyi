@@ -1,8 +1,8 @@
 from typing import Any, Callable, Mapping, Sequence, final
 
 __all__ = ["Ack", "Results", "Start", "Table", "Window", "analyze", "merge", "options", "papers",
-           "predict", "race", "register_start_up", "run_count", "schemes", "scoreboard", "simulate",
-           "theory"]
+           "predict", "race", "register_start_up", "run_count", "schemes", "scoreboard",
+           "scoreboard_count", "scoreboard_joined", "scoreboard_part", "simulate", "theory"]
 
 @final
 class Table:
@@ -111,5 +111,10 @@ def predict(
 ) -> Results: ...
 def scoreboard(
     given: Mapping[str, object], progress: Callable[[int, int], object] | None
+) -> Results: ...
+def scoreboard_count(given: Mapping[str, object]) -> int: ...
+def scoreboard_part(given: Mapping[str, object], shard: str) -> list[list[int]]: ...
+def scoreboard_joined(
+    given: Mapping[str, object], parts: Sequence[Sequence[Sequence[int]]]
 ) -> Results: ...
 def theory(given: Mapping[str, object]) -> Results: ...
