@@ -17,8 +17,9 @@ class Results:
     ``polars.from_dataframe`` and ``pyarrow.table(result)`` take it without a copy.
     """
 
-    def __init__(self, core: _core.Results) -> None:
+    def __init__(self, core: _core.Results, notes: list[str] | None = None) -> None:
         self._core = core
+        self._notes = core.notes if notes is None else notes
 
     @property
     def table_names(self) -> list[str]:
@@ -37,7 +38,7 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """Notes that the command prints beside its results."""
-        return self._core.notes
+        return self._notes
 
     def to_json(self) -> str:
         """Returns the bytes that the command prints with ``--json``, as text."""
