@@ -105,17 +105,18 @@ impl Default for RequestWatch {
 }
 
 impl RequestWatch {
-    /// Notes a request of `client` at `at`. A time before the last one counts as the last one.
+    /// Notes a request of `client` at `at`. A time before the client's last request counts as that of
+    /// the last one. Clients do not depend on the order of one another's requests.
     pub fn on_request(&mut self, at: Instant, client: IpAddr) {
         self.now = self.now.max(at);
         let now = self.now;
         self.found.requests += 1;
         let (host, network) =
             (PathKey::new(client, Scope::Host), PathKey::new(client, Scope::Network));
-        let (since, _) = since_last(&mut self.hosts, host, now);
+        let (since, _) = since_last(&mut self.hosts, host, at);
         count_within(&mut self.found.host_gaps_within, since);
         self.found.soon_after_host += u64::from(count(&mut self.since_host, since));
-        let (since, dropped) = since_last(&mut self.networks, network, now);
+        let (since, dropped) = since_last(&mut self.networks, network, at);
         count_within(&mut self.found.network_gaps_within, since);
         self.found.soon_after_network += u64::from(count(&mut self.since_network, since));
         self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
@@ -163,14 +164,14 @@ impl RequestWatch {
 fn since_last(
     known: &mut LruCache<PathKey, LastRequest>,
     key: PathKey,
-    now: Instant,
+    at: Instant,
 ) -> (Option<Duration>, Option<LastRequest>) {
     if let Some(last) = known.get_mut(&key) {
-        let since = now.saturating_since(last.at);
-        last.at = now;
+        let since = at.saturating_since(last.at);
+        last.at = last.at.max(at);
         return (Some(since), None);
     }
-    let dropped = known.push(key, LastRequest { at: now, noted: None });
+    let dropped = known.push(key, LastRequest { at, noted: None });
     (None, dropped.map(|(_, last)| last))
 }
 

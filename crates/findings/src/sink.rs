@@ -34,10 +34,9 @@ impl FindingsSink {
         Self { notes: Together::with_epochs(), ..Self::default() }
     }
 
-    /// Keeps what [`FindingsSink::sums`] needs beside findings: memory grows with requests and
-    /// losses.
+    /// Keeps what [`FindingsSink::sums`] needs beside findings: memory grows with requests.
     pub fn keep_sums(&mut self) {
-        self.notes.keep_ordered();
+        self.notes.keep_requests();
     }
 
     /// Returns the sums of the capture, if [`FindingsSink::keep_sums`] was called before it.

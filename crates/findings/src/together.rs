@@ -6,7 +6,7 @@ use crate::follow::{Closing, Following};
 use crate::network::RequestWatch;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
 use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
-use crate::sums::{OrderedEvents, TogetherSums};
+use crate::sums::TogetherSums;
 use crate::time::TimeTally;
 use crate::warm::{SmallTransfer, WarmTally};
 use std::net::IpAddr;
@@ -27,8 +27,9 @@ pub struct Together {
     now: Option<Instant>,
     /// Finished loss epochs, if a caller wants each.
     ended: Option<Vec<LossEpoch>>,
-    /// Events whose order among captures counts, if a caller wants sums.
-    ordered: Option<OrderedEvents>,
+    /// Nanoseconds and client of each request, if a caller wants sums: the order of requests among
+    /// captures counts.
+    kept_requests: Option<Vec<(u64, IpAddr)>>,
 }
 
 impl Together {
@@ -37,19 +38,20 @@ impl Together {
         Self { ended: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Keeps the events whose order counts, until [`Together::sums`].
-    pub(crate) fn keep_ordered(&mut self) {
-        self.ordered = Some(OrderedEvents::default());
+    /// Keeps all requests until [`Together::sums`].
+    pub(crate) fn keep_requests(&mut self) {
+        self.kept_requests = Some(Vec::new());
     }
 
     /// The sums so far, which those of other captures can be added to.
     pub(crate) fn sums(mut self) -> TogetherSums {
         self.end_hosts();
         TogetherSums {
-            time: self.time,
-            warm: self.warm,
+            time: Box::new(self.time),
+            warm: Box::new(self.warm),
             throughput: self.throughput,
-            ordered: self.ordered.unwrap_or_default(),
+            epochs: Box::new(self.epochs),
+            requests: self.kept_requests.unwrap_or_default(),
         }
     }
 
@@ -78,10 +80,7 @@ impl Together {
     #[inline]
     fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
         if let Some(epoch) = epoch {
-            self.epochs.add(epoch.members());
-            if let Some(ordered) = &mut self.ordered {
-                ordered.on_epoch(now, &epoch);
-            }
+            self.epochs.add(&epoch);
             if let Some(ended) = &mut self.ended {
                 ended.extend(epoch.ended(now));
             }
@@ -155,10 +154,10 @@ impl TakesNotes for Together {
                 self.end(connection);
             }
             FindingsNote::Request(client, at) => {
-                let now = self.pass(at);
-                self.requests.on_request(now, client);
-                if let Some(ordered) = &mut self.ordered {
-                    ordered.on_request(now, client);
+                self.pass(at);
+                self.requests.on_request(at, client);
+                if let Some(requests) = &mut self.kept_requests {
+                    requests.push((at.as_nanos(), client));
                 }
             }
             FindingsNote::Loss(client, at, start) => {

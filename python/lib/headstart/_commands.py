@@ -166,7 +166,7 @@ def simulate(
 
 
 def analyze(
-    captures: Texts,
+    captures: Texts | None = None,
     *,
     server: Texts | None = None,
     client: Texts | None = None,
@@ -177,6 +177,8 @@ def analyze(
     acks_only: bool = False,
     tables: Texts | None = None,
     out: Text | None = None,
+    mergeable: bool = False,
+    merge: Texts | None = None,
     report: Text | None = None,
     jobs: int | None = None,
     anonymize: Text | bool | None = None,
@@ -186,7 +188,9 @@ def analyze(
 
     ``captures`` is one file, or several in any order. Tables are kept in memory; ``tables`` names
     the wanted ones, by default all but ``windows``, which is as long as the capture. With ``out``,
-    they are written to Parquet files in a folder instead. ``from_`` is the option ``--from``.
+    they are written to Parquet files in a folder instead. With ``mergeable``, the folder has sums, too,
+    and ``merge`` is a list of such folders instead of captures: the results are those of one run.
+    ``from_`` is the option ``--from``.
     ``progress`` is called with the number of bytes read, and of all.
 
     :meth:`Results.to_json` returns what ``--json=findings`` prints. If a capture is damaged, the

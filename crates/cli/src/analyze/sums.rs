@@ -12,7 +12,7 @@ use cmdline::{Failure, FirstFailure, stdout};
 use findings::FindingsSums;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use trace::EngineTally;
 use units::counted;
@@ -47,7 +47,7 @@ fn unwritable(file: &Path, why: &dyn std::fmt::Display) -> Failure {
 #[derive(Deserialize)]
 struct RunSums {
     headstart: String,
-    findings: FindingsSums,
+    findings: Box<FindingsSums>,
     summary: SummarySink,
     tally: EngineTally,
     read: ReadCapture,
@@ -115,11 +115,11 @@ impl RunSums {
     fn read(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(FILE);
         let shown = path.display();
-        let file = File::open(&path).map_err(|why| {
+        let text = fs::read(&path).map_err(|why| {
             let way_out = "run headstart analyze with --out and --mergeable";
             Failure::input(format!("--merge: {shown}: {why}; {way_out}"))
         })?;
-        let sums: Self = serde_json::from_reader(BufReader::new(file))
+        let sums: Self = serde_json::from_slice(&text)
             .map_err(|why| Failure::input(format!("--merge: {shown}: no sums of a run: {why}")))?;
         let ours = env!("CARGO_PKG_VERSION");
         match sums.headstart == ours {
@@ -135,7 +135,7 @@ impl RunSums {
 impl MergedRuns {
     fn add(&mut self, run: RunSums) {
         let RunSums { findings, summary, tally, read, .. } = run;
-        self.findings.add(findings);
+        self.findings.add(*findings);
         self.summary.add(&summary);
         let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } = tally;
         self.tally.segments += segments;
