@@ -141,6 +141,10 @@ pub(crate) fn run<T: Send>(
     callback: Option<&Py<PyAny>>,
     job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
+    if callback.is_some_and(|callback| !callback.bind(py).is_callable()) {
+        let why = "progress: use a function that gets the things done, and all".to_owned();
+        return Err(Fault { why, key: Some("progress".to_owned()), ..Fault::default() }.raised(py));
+    }
     let watch = Arc::<PythonWatch>::default();
     let mut reporter = ProgressCallback { watch: &watch, callback, reported: watch.progress() };
     let (done, raised) = py.detach(|| wait(&watch, &mut reporter, job));

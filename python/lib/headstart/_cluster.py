@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from headstart import _spread
-from headstart._commands import Plan, Schemes, Text, Texts
+from headstart._commands import AnySchemes, Plan, Text, Texts
 from headstart._progress import Progress
 from headstart._results import Analysis, Scoreboard, Sweep
 from headstart._spread import Captures, Pool
@@ -49,7 +49,7 @@ class Cluster:
 
     def scoreboard(
         self,
-        schemes: Schemes | None = None,
+        schemes: AnySchemes | None = None,
         *,
         quick: bool = False,
         all: bool = False,
@@ -137,7 +137,7 @@ class Cluster:
     def predict(
         self,
         captures: Captures,
-        schemes: Schemes | None = None,
+        schemes: AnySchemes | None = None,
         *,
         server: Texts | None = None,
         client: Texts | None = None,

@@ -30,8 +30,8 @@ from headstart._startup import StartUp, named
 
 Text = Union[str, int, float, "PathLike[str]"]
 Texts = Union[Text, Iterable[Text]]
-Scheme = Union[Text, "type[StartUp]"]
-Schemes = Union[Scheme, Iterable[Scheme]]
+AnyScheme = Union[Text, "type[StartUp]"]
+AnySchemes = Union[AnyScheme, Iterable[AnyScheme]]
 """Schemes by their names, or start-ups of Python by their classes."""
 Plan = Union[str, "PathLike[str]", Mapping[str, Any]]
 """A plan: the path of its file, its text in TOML, which has several lines, or a dict of its keys."""
@@ -52,7 +52,7 @@ def _answered(kind: type[Answer], ask: Callable[..., _core.Results], *request: A
 def race(
     page: Texts | None = None,
     path: Texts | None = None,
-    schemes: Schemes | None = None,
+    schemes: AnySchemes | None = None,
     *,
     path_preset: Texts | None = None,
     har_page: Texts | None = None,
@@ -104,7 +104,7 @@ def race(
     return _answered(Race, _core.race, options, progress)
 
 
-def schemes(name: str | None = None) -> Schemes:
+def schemes(name: AnyScheme | None = None) -> Schemes:
     """Lists the schemes, or shows the page of one: ``headstart schemes``.
 
     >>> import headstart
@@ -114,7 +114,7 @@ def schemes(name: str | None = None) -> Schemes:
     >>> print(headstart.schemes("limit").sentences[0][:29])
     limit: computed from page and
     """
-    return _answered(Schemes, _core.schemes, name)
+    return _answered(Schemes, _core.schemes, None if name is None else str(named(name)))
 
 
 def simulate(
@@ -213,7 +213,7 @@ def analyze(
 
 def predict(
     captures: Texts,
-    schemes: Schemes | None = None,
+    schemes: AnySchemes | None = None,
     *,
     server: Texts | None = None,
     client: Texts | None = None,
@@ -243,7 +243,7 @@ def predict(
 
 
 def scoreboard(
-    schemes: Schemes | None = None,
+    schemes: AnySchemes | None = None,
     *,
     quick: bool = False,
     all: bool = False,

@@ -28,7 +28,7 @@ class Results:
 
     def table(self, name: str) -> Table:
         """Returns the table of a name."""
-        return self._core.table(name)
+        return self._core.table(str(name))
 
     @property
     def sentences(self) -> list[str]:
