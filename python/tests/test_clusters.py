@@ -156,17 +156,19 @@ def test_a_board_is_that_of_one_process(ray):
     assert board.to_json() == headstart.scoreboard(["linux", "linux+iw=32"], **options).to_json()
 
 
-class Twice(headstart.StartUp):
-    def on_ack(self, window, ack):
-        window.cwnd += ack.acked
-
-
-def test_a_start_up_goes_along(ray):
-    """The class of this process is registered where its runs are made."""
+def test_a_start_up_goes_along(ray, tmp_path):
+    """The class of this process is registered where its runs are made, for a plan in a file, too."""
     import headstart.ray
 
-    plan = headstart.register(Twice), PLAN.format(repeats=2).replace('"linux"', '"linux+startup=Twice"')
-    assert headstart.ray.simulate(plan[1]).to_json() == headstart.simulate(plan[1]).to_json()
+    class Twice(headstart.StartUp):
+        def on_ack(self, window, ack):
+            window.cwnd += ack.acked
+
+    plan = PLAN.format(repeats=2).replace('"linux"', f'"{headstart.register(Twice)}"')
+    (tmp_path / "plan.toml").write_text(plan)
+    expected = headstart.simulate(plan).to_json()
+    assert headstart.ray.simulate(plan).to_json() == expected
+    assert headstart.ray.simulate(tmp_path / "plan.toml").to_json() == expected
 
 
 def test_runs_that_fail_leave_the_results_on_ray(ray):

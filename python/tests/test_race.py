@@ -91,7 +91,7 @@ def test_files_are_written_as_by_the_command(command, tmp_path):
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
-def test_notes_are_the_commands_remarks(root, remarks):
+def test_notes_are_the_commands_remarks(remarks):
     """A fast path fills the client's first window, and nothing is left to chance: facts and notes, in their order."""
     options = ["--exact", "--schemes", "linux", "--repeat", "2", "--server-model", "nginx"]
     printed = remarks("race", "2MB", "--path", "1gbit,200ms,10000p", *options)

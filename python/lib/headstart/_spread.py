@@ -10,8 +10,8 @@ import io
 import math
 import shutil
 import zipfile
-from dataclasses import dataclass, field, replace
-from os import fspath
+from dataclasses import dataclass, field
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Callable, Iterable, Iterator, Protocol, Union
@@ -44,12 +44,21 @@ class Part:
     subject: Any
     options: dict[str, Any]
     shard: str = "1/1"
-    start_ups: list[type[StartUp]] = field(default_factory=registered)
+    start_ups: list[type[StartUp]] = field(default_factory=list)
 
     def prepare(self) -> None:
         """Registers the start-ups of the process that asks."""
         for start_up in self.start_ups:
             register(start_up)
+
+
+def _start_ups(*named: Any) -> list[type[StartUp]]:
+    """The start-ups of Python that a plan or options name."""
+    texts = [repr(one) for one in named]
+    for one in named:
+        if isinstance(one, (str, PathLike)) and "\n" not in fspath(one) and Path(one).is_file():
+            texts.append(Path(one).read_text(encoding="utf-8", errors="replace"))
+    return registered("".join(texts))
 
 
 def _shards(count: int) -> list[str]:
@@ -96,7 +105,8 @@ def plan_parts(plan: Plan, runs_per_task: int) -> list[Part]:
     """The parts of a plan as tasks."""
     plan = plain(plan)
     count = math.ceil(_core.run_count(plan) / _size("runs_per_task", runs_per_task))
-    return [Part(plan, {"jobs": 1}, shard) for shard in _shards(count)]
+    start_ups = _start_ups(plan)
+    return [Part(plan, {"jobs": 1}, shard, start_ups) for shard in _shards(count)]
 
 
 def join_sweep(folders: Iterable[Path], out: Text | None, force: bool = False) -> Sweep:
@@ -117,6 +127,7 @@ def simulate(
     progress: Progress | None,
 ) -> Sweep:
     """Runs a plan by the tasks of :func:`simulate_part`."""
+    _folder_of(out).check()
     parts = plan_parts(plan, runs_per_task)
     runs, done = _core.run_count(parts[0].subject), 0
     with TemporaryDirectory(prefix="headstart-") as folder:
@@ -151,7 +162,8 @@ def scoreboard(
     count = math.ceil(runs / _size("runs_per_task", runs_per_task))
     outcomes: list[list[list[int]]] = [[] for _ in range(count)]
     # Pages are written when the parts are joined.
-    jobs = [Part(None, {**options, "report": None}, shard) for shard in _shards(count)]
+    start_ups = _start_ups(options)
+    jobs = [Part(None, {**options, "report": None}, shard, start_ups) for shard in _shards(count)]
     done = 0
     for number, outcome in pool.map(scoreboard_part, jobs, _most(pool, in_flight)):
         outcomes[number] = outcome
@@ -259,7 +271,8 @@ def predict(
     rows: list[list[dict[str, Any]]] = [[] for _ in inputs]
     failures = {}
     done = 0
-    jobs = [Part(files, options) for files in inputs]
+    start_ups = _start_ups(options)
+    jobs = [Part(files, options, start_ups=start_ups) for files in inputs]
     for number, answer in pool.map(predict_part, jobs, _most(pool, in_flight)):
         name = ",".join(inputs[number])
         if isinstance(answer, str):
@@ -317,12 +330,15 @@ class _folder_of:
         self._is_remote = self._address is not None and "://" in self._address
         self._temporary: TemporaryDirectory[str] | None = None
 
+    def check(self) -> None:
+        """Refuses an address that cannot be, before the work."""
+        if self._is_remote:
+            self._system()
+
     def __enter__(self) -> Path:
+        self.check()
         if self._address is not None and not self._is_remote:
             return Path(self._address)
-        if self._is_remote:
-            # An address that cannot be is refused before the work.
-            self._system()
         self._temporary = TemporaryDirectory(prefix="headstart-")
         return Path(self._temporary.name, "results")
 

@@ -91,9 +91,9 @@ def register(start_up: type[StartUp]) -> str:
     return f"{start_up.base}+startup={name}"
 
 
-def registered() -> list[type[StartUp]]:
-    """The classes of this process, for processes that work for it."""
-    return list(_registered.values())
+def registered(text: str) -> list[type[StartUp]]:
+    """The classes of this process that schemes in ``text`` name, for processes that work for it."""
+    return [start_up for name, start_up in _registered.items() if f"startup={name}" in text]
 
 
 def named(schemes: Any) -> Any:

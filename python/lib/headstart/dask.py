@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator
 
-from distributed import Client, as_completed, default_client
+import distributed as _distributed
 
 from headstart._cluster import Cluster
 from headstart._error import Error
 
 __all__ = ["analyze", "dashboard", "predict", "scoreboard", "simulate"]
 
+# Its functions have no types.
+distributed: Any = _distributed
+
 
 def dashboard() -> str | None:
     """The address of the cluster's dashboard."""
-    return _client().dashboard_link  # type: ignore[no-any-return]
+    link: str | None = _client().dashboard_link
+    return link
 
 
-def _client() -> Client:
+def _client() -> Any:
     try:
-        return default_client()
+        return distributed.default_client()
     except ValueError:
-        return Client()
+        return distributed.Client()
 
 
 class _DaskPool:
@@ -41,7 +45,7 @@ class _DaskPool:
     ) -> Iterator[tuple[int, Any]]:
         left = enumerate(jobs)
         waiting: dict[Any, int] = {}
-        completed = as_completed()
+        completed = distributed.as_completed()
 
         def submit() -> None:
             if (next_job := next(left, None)) is not None:

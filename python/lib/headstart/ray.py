@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator
 
-import ray
+import ray as _ray
 
 from headstart._cluster import Cluster
 from headstart._error import Error
 
 __all__ = ["analyze", "dashboard", "predict", "scoreboard", "simulate"]
+
+# Some of its functions have no types.
+ray: Any = _ray
 
 
 def dashboard() -> str | None:
