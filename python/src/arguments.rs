@@ -9,7 +9,8 @@ use std::ffi::OsString;
 
 /// The words for `given`, by the options of `command`. An argument that is `None` is not given.
 ///
-/// An iterable becomes several values, a mapping values like `KEY=VALUE`, and `True` an option without one.
+/// An iterable becomes several values, a mapping values like `KEY=VALUE`, and `True` an option
+/// without one.
 pub(crate) fn words(command: &Command, given: &Bound<'_, PyDict>) -> PyResult<Vec<OsString>> {
     let (mut options, mut positional) = (Vec::new(), vec![OsString::from("--")]);
     for (name, value) in given {

@@ -1,12 +1,12 @@
 //! The module `headstart._core` of the Python package: requests to the commands of headstart, and
 //! their results as objects of Python.
 //!
-//! `arguments` turns keyword arguments into the words of a command line. So names and defaults are
-//! those of the command. `work` runs a request beside the interpreter. `results` has JSON, text and
-//! HTML of the results, `table` has Arrow data, and `error` raises failures. `answered` has the
-//! commands whose tables are as printed, `plan` has the forms of a plan, and `startup` has start-ups
-//! that are classes of Python. Other files have one command each. The package around it (`lib/headstart/`) has the signatures and the
-//! documentation.
+//! `arguments` turns keyword arguments into the words of a command line. So names and defaults
+//! are those of the command. `work` runs a request beside the interpreter. `results` has JSON, text
+//! and HTML of the results, `table` has Arrow data, and `error` raises failures. `plan` has the
+//! forms of a plan, and `startup` has start-ups that are classes of Python. `answered` has the
+//! commands whose tables are as printed, and other files have one command each. The package around
+//! it (`lib/headstart/`) has the signatures and the documentation.
 
 mod analyze;
 mod answered;

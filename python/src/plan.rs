@@ -63,8 +63,8 @@ fn toml_of(json: &str) -> PyResult<String> {
     toml::to_string(&value).map_err(refused)
 }
 
-/// The path of the key of a line, like `sweep[1].values`: its tables' names, then `key`. If the line
-/// begins a table, the path is the table's. `None` if the fault has no place.
+/// The path of the key of a line, like `sweep[1].values`: its tables' names, then `key`. If the
+/// line begins a table, the path is the table's. `None` if the fault concerns no single line.
 fn key_path(text: &str, line: usize, key: Option<&str>) -> Option<String> {
     let mut table = String::new();
     // The tables in lists so far, and how many of each.

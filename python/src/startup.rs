@@ -1,7 +1,7 @@
 //! Start-ups that are classes of Python: an adapter between the trait of `policy` and the class.
 //!
-//! Each path has an instance of its own. Every call takes the lock of the interpreter, so races with
-//! such a start-up use one core.
+//! Each path has an instance of its own. Every call takes the lock of the interpreter, so a race
+//! with a start-up of Python uses one core.
 
 use crate::error::refused;
 use policy::ack::AckSample;
@@ -275,11 +275,11 @@ pub(crate) struct PyStart {
     rtt: Option<f64>,
     /// Initial and restart window.
     initial_window: u64,
-    /// Bytes that wait to be sent, if data starts the occasion.
+    /// Bytes that wait to be sent, if the start-up begins with data.
     waiting: Option<u64>,
-    /// Bytes that the peer's window admits, if data starts the occasion.
+    /// Bytes that the peer's window admits, if the start-up begins with data.
     admitted: Option<u64>,
-    /// Length of the pause; zero unless the occasion is `idle`.
+    /// Length of the pause; zero after anything else.
     idle: f64,
 }
 

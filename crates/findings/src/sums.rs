@@ -1,21 +1,23 @@
-//! Sums of a capture's findings. Those of other captures can be added, and the findings are then
+//! Sums of a capture's findings. The sums of other captures can be added, and the findings are then
 //! those of all captures.
 //!
-//! Each capture is followed alone. So findings about hosts, `warm` and `parallel.throughput`, are
-//! those of one run over all captures if no client network is in two captures. All others are exact
-//! in any case, as long as no connection and no loss epoch is in two captures. All sums are whole
-//! numbers, so they do not depend on the order of captures.
+//! Each capture is followed alone. So findings about hosts that come again (`warm`, `requests` and
+//! `parallel.throughput`) are those of one run over all captures if no client network is in two
+//! captures. All others are exact in any case, as long as no connection and no loss epoch is in two
+//! captures. All sums are whole numbers, so they do not depend on the order of captures.
+//!
+//! `requests.networks_within` puts the requests of all captures in the order of their times. A run
+//! puts a request that it notices late behind the ones before. So both may differ if a network asks
+//! for the last time just five minutes before.
 
 use crate::compression::CompressionTally;
 use crate::losses::LossTally;
-use crate::network::RequestWatch;
+use crate::network::RequestSums;
 use crate::parallel::{EpochTally, ParallelFindings, ThroughputTally};
 use crate::result::TraceFindings;
 use crate::time::TimeTally;
 use crate::warm::WarmTally;
 use serde::{Deserialize, Serialize};
-use std::net::IpAddr;
-use units::Instant;
 
 /// Sums of the findings of one capture or of several. The parts are boxed: they are large, and a
 /// reader of JSON has several copies on its stack.
@@ -33,8 +35,7 @@ pub(crate) struct TogetherSums {
     pub(crate) warm: Box<WarmTally>,
     pub(crate) throughput: ThroughputTally,
     pub(crate) epochs: Box<EpochTally>,
-    /// Nanoseconds and client of each request.
-    pub(crate) requests: Vec<(u64, IpAddr)>,
+    pub(crate) requests: RequestSums,
 }
 
 impl FindingsSums {
@@ -57,21 +58,16 @@ impl FindingsSums {
         own.warm.add_all(&warm);
         own.throughput.add_all(&throughput);
         own.epochs.add_all(&epochs);
-        own.requests.extend(requests);
+        own.requests.add_all(requests);
     }
 
     /// Returns the findings of all captures.
     pub fn finish(self) -> TraceFindings {
-        let TogetherSums { time, warm, throughput, epochs, mut requests } = *self.together;
-        requests.sort_by_key(|(at, _)| *at);
-        let mut watch = RequestWatch::default();
-        for (at, client) in requests {
-            watch.on_request(Instant::from_nanos(at), client);
-        }
+        let TogetherSums { time, warm, throughput, epochs, requests } = *self.together;
         TraceFindings {
             time: time.findings(),
             warm: warm.findings(),
-            requests: watch.findings(),
+            requests: requests.findings(),
             losses: self.losses.findings(),
             compression: self.compression.findings(),
             parallel: ParallelFindings {

@@ -51,7 +51,7 @@ impl Together {
             warm: Box::new(self.warm),
             throughput: self.throughput,
             epochs: Box::new(self.epochs),
-            requests: self.kept_requests.unwrap_or_default(),
+            requests: self.requests.sums(self.kept_requests.unwrap_or_default()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! What was read, and what of it is not usual: `reading` in the JSON of findings, and the warnings in words.
 
-use super::reading::{ReadCapture, SurveyedServer};
-use super::summary::{OneDirection, SummarySink};
+use super::reading::{OneDirection, ReadCapture, SurveyedServer};
+use super::summary::SummarySink;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use trace::{EngineTally, FastOpenOutcome, Vantage};
 use units::counted;
 
@@ -19,17 +20,17 @@ pub(super) struct ReadingAccount {
     lost_by_capture: u64,
     untimed: u64,
     first_fragments: u64,
-    pub(super) segments: u64,
-    pub(super) of_other_servers: u64,
-    pub(super) connections: u64,
-    pub(super) opened_by_servers: u64,
-    pub(super) of_other_clients: u64,
-    pub(super) segments_by_time: u64,
-    pub(super) segments_by_client: u64,
-    pub(super) copies: u64,
-    pub(super) backwards: u64,
-    pub(super) clock_set: u64,
-    pub(super) evicted: u64,
+    segments: u64,
+    of_other_servers: u64,
+    connections: u64,
+    opened_by_servers: u64,
+    of_other_clients: u64,
+    segments_by_time: u64,
+    segments_by_client: u64,
+    copies: u64,
+    backwards: u64,
+    clock_set: u64,
+    evicted: u64,
     /// Connections by where they were captured.
     vantages: BTreeMap<&'static str, u64>,
     /// Connections whose SYN had data, by what came of it.
@@ -77,6 +78,45 @@ impl ReadingAccount {
             without_acks: summary.without_acks,
             without_data: summary.without_data,
         }
+    }
+
+    /// What was read, and what of it is not usual.
+    pub(super) fn counts(&self, summary: &SummarySink) -> String {
+        let mut text = format!(
+            "{} of {}",
+            counted(self.segments, "segment"),
+            counted(self.connections, "connection")
+        );
+        let places = summary.vantages_in_words();
+        for (n, (count, place)) in places.iter().enumerate() {
+            text += if n == 0 { ", captured " } else { ", " };
+            text += place;
+            if places.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
+        for (n, (profile, count)) in self.profiles.iter().enumerate() {
+            text += if n == 0 { ", servers rebuilt as " } else { ", " };
+            text += profile;
+            if self.profiles.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
+        let unusual = [
+            (self.of_other_servers, "segment", "of other servers"),
+            (self.opened_by_servers, "connection", "that the servers opened themselves"),
+            (self.segments_by_time, "segment", "before --from or after --to"),
+            (self.segments_by_client, "segment", "of other clients"),
+            (self.of_other_clients, "connection", "of other clients"),
+            (self.copies, "segment", "captured twice"),
+            (self.backwards, "packet", "with a time before that of the packet before"),
+            (self.clock_set, "time", "that all connections ended because the clock was set back"),
+            (self.evicted, "connection", "evicted"),
+        ];
+        for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
+            let _ = write!(text, "; {} {what}", counted(count, of));
+        }
+        text
     }
 
     /// What makes results doubtful, a line each.
@@ -171,6 +211,7 @@ impl ReadingAccount {
 
 #[cfg(test)]
 mod tests {
+    use super::super::reading::LeftOut;
     use super::*;
     use trace::{ConnectionTrace, ProfileSurvey, SenderTally, TraceSink};
 
@@ -212,5 +253,26 @@ mod tests {
         let survey = ProfileSurvey::of(&trace::EngineConfig::default(), &[segment], 1);
         assert!(warned(9, 0, 3, Some(&survey)).contains("--sender"));
         assert_eq!(warned(9, 9, 3, Some(&survey)), "");
+    }
+
+    #[test]
+    fn one_of_a_thing_is_in_the_singular() {
+        let tally = EngineTally {
+            segments: 1,
+            connections: 2,
+            evicted: 1,
+            clock_set: 1,
+            backwards: 2,
+            ..EngineTally::default()
+        };
+        let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
+        let read = ReadCapture { left_out, ..ReadCapture::default() };
+        let summary = SummarySink::default();
+        assert_eq!(
+            ReadingAccount::of(&summary, &tally, &read).counts(&summary),
+            "1 segment of 1 connection; 1 connection that the servers opened themselves; \
+             2 packets with a time before that of the packet before; \
+             1 time that all connections ended because the clock was set back; 1 connection evicted"
+        );
     }
 }

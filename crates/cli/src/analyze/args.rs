@@ -92,15 +92,15 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
-    /// Write sums.json to --out, too, for --merge; memory grows with requests and losses
+    /// Write sums.json to --out, too, for --merge; memory grows with requests
     #[arg(long, requires = "out")]
     pub(super) mergeable: bool,
 
-    /// Print the results of several runs as those of one, from their folders; each run has --out and --mergeable
+    /// Print the results of several runs as those of one: their --out, with --mergeable
     ///
-    /// Each capture was followed alone: no connection may be in two captures. Findings on hosts that come again, and on
-    /// parallel connections, are those of one run if no client network is in two captures. Name --sender in each run,
-    /// because a survey sees one capture alone.
+    /// Each capture was followed alone: no connection may be in two captures. Findings on hosts
+    /// that come again, and on parallel connections, are those of one run if no client network is
+    /// in two captures. Name --sender in each run, because a survey sees one capture alone.
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = clap::ValueHint::DirPath, conflicts_with_all = [
         "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "mergeable", "report",
         "anonymize", "jobs",

@@ -13,6 +13,7 @@ mod packets;
 mod page;
 mod reading;
 mod rebuilt;
+mod reply;
 mod request;
 mod summary;
 mod sums;

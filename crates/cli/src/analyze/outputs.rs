@@ -8,6 +8,7 @@ use super::packets;
 use super::page::ReportSink;
 use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
+use super::reply::{json_of, reply};
 use super::summary::SummarySink;
 use super::sums::{self, SumsOfRun};
 use super::tables::{BeginMemory, TablesSink};
@@ -15,7 +16,6 @@ use super::words::words;
 use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
-use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,14 +24,6 @@ use trace::{
     TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
-
-/// `--json=findings`.
-#[derive(Serialize)]
-struct FindingsJson<'a> {
-    #[serde(flatten)]
-    found: &'a TraceFindings,
-    reading: &'a ReadingAccount,
-}
 
 /// What is wanted of one run.
 pub(super) struct Outputs {
@@ -133,7 +125,7 @@ impl Outputs {
         let beside = packets::unusual(&read.tally);
         if let Some(json) = &json {
             // The array has no place for it.
-            let (warnings, counts) = (account.warnings(), summary.counts(&account));
+            let (warnings, counts) = (account.warnings(), account.counts(&summary));
             let nothing =
                 if json.is_empty() { format!("{counts}\n{beside}") } else { String::new() };
             for line in nothing.lines().chain(warnings.lines()) {
@@ -149,11 +141,11 @@ impl Outputs {
         let words = words(&found) + &account.warnings();
         if let Some(report) = report {
             let words = words.clone() + &beside;
-            ended.note(report.end(&found, &summary.counts(&account), &words));
+            ended.note(report.end(&found, &account.counts(&summary), &words));
         }
         if self.in_words {
             ended.note(stdout::print(&format!("{words}\n")));
-            ended.note(summary.print(&account, &beside));
+            ended.note(summary.print(&account.counts(&summary), &beside));
             ended.note(watch.map_or(Ok(()), EndedWatch::print));
         } else if !by_connection {
             ended.note(json_of(&found, &account).and_then(|json| stdout::print(&json)));
@@ -177,7 +169,7 @@ impl Outputs {
         let found = finished(findings, sums, &mut ended);
         if let Some(report) = report {
             let words = words(&found) + &account.warnings() + &packets::unusual(&read.tally);
-            ended.note(report.end(&found, &summary.counts(&account), &words));
+            ended.note(report.end(&found, &account.counts(&summary), &words));
         }
         let reply = reply(&found, &summary, &account, read)?;
         Ok(CommandReply { failure: ended.end(), ..reply })
@@ -194,29 +186,6 @@ fn finished(
     let found = findings.sums();
     ended.note(sums.write(&found));
     found.finish()
-}
-
-/// The JSON of findings.
-pub(super) fn json_of(found: &TraceFindings, reading: &ReadingAccount) -> Result<String, Failure> {
-    stdout::json(&FindingsJson { found, reading })
-}
-
-/// The answer to a request, as a reader of the command's output sees it.
-pub(super) fn reply(
-    found: &TraceFindings,
-    summary: &SummarySink,
-    account: &ReadingAccount,
-    read: &ReadCapture,
-) -> Result<CommandReply, Failure> {
-    let (counts, beside) = (summary.counts(account), packets::unusual(&read.tally));
-    let words = words(found) + &account.warnings();
-    let words = words.lines().chain([&*counts]).chain(beside.lines());
-    Ok(CommandReply {
-        json: json_of(found, account)?,
-        sentences: words.map(str::to_owned).collect(),
-        tables: summary.tables(),
-        failure: Ok(()),
-    })
 }
 
 impl Outputs {

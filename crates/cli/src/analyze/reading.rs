@@ -11,7 +11,7 @@ use trace::{ProfileSurvey, SenderProfile};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ReadCapture {
     pub(super) tally: Tally,
-    /// What `--sender auto` found of each server; `None` if the sender was named.
+    /// Servers by the survey of `--sender auto`; `None` if the sender was named.
     pub(super) surveyed: Option<Vec<SurveyedServer>>,
     pub(super) left_out: LeftOut,
     /// Some input could not be read, or not to its end.
@@ -28,6 +28,21 @@ impl ReadCapture {
             let own = self.surveyed.get_or_insert_default();
             servers.iter().for_each(|server| add_server(own, server));
         }
+    }
+}
+
+/// Connections of which the capture has one direction alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OneDirection {
+    pub(super) connections: u64,
+    /// Retransmissions of their servers.
+    pub(super) retransmissions: u64,
+}
+
+impl OneDirection {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.retransmissions += other.retransmissions;
     }
 }
 
@@ -65,7 +80,7 @@ pub(super) struct SurveyedServer {
     profile: String,
     /// Things that could have been foreseen.
     seen: u64,
-    /// What each profile is charged for.
+    /// Charges of each profile.
     charges: BTreeMap<String, u64>,
 }
 

@@ -1,6 +1,6 @@
 //! All connections in a few tables.
 
-use super::account::ReadingAccount;
+use super::reading::OneDirection;
 use super::rebuilt::{RebuiltAs, name_of};
 use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
@@ -21,21 +21,6 @@ const VANTAGES: [(Vantage, &str); 4] = [
     (Vantage::Middle, "between client and server"),
     (Vantage::Unknown, "where no handshake tells"),
 ];
-
-/// Connections of which the capture has one direction alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct OneDirection {
-    pub(super) connections: u64,
-    /// Retransmissions of their servers.
-    pub(super) retransmissions: u64,
-}
-
-impl OneDirection {
-    fn add(&mut self, other: &Self) {
-        self.connections += other.connections;
-        self.retransmissions += other.retransmissions;
-    }
-}
 
 /// Sums over all connections.
 #[derive(Default, Serialize, Deserialize)]
@@ -137,10 +122,10 @@ impl SummarySink {
         add_each(&mut self.shares, &other.shares);
     }
 
-    /// `beside`: what there is beside segments, a line each.
-    pub(super) fn print(&self, account: &ReadingAccount, beside: &str) -> Result<(), Failure> {
-        stdout::print(&format!("{}\n{beside}\n", self.counts(account)))?;
-        if account.segments == 0 {
+    /// Prints counts of what was read, what was read beside segments, and the tables.
+    pub(super) fn print(&self, counts: &str, beside: &str) -> Result<(), Failure> {
+        stdout::print(&format!("{counts}\n{beside}\n"))?;
+        if self.vantages.iter().all(|connections| *connections == 0) {
             return Ok(());
         }
         stdout::print_table(&self.retransmissions())?;
@@ -152,6 +137,12 @@ impl SummarySink {
             self.bytes
         ))?;
         stdout::print_table(&self.time_shares())
+    }
+
+    /// Connections by where they were captured, in words; without those of which there are none.
+    pub(super) fn vantages_in_words(&self) -> Vec<(u64, &'static str)> {
+        let vantages = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
+        vantages.map(|(count, (_, words))| (*count, words)).collect()
     }
 
     /// The tables that are printed.
@@ -167,50 +158,6 @@ impl SummarySink {
     pub(super) fn vantages_by_name(&self) -> BTreeMap<&'static str, u64> {
         let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
         places.map(|(count, (vantage, _))| (vantage.name(), *count)).collect()
-    }
-
-    /// What was read, and what of it is not usual.
-    pub(super) fn counts(&self, account: &ReadingAccount) -> String {
-        let mut text = format!(
-            "{} of {}",
-            counted(account.segments, "segment"),
-            counted(account.connections, "connection")
-        );
-        let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
-        let places: Vec<(u64, &str)> = places.map(|(count, (_, place))| (*count, place)).collect();
-        for (n, (count, place)) in places.iter().enumerate() {
-            text += if n == 0 { ", captured " } else { ", " };
-            text += place;
-            if places.len() > 1 {
-                let _ = write!(text, " ({count})");
-            }
-        }
-        for (n, (profile, count)) in self.profiles.iter().enumerate() {
-            text += if n == 0 { ", servers rebuilt as " } else { ", " };
-            text += profile;
-            if self.profiles.len() > 1 {
-                let _ = write!(text, " ({count})");
-            }
-        }
-        let unusual = [
-            (account.of_other_servers, "segment", "of other servers"),
-            (account.opened_by_servers, "connection", "that the servers opened themselves"),
-            (account.segments_by_time, "segment", "before --from or after --to"),
-            (account.segments_by_client, "segment", "of other clients"),
-            (account.of_other_clients, "connection", "of other clients"),
-            (account.copies, "segment", "captured twice"),
-            (account.backwards, "packet", "with a time before that of the packet before"),
-            (
-                account.clock_set,
-                "time",
-                "that all connections ended because the clock was set back",
-            ),
-            (account.evicted, "connection", "evicted"),
-        ];
-        for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
-            let _ = write!(text, "; {} {what}", counted(count, of));
-        }
-        text
     }
 
     fn retransmissions(&self) -> Table {
@@ -321,32 +268,4 @@ pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
     });
     stdout::print("\n")?;
     stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::reading::{LeftOut, ReadCapture};
-    use super::*;
-    use trace::EngineTally;
-
-    #[test]
-    fn one_of_a_thing_is_in_the_singular() {
-        let tally = EngineTally {
-            segments: 1,
-            connections: 2,
-            evicted: 1,
-            clock_set: 1,
-            backwards: 2,
-            ..EngineTally::default()
-        };
-        let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
-        let read = ReadCapture { left_out, ..ReadCapture::default() };
-        let summary = SummarySink::default();
-        assert_eq!(
-            summary.counts(&ReadingAccount::of(&summary, &tally, &read)),
-            "1 segment of 1 connection; 1 connection that the servers opened themselves; \
-             2 packets with a time before that of the packet before; \
-             1 time that all connections ended because the clock was set back; 1 connection evicted"
-        );
-    }
 }

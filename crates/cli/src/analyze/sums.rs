@@ -2,9 +2,9 @@
 
 use super::account::ReadingAccount;
 use super::args::{AnalyzeArgs, AnalyzeJson};
-use super::outputs::{json_of, reply};
 use super::packets;
 use super::reading::ReadCapture;
+use super::reply::{json_of, reply};
 use super::summary::SummarySink;
 use super::words::words;
 use cmdline::request::CommandReply;
@@ -183,7 +183,7 @@ pub(super) fn print_merged(args: &AnalyzeArgs) -> Result<(), Failure> {
     } else {
         let words = words(&found) + &account.warnings();
         ended.note(stdout::print(&format!("{words}\n")));
-        ended.note(summary.print(&account, &packets::unusual(&read.tally)));
+        ended.note(summary.print(&account.counts(&summary), &packets::unusual(&read.tally)));
     }
     ended.note(verdict(&read));
     ended.end()

@@ -242,7 +242,8 @@ impl ScoreboardRequest {
         plan(&self.0).run_count()
     }
 
-    /// Makes a part of the runs, like `2/8`. Returns their outcomes for [`ScoreboardRequest::joined`].
+    /// Makes a part of the runs, like `2/8`. Returns their outcomes for
+    /// [`ScoreboardRequest::joined`].
     ///
     /// # Errors
     /// Fails if the part cannot be read.
@@ -257,8 +258,8 @@ impl ScoreboardRequest {
         Ok(outcomes.iter().map(TransferOutcome::to_numbers).collect())
     }
 
-    /// Scores the runs of all parts, the first part first, and writes the page that the request asks
-    /// for.
+    /// Scores the runs of all parts, the first part first, and writes the page that the request
+    /// asks for.
     ///
     /// # Errors
     /// Fails if runs are missing, or the page may not be written where the request says.
