@@ -7,8 +7,8 @@
 //! captures. All sums are whole numbers, so they do not depend on the order of captures.
 //!
 //! `requests.networks_within` puts the requests of all captures in the order of their times. A run
-//! puts a request that it notices late behind the ones before. So both may differ if a network asks
-//! for the last time just five minutes before.
+//! puts a request that it notices late behind the ones before. So both may differ if the direction
+//! of a connection shows late, as in a capture that is cut off.
 
 use crate::compression::CompressionTally;
 use crate::losses::LossTally;

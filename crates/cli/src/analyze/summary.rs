@@ -7,7 +7,6 @@ use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use trace::{
     ConnectionTrace, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally, SparedBy,
     SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
