@@ -19,16 +19,16 @@ class StartUp:
     :class:`Error`.
 
     >>> import headstart
-    >>> class Twice(headstart.StartUp):
+    >>> class Larger(headstart.StartUp):
     ...     def begin(self, window, start):
     ...         if start.occasion == "new path":
-    ...             window.cwnd = 2 * start.initial_window
+    ...             window.cwnd = 3 * start.initial_window
     ...     def on_ack(self, window, ack):
     ...         if not self.done(window):
     ...             window.cwnd += ack.acked
-    >>> race = headstart.race("30kB", "20mbit,80ms,100p", ["linux", Twice], exact=True)
+    >>> race = headstart.race("30kB", "20mbit,80ms,100p", ["linux", Larger], exact=True)
     >>> [(row["scheme"], round(row["page_s"], 3)) for row in race.schemes.to_pylist()[:2]]
-    [('linux', 0.247), ('linux+startup=Twice', 0.173)]
+    [('linux', 0.247), ('linux+startup=Larger', 0.173)]
     """
 
     name: ClassVar[str]
