@@ -20,7 +20,7 @@ pub(crate) struct Fault {
     /// Results that there are nevertheless.
     pub(crate) result: Option<Py<PyAny>>,
     /// The exception of Python that led to this one.
-    pub(crate) cause: Option<PyErr>,
+    pub(crate) cause: Option<Box<PyErr>>,
 }
 
 impl Fault {
@@ -45,7 +45,7 @@ impl Fault {
         details.set_item("result", self.result)?;
         let class = py.import("headstart._error")?.getattr("Error")?;
         let raised = PyErr::from_value(class.call((self.why,), Some(&details))?);
-        raised.set_cause(py, self.cause);
+        raised.set_cause(py, self.cause.map(|cause| *cause));
         Ok(raised)
     }
 }
@@ -77,7 +77,8 @@ impl From<FileError> for Fault {
 /// A start-up that raised an exception.
 impl From<StartUpFault> for Fault {
     fn from(StartUpFault { name, error }: StartUpFault) -> Self {
-        Self { why: format!("start-up {name}: {error}"), cause: Some(error), ..Self::default() }
+        let why = format!("start-up {name}: {error}");
+        Self { why, cause: Some(Box::new(error)), ..Self::default() }
     }
 }
 
