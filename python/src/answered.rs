@@ -44,13 +44,47 @@ pub(crate) fn scoreboard(
     given: &Bound<'_, PyDict>,
     progress: Callback,
 ) -> PyResult<Results> {
-    let words = arguments::words(&ScoreboardRequest::command(), given)?;
-    let request = ScoreboardRequest::parse(words).map_err(|error| Fault::from(error).raised(py))?;
+    let request = scoreboard_of(py, given)?;
     let answered = work::run(py, progress.as_ref(), |watch| {
         let reply = request.run(&**watch)?;
         Ok(Answered::new(reply, watch.notes()))
     })?;
     answered.results(py)
+}
+
+/// Counts the runs of a board.
+#[pyfunction]
+pub(crate) fn scoreboard_count(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<u64> {
+    Ok(scoreboard_of(py, given)?.run_count())
+}
+
+/// Makes a part of a board's runs, like `2/8`: the outcomes as numbers.
+#[pyfunction]
+pub(crate) fn scoreboard_part(
+    py: Python<'_>,
+    given: &Bound<'_, PyDict>,
+    shard: &str,
+) -> PyResult<Vec<[u64; 10]>> {
+    let request = scoreboard_of(py, given)?;
+    work::run(py, None, |watch| Ok(request.part(shard, &**watch)?))
+}
+
+/// Scores the runs of all parts, in the order of parts.
+#[pyfunction]
+pub(crate) fn scoreboard_joined(
+    py: Python<'_>,
+    given: &Bound<'_, PyDict>,
+    parts: Vec<Vec<[u64; 10]>>,
+) -> PyResult<Results> {
+    let request = scoreboard_of(py, given)?;
+    let answered =
+        work::run(py, None, |watch| Ok(Answered::new(request.joined(&parts)?, watch.notes())))?;
+    answered.results(py)
+}
+
+fn scoreboard_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<ScoreboardRequest> {
+    let words = arguments::words(&ScoreboardRequest::command(), given)?;
+    ScoreboardRequest::parse(words).map_err(|error| Fault::from(error).raised(py))
 }
 
 /// Checks the papers' claims; `given` has the options of the command.

@@ -4,12 +4,13 @@
 use crate::error::refused;
 use clap::{Arg, ArgAction, Command};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyMapping};
 use std::ffi::OsString;
 
 /// The words for `given`, by the options of `command`. An argument that is `None` is not given.
 ///
-/// A list becomes several values, a dict values like `KEY=VALUE`, and `True` an option without one.
+/// An iterable becomes several values, a mapping values like `KEY=VALUE`, and `True` an option
+/// without one.
 pub(crate) fn words(command: &Command, given: &Bound<'_, PyDict>) -> PyResult<Vec<OsString>> {
     let (mut options, mut positional) = (Vec::new(), vec![OsString::from("--")]);
     for (name, value) in given {
@@ -62,8 +63,13 @@ fn option(argument: &Arg, long: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<
 
 /// Each value as the command line has it.
 fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<OsString>> {
-    if let Ok(pairs) = value.cast::<PyDict>() {
-        let pairs = pairs.iter().map(|(key, value)| {
+    // A text has letters to iterate over, too.
+    if value.extract::<std::path::PathBuf>().is_ok() {
+        return Ok(vec![text(value)?]);
+    }
+    if let Ok(pairs) = value.cast::<PyMapping>() {
+        let pairs = pairs.items()?.into_iter().map(|item| {
+            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let (mut pair, value) = (text(&key)?, text(&value)?);
             pair.push("=");
             pair.push(value);
@@ -71,9 +77,9 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<OsString>> {
         });
         return pairs.collect();
     }
-    match value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
-        true => value.try_iter()?.map(|one| text(&one?)).collect(),
-        false => Ok(vec![text(value)?]),
+    match value.try_iter() {
+        Ok(values) => values.map(|one| text(&one?)).collect(),
+        Err(_) => Ok(vec![text(value)?]),
     }
 }
 
@@ -81,6 +87,9 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<OsString>> {
 fn text(value: &Bound<'_, PyAny>) -> PyResult<OsString> {
     if let Ok(path) = value.extract::<std::path::PathBuf>() {
         return Ok(path.into_os_string());
+    }
+    if value.cast::<PyBytes>().is_ok() {
+        return Err(refused(format!("{value} is bytes: use a text")));
     }
     Ok(value.str()?.to_string().into())
 }

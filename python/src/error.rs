@@ -1,5 +1,6 @@
 //! Failures as exceptions of Python: `headstart.Error`, with the text that the command line prints.
 
+use crate::startup::StartUpFault;
 use clap::error::{ContextKind, ContextValue};
 use cmdline::Failure;
 use pyo3::prelude::*;
@@ -18,6 +19,8 @@ pub(crate) struct Fault {
     pub(crate) key: Option<String>,
     /// Results that there are nevertheless.
     pub(crate) result: Option<Py<PyAny>>,
+    /// The exception of Python that led to this one.
+    pub(crate) cause: Option<Box<PyErr>>,
 }
 
 impl Fault {
@@ -41,7 +44,9 @@ impl Fault {
         details.set_item("key", self.key)?;
         details.set_item("result", self.result)?;
         let class = py.import("headstart._error")?.getattr("Error")?;
-        Ok(PyErr::from_value(class.call((self.why,), Some(&details))?))
+        let raised = PyErr::from_value(class.call((self.why,), Some(&details))?);
+        raised.set_cause(py, self.cause.map(|cause| *cause));
+        Ok(raised)
     }
 }
 
@@ -64,8 +69,16 @@ impl From<FileError> for Fault {
             file: Some(error.file().to_owned()),
             line: Some(error.line()),
             key: error.key().map(str::to_owned),
-            result: None,
+            ..Self::default()
         }
+    }
+}
+
+/// A start-up that raised an exception.
+impl From<StartUpFault> for Fault {
+    fn from(StartUpFault { name, error }: StartUpFault) -> Self {
+        let why = format!("start-up {name}: {error}");
+        Self { why, cause: Some(Box::new(error)), ..Self::default() }
     }
 }
 

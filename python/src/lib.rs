@@ -1,9 +1,10 @@
 //! The module `headstart._core` of the Python package: requests to the commands of headstart, and
 //! their results as objects of Python.
 //!
-//! `arguments` turns keyword arguments into the words of a command line. So names and defaults are
-//! those of the command. `work` runs a request beside the interpreter. `results` has JSON, text and
-//! HTML of the results, `table` has Arrow data, and `error` raises failures. `answered` has the
+//! `arguments` turns keyword arguments into the words of a command line. So names and defaults
+//! are those of the command. `work` runs a request beside the interpreter. `results` has JSON, text
+//! and HTML of the results, `table` has Arrow data, and `error` raises failures. `plan` has the
+//! forms of a plan, and `startup` has start-ups that are classes of Python. `answered` has the
 //! commands whose tables are as printed, and other files have one command each. The package around
 //! it (`lib/headstart/`) has the signatures and the documentation.
 
@@ -11,10 +12,12 @@ mod analyze;
 mod answered;
 mod arguments;
 mod error;
+mod plan;
 mod race;
 mod results;
 mod schemes;
 mod simulate;
+mod startup;
 mod table;
 mod work;
 
@@ -24,7 +27,9 @@ mod _core {
     #[pymodule_export]
     use crate::analyze::analyze;
     #[pymodule_export]
-    use crate::answered::{papers, predict, scoreboard, theory};
+    use crate::answered::{
+        papers, predict, scoreboard, scoreboard_count, scoreboard_joined, scoreboard_part, theory,
+    };
     #[pymodule_export]
     use crate::options;
     #[pymodule_export]
@@ -34,7 +39,9 @@ mod _core {
     #[pymodule_export]
     use crate::schemes::list_schemes;
     #[pymodule_export]
-    use crate::simulate::simulate;
+    use crate::simulate::{merge, run_count, simulate};
+    #[pymodule_export]
+    use crate::startup::{PyAck, PyStart, PyWindow, register_start_up};
     #[pymodule_export]
     use crate::table::Table;
 }
@@ -44,6 +51,7 @@ mod _core {
 fn options(command: &str) -> Vec<String> {
     match command {
         "analyze" => arguments::names(&cli::AnalyzeRequest::command()),
+        "merge" => arguments::names(&lab::MergeRequest::command()),
         "papers" => arguments::names(&lab::PapersRequest::command()),
         "predict" => arguments::names(&cli::PredictRequest::command()),
         "race" => arguments::names(&cli::RaceRequest::command()),

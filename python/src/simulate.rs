@@ -1,18 +1,37 @@
 //! `headstart.simulate`.
 
 use crate::arguments;
-use crate::error::{Fault, refused};
+use crate::error::Fault;
+use crate::plan::GivenPlan;
 use crate::results::{self, Reply, Results, Shown};
 use crate::table::{Table, TableBuilder};
 use crate::work::{self, CountingWatch};
 use cmdline::Failure;
 use experiment::results::SweepTable;
-use lab::{PlanText, SimRequest, SweepReply};
+use lab::{MergeRequest, SimRequest, SweepReply};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// Counts the runs of a plan.
+#[pyfunction]
+pub(crate) fn run_count(py: Python<'_>, plan: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let plan = GivenPlan::of(plan)?;
+    let request = SimRequest::parse(plan.text.clone(), Vec::new())
+        .map_err(|error| Fault::from(error).raised(py))?;
+    request.run_count().map_err(|failure| plan.fault(failure).raised(py))
+}
+
+/// Joins the parts of a plan; `given` has the options of `headstart lab merge`.
+#[pyfunction]
+pub(crate) fn merge(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Results> {
+    let words = arguments::words(&MergeRequest::command(), given)?;
+    let request = MergeRequest::parse(words).map_err(|error| Fault::from(error).raised(py))?;
+    let merged = work::run(py, None, |_| Ok(request.run(|reply| Sweep::of(reply, Vec::new()))?))?;
+    merged.results(py)
+}
 
 /// Results of a plan.
 struct Sweep {
@@ -32,46 +51,39 @@ pub(crate) fn simulate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Results> {
     let words = arguments::words(&SimRequest::command(), given)?;
-    let plan = plan_of(plan)?;
-    let request = SimRequest::parse(plan, words).map_err(|error| Fault::from(error).raised(py))?;
-    let (sweep, failure) = work::run(py, progress.as_ref(), |watch| {
-        let reply = request.run(&CountingWatch(watch), watch.stop())?;
+    let plan = GivenPlan::of(plan)?;
+    let request = SimRequest::parse(plan.text.clone(), words)
+        .map_err(|error| Fault::from(error).raised(py))?;
+    let answered = work::run(py, progress.as_ref(), |watch| {
+        let reply = request
+            .run(&CountingWatch(watch), watch.stop())
+            .map_err(|failure| plan.fault(failure))?;
+        Ok(Sweep::of(reply, watch.notes())?)
+    })?;
+    answered.results(py)
+}
+
+/// Results of a plan, and the reason why the command would fail although there are results.
+struct AnsweredSweep {
+    sweep: Sweep,
+    failure: Result<(), Failure>,
+}
+
+impl AnsweredSweep {
+    fn results(self, py: Python<'_>) -> PyResult<Results> {
+        Results::of(py, self.sweep, self.failure)
+    }
+}
+
+impl Sweep {
+    /// The results of a reply whose tables are CSV.
+    fn of(reply: SweepReply, notes: Vec<String>) -> Result<AnsweredSweep, Failure> {
         let tables = tables(&reply).map_err(|error| {
-            let why = format!("cannot read tables in {}: {error}", reply.folder.display());
-            Fault::from(Failure::failed(why))
+            Failure::failed(format!("cannot read tables in {}: {error}", reply.folder.display()))
         })?;
         let SweepReply { json, table, failure, .. } = reply;
-        Ok((Sweep { json, shown: [table], tables, notes: watch.notes() }, failure))
-    })?;
-    Results::of(py, sweep, failure)
-}
-
-/// The plan that Python names.
-fn plan_of(plan: &Bound<'_, PyAny>) -> PyResult<PlanText> {
-    let py = plan.py();
-    if plan.cast::<PyDict>().is_ok() {
-        let json: String = py.import("json")?.call_method1("dumps", (plan,))?.extract()?;
-        return toml_of(&json).map(in_memory);
+        Ok(AnsweredSweep { sweep: Self { json, shown: [table], tables, notes }, failure })
     }
-    if let Ok(text) = plan.extract::<String>()
-        && text.contains('\n')
-    {
-        return Ok(in_memory(text));
-    }
-    let path: PathBuf = plan.extract()?;
-    PlanText::read(&path).map_err(|failure| Fault::from(failure).raised(py))
-}
-
-/// A plan without a file. The files that it names lie in the working directory.
-fn in_memory(text: String) -> PlanText {
-    PlanText { name: "plan".to_owned(), text, beside: PathBuf::new() }
-}
-
-/// A plan that is JSON, as TOML.
-fn toml_of(json: &str) -> PyResult<String> {
-    let value: toml::Value = serde_json::from_str(json)
-        .map_err(|error| refused(format!("a plan has no None, and its keys are texts: {error}")))?;
-    toml::to_string(&value).map_err(refused)
 }
 
 fn tables(reply: &SweepReply) -> io::Result<BTreeMap<&'static str, Table>> {

@@ -190,6 +190,9 @@ impl TableRows for TableBuilder {
             let value = values.next().ok_or_else(support::parquet::misfit)?;
             column.push(value).ok_or_else(support::parquet::misfit)?;
         }
+        if values.next().is_some() {
+            return Err(support::parquet::misfit());
+        }
         self.rows += 1;
         if self.rows == BATCH {
             self.batch()?;

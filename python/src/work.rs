@@ -2,7 +2,9 @@
 //! the progress.
 
 use crate::error::{Fault, defect};
+use crate::startup::{self, StartUpFault};
 use cmdline::progress::CommandWatch;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -139,6 +141,10 @@ pub(crate) fn run<T: Send>(
     callback: Option<&Py<PyAny>>,
     job: impl FnOnce(&Arc<PythonWatch>) -> Result<T, Fault> + Send,
 ) -> PyResult<T> {
+    if callback.is_some_and(|callback| !callback.bind(py).is_callable()) {
+        let why = "progress: use a function that gets the things done, and all".to_owned();
+        return Err(Fault { why, key: Some("progress".to_owned()), ..Fault::default() }.raised(py));
+    }
     let watch = Arc::<PythonWatch>::default();
     let mut reporter = ProgressCallback { watch: &watch, callback, reported: watch.progress() };
     let (done, raised) = py.detach(|| wait(&watch, &mut reporter, job));
@@ -149,7 +155,10 @@ pub(crate) fn run<T: Send>(
     match done {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(fault)) => Err(fault.after(&watch.notes()).raised(py)),
-        Err(panic) => Err(defect(words(&*panic))),
+        Err(panic) => match panic.downcast::<StartUpFault>() {
+            Ok(fault) => Err(Fault::from(*fault).after(&watch.notes()).raised(py)),
+            Err(panic) => Err(defect(words(&*panic))),
+        },
     }
 }
 
@@ -174,8 +183,18 @@ fn wait<T: Send>(
                 raised = reporter.look().err();
                 watch.stop.store(raised.is_some(), Ordering::Relaxed);
             }
+            raised = raised.map(interrupt_start_ups);
         }
         (worker.join().unwrap_or_else(Err), raised)
+    })
+}
+
+/// Ends the start-ups of Python that run just now, if `raised` is the user's Ctrl-C. Returns the
+/// exception to raise.
+fn interrupt_start_ups(raised: PyErr) -> PyErr {
+    Python::attach(|py| match raised.is_instance_of::<PyKeyboardInterrupt>(py) {
+        true => startup::interrupt(py).err().unwrap_or(raised),
+        false => raised,
     })
 }
 

@@ -20,6 +20,17 @@ def root():
 
 
 @pytest.fixture(scope="session")
+def remarks():
+    """Runs a command of `headstart`; returns the lines that it prints beside its results."""
+
+    def run(*words):
+        words = [_programs() / "headstart", *map(os.fspath, words)]
+        return subprocess.run(words, check=True, capture_output=True, encoding="utf-8").stderr.splitlines()
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def command():
     """Runs a command of `headstart`; returns what it prints."""
 

@@ -17,12 +17,16 @@ MODULES = [headstart.__name__] + [
     for module in pkgutil.iter_modules(headstart.__path__, "headstart.")
     if not module.name.endswith("_core")
 ]
+# Packages that a module needs beside headstart's own.
+EXTRAS = {"headstart.ray": "ray", "headstart.dask": "distributed"}
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     pytest.importorskip("matplotlib")
     pytest.importorskip("tqdm")
+    if name in EXTRAS:
+        pytest.importorskip(EXTRAS[name])
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
 
@@ -35,7 +39,7 @@ def test_the_pages_examples_run(root):
     matplotlib.use("agg")
     page = (root / "docs/python.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     exec("\n".join(blocks), {})
 
 
@@ -74,6 +78,24 @@ def test_figures_draw_the_results():
     axes = headstart.plot.race(race)
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == [row["page_s"] for row in race.schemes.to_pylist()]
+
+
+def test_a_sweeps_numbers_stand_at_their_places():
+    """The plan lists 0.02 before 0 and 0.001: the curve runs from the least to the greatest."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    plan = {
+        "repeats": 2,
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "5mbit", "delay": "9ms", "queue": "50p"}},
+        "workload": {"one": {"from": "sources", "to": "sinks", "traffic": {"kind": "bulk", "size": "3kB"}}},
+        "schemes": ["linux", "newreno"],
+        "sweep": [{"key": "topology.bottleneck.loss", "values": [0.02, 0.0, 0.001]}],
+    }
+    axes = headstart.plot.sweep(headstart.simulate(plan), "completion_mean", "topology.bottleneck.loss")
+    curves = [container.lines[0] for container in axes.containers]
+    assert [list(curve.get_xdata()) for curve in curves] == 2 * [[0.0, 0.001, 0.02]]
+    schemes = headstart.plot.sweep(headstart.simulate(plan), "goodput", "scheme")
+    assert [label.get_text() for label in schemes.get_xticklabels()] == ["linux", "newreno"]
 
 
 @pytest.mark.parametrize(

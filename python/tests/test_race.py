@@ -91,6 +91,20 @@ def test_files_are_written_as_by_the_command(command, tmp_path):
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
+def test_notes_are_the_commands_remarks(remarks):
+    """A fast path fills the client's first window, and nothing is left to chance: facts and notes, in their order."""
+    options = ["--exact", "--schemes", "linux", "--repeat", "2", "--server-model", "nginx"]
+    printed = remarks("race", "2MB", "--path", "1gbit,200ms,10000p", *options)
+    race = headstart.race("2MB", "1gbit,200ms,10000p", "linux", exact=True, repeat=2, server_model="nginx")
+    assert [note.removeprefix("note: ") for note in printed] == race.notes
+    assert any("simulated servers write as nginx" in note for note in race.notes)
+    assert any("the client's receive window bounded" in note for note in race.notes)
+    both = ["20mbit,80ms,100p", "1gbit,200ms,10000p"]
+    printed = remarks("race", "2MB", "--path", both[0], "--path", both[1], *options)
+    race = headstart.race("2MB", both, "linux", exact=True, repeat=2, server_model="nginx")
+    assert [note.removeprefix("note: ") for note in printed] == race.notes
+
+
 def test_views_have_the_table_of_the_command(command):
     race = headstart.race("30kB", PATH, "linux", exact=True)
     assert "perfect start" in repr(race)

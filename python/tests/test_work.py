@@ -84,6 +84,30 @@ def test_progress_ends_with_all():
     assert seen == sorted(seen)
 
 
+def test_the_number_of_all_stays_the_same():
+    """Two paths are two races. Their loads are counted together from the start, and a bar closes once, at the end."""
+    tqdm = pytest.importorskip("tqdm")
+    seen = []
+    paths = ["5mbit,80ms,20p", "20mbit,20ms,100p"]
+    headstart.race("30kB", paths, repeat=20, threads=1, progress=lambda *counts: seen.append(counts))
+    assert len({total for _, total in seen if total}) == 1
+    assert seen[-1][0] == seen[-1][1]
+    closed = []
+
+    class Bar(tqdm.std.tqdm):
+        def close(self):
+            closed.append((self.n, self.total))
+            super().close()
+
+    import io
+    import unittest.mock
+
+    with unittest.mock.patch("tqdm.auto.tqdm", Bar):
+        headstart.race("30kB", paths, repeat=20, progress=headstart.tqdm(file=io.StringIO()))
+    total = seen[-1][1]
+    assert closed[0] == (total, total)
+
+
 def test_an_exception_of_the_callback_is_raised():
     def fails(done, total):
         raise ZeroDivisionError("mine")

@@ -3,6 +3,7 @@
 mod udp_use;
 
 use crate::link_type::LinkType;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 pub(crate) use udp_use::UdpDatagram;
 pub use udp_use::UdpUse;
@@ -78,8 +79,9 @@ impl fmt::Display for NotASegment {
     }
 }
 
-/// Counters of the input: every packet is a segment or one [`NotASegment`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Counters of the input: every packet is a segment or one [`NotASegment`]. They serialize without
+/// times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Number of all packets.
     pub packets: u64,
@@ -94,8 +96,10 @@ pub struct Tally {
     /// Packets that the capturing program reports as lost, if it does (pcapng, interfaces).
     pub lost: u64,
     /// Time of the first packet.
+    #[serde(skip)]
     pub first: Option<Instant>,
     /// Latest time of a packet.
+    #[serde(skip)]
     pub last: Instant,
     /// Bytes on the wire of all packets.
     pub wire_bytes: u64,
@@ -105,12 +109,35 @@ pub struct Tally {
     pub unknown_link: Option<u16>,
     /// Number of the first packet with an impossible time; 0 if there is none.
     pub first_impossible: u64,
+    #[serde(skip)]
     previous: Instant,
     udp: [u64; UdpUse::ALL.len() + 1],
     not_segments: [u64; NotASegment::ALL.len()],
 }
 
 impl Tally {
+    /// Adds the counters of another input, which comes after this one.
+    pub fn add(&mut self, other: &Self) {
+        if self.first_impossible == 0 && other.first_impossible > 0 {
+            self.first_impossible = self.packets + other.first_impossible;
+        }
+        self.packets += other.packets;
+        self.segments += other.segments;
+        self.first_fragments += other.first_fragments;
+        self.backwards += other.backwards;
+        self.untimed += other.untimed;
+        self.lost += other.lost;
+        self.first = self.first.into_iter().chain(other.first).min();
+        self.last = self.last.max(other.last);
+        self.wire_bytes += other.wire_bytes;
+        self.captured_bytes += other.captured_bytes;
+        self.unknown_link = self.unknown_link.or(other.unknown_link);
+        self.previous = other.previous;
+        self.udp.iter_mut().zip(other.udp).for_each(|(sum, more)| *sum += more);
+        let reasons = self.not_segments.iter_mut().zip(other.not_segments);
+        reasons.for_each(|(sum, more)| *sum += more);
+    }
+
     /// Returns the number of packets that are no segments for this reason.
     pub const fn of(&self, why: NotASegment) -> u64 {
         self.not_segments[why as usize]

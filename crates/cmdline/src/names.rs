@@ -24,8 +24,10 @@ pub fn schemes(list: &str) -> Result<SchemeList, String> {
 /// A path as it is written, or one of `headstart paths` by its name; recordings are read from their
 /// files.
 pub fn path(text: &str) -> Result<PathSpec, String> {
-    if let Some(preset) = preset(text) {
-        return Ok(preset.spec());
+    // A path that is written out has commas.
+    if !text.contains(',') {
+        let unnamed = "; or write it as RATE,RTT,QUEUE, like 20mbit,80ms,100p";
+        return path_preset(text).map_err(|why| why + unnamed);
     }
     PathSpec::read(text, &recording).map_err(|error| error.to_string())
 }
@@ -72,6 +74,9 @@ mod tests {
         assert_eq!(path("dsl"), path_preset("dsl"));
         assert_eq!(path("16mbit,50ms,128kB,up=1mbit"), path("dsl"));
         let why = path("5gg").unwrap_err();
-        assert!(why.starts_with("rtt: is missing"), "{why}");
+        assert!(why.starts_with("no path \"5gg\" (did you mean \"5g\"?)"), "{why}");
+        assert!(why.contains("`headstart paths` lists them; or write it as RATE,RTT"), "{why}");
+        let why = path("20mbit,80ms").unwrap_err();
+        assert!(why.starts_with("queue: is missing"), "{why}");
     }
 }

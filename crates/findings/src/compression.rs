@@ -5,7 +5,7 @@
 //! 2*: the ACK bandwidth of a flight over its data bandwidth. A flight ends with the ACK of its
 //! start. [`AckWatch`] follows one connection, [`CompressionTally`] adds up.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trace::{Retransmission, SenderSnapshot, SentData};
 use units::{Duration, Instant};
 
@@ -63,6 +63,25 @@ impl Default for Ratios {
     }
 }
 
+/// The counters of each step, from the least ratio on.
+impl Serialize for Ratios {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let counters = |step: &RatioStep| [step.windows, step.followed, step.lost_next];
+        serializer.collect_seq(self.0.iter().map(counters))
+    }
+}
+
+impl<'de> Deserialize<'de> for Ratios {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let counters = Vec::<[u64; 3]>::deserialize(deserializer)?;
+        let mut ratios = Self::default();
+        for (step, [windows, followed, lost_next]) in ratios.0.iter_mut().zip(counters) {
+            *step = RatioStep { windows, followed, lost_next, ..*step };
+        }
+        Ok(ratios)
+    }
+}
+
 impl Ratios {
     fn add(&mut self, ratio: f64, lost_next: Option<bool>) {
         if !(ratio.is_finite() && ratio > 0.0) {
@@ -90,7 +109,7 @@ impl Ratios {
 }
 
 /// Adds up the results of connections.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct CompressionTally {
     by_median: Ratios,
     by_flight: Ratios,

@@ -1,7 +1,7 @@
 //! Distributions of values, in memory that does not grow with their number.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Precision of values, significant digits.
 const DIGITS: u8 = 2;
@@ -36,11 +36,37 @@ impl CumulativeDistribution {
 }
 
 /// A histogram of whole numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "SavedCounts", into = "SavedCounts")]
 pub(crate) struct Counts {
     histogram: Histogram<u64>,
     /// The greatest value: the histogram only has the rounded one.
     greatest: u64,
+}
+
+/// A histogram as values, each with its count.
+#[derive(Serialize, Deserialize)]
+struct SavedCounts {
+    values: Vec<(u64, u64)>,
+    greatest: u64,
+}
+
+impl From<Counts> for SavedCounts {
+    fn from(counts: Counts) -> Self {
+        let recorded = counts.histogram.iter_recorded();
+        let values = recorded.map(|one| (one.value_iterated_to(), one.count_at_value())).collect();
+        Self { values, greatest: counts.greatest }
+    }
+}
+
+impl From<SavedCounts> for Counts {
+    fn from(saved: SavedCounts) -> Self {
+        let mut counts = Self { greatest: saved.greatest, ..Self::default() };
+        for (value, count) in saved.values {
+            counts.histogram.record_n(value.min(1 << 62), count).unwrap_or_default();
+        }
+        counts
+    }
 }
 
 impl Default for Counts {

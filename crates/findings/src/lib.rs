@@ -8,8 +8,9 @@
 //!   compression (`compression`) and parallel connections (`parallel`)
 //!
 //! `worst` ranks the groups that lost most time. `alone` follows each connection alone, `together`
-//! and `follow` the facts that they share. [`access_log`] reads the lines of access logs. The crate
-//! has no I/O and no clock; memory is bounded.
+//! and `follow` the facts that they share. `sums` joins the results of several captures.
+//! [`access_log`] reads the lines of access logs. The crate has no I/O and no clock; memory is
+//! bounded, but for the requests that sums need.
 
 pub mod access_log;
 mod alone;
@@ -23,6 +24,7 @@ mod numbered;
 mod parallel;
 mod result;
 mod sink;
+mod sums;
 mod tiered;
 mod time;
 mod together;
@@ -39,6 +41,7 @@ pub use parallel::{
 };
 pub use result::TraceFindings;
 pub use sink::{FindingsPart, FindingsSink, NotedFindings};
+pub use sums::FindingsSums;
 pub use time::{
     FullLinks, SIZE_CLASSES, SizeClass, TimeCause, TimeFindings, TimeRow, TimeSums, TlsSums,
     changeable, is_changeable,

@@ -2,7 +2,7 @@
 //! and Figure 2 (Balakrishnan et al. 1998 §3.1).
 
 use crate::distribution::{Counts, CumulativeDistribution};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::{
     ConnectionTrace, Retransmission, RetransmissionKind, SenderPhase, SenderTally, SentData,
     SparedBy,
@@ -104,7 +104,7 @@ pub struct PhaseSums {
 }
 
 /// Adds up the results of connections.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LossTally {
     connections: u64,
     reordered: u64,

@@ -5,7 +5,7 @@ use crate::distribution::{Counts, CumulativeDistribution};
 use crate::tiered::at_most;
 use lru::LruCache;
 use memory::{PathKey, Scope};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
@@ -68,9 +68,7 @@ impl SharingFindings {
 
 /// Collects requests in the order of their times.
 pub struct RequestWatch {
-    found: SharingFindings,
-    since_network: Counts,
-    since_host: Counts,
+    gaps: RequestGaps,
     within: Counts,
     networks: LruCache<PathKey, LastRequest>,
     hosts: LruCache<PathKey, LastRequest>,
@@ -91,9 +89,7 @@ struct LastRequest {
 impl Default for RequestWatch {
     fn default() -> Self {
         Self {
-            found: SharingFindings::default(),
-            since_network: Counts::default(),
-            since_host: Counts::default(),
+            gaps: RequestGaps::default(),
             within: Counts::default(),
             networks: at_most(MOST),
             hosts: at_most(MOST),
@@ -105,19 +101,21 @@ impl Default for RequestWatch {
 }
 
 impl RequestWatch {
-    /// Notes a request of `client` at `at`. A time before the last one counts as the last one.
+    /// Notes a request of `client` at `at`. A time before the client's last request counts as that
+    /// of the last one. Clients do not depend on the order of one another's requests.
     pub fn on_request(&mut self, at: Instant, client: IpAddr) {
         self.now = self.now.max(at);
         let now = self.now;
-        self.found.requests += 1;
+        let gaps = &mut self.gaps;
+        gaps.requests += 1;
         let (host, network) =
             (PathKey::new(client, Scope::Host), PathKey::new(client, Scope::Network));
-        let (since, _) = since_last(&mut self.hosts, host, now);
-        count_within(&mut self.found.host_gaps_within, since);
-        self.found.soon_after_host += u64::from(count(&mut self.since_host, since));
-        let (since, dropped) = since_last(&mut self.networks, network, now);
-        count_within(&mut self.found.network_gaps_within, since);
-        self.found.soon_after_network += u64::from(count(&mut self.since_network, since));
+        let (since, _) = since_last(&mut self.hosts, host, at);
+        count_within(&mut gaps.host_gaps_within, since);
+        gaps.soon_after_host += u64::from(count(&mut gaps.since_host, since));
+        let (since, dropped) = since_last(&mut self.networks, network, at);
+        count_within(&mut gaps.network_gaps_within, since);
+        gaps.soon_after_network += u64::from(count(&mut gaps.since_network, since));
         self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
         self.expire(now);
         self.note(network, now);
@@ -149,12 +147,73 @@ impl RequestWatch {
 
     /// Returns the results.
     pub fn findings(&self) -> SharingFindings {
+        self.with_gaps(&self.gaps)
+    }
+
+    fn with_gaps(&self, gaps: &RequestGaps) -> SharingFindings {
         SharingFindings {
-            since_network: self.since_network.distribution(1e-9),
-            since_host: self.since_host.distribution(1e-9),
+            requests: gaps.requests,
+            soon_after_network: gaps.soon_after_network,
+            soon_after_host: gaps.soon_after_host,
+            since_network: gaps.since_network.distribution(1e-9),
+            since_host: gaps.since_host.distribution(1e-9),
+            network_gaps_within: gaps.network_gaps_within,
+            host_gaps_within: gaps.host_gaps_within,
             networks_within: self.within.distribution(1.0),
-            ..self.found.clone()
         }
+    }
+
+    /// Returns the sums of a capture with these requests, nanoseconds and client each.
+    pub(crate) fn sums(self, requests: Vec<(u64, IpAddr)>) -> RequestSums {
+        RequestSums { gaps: self.gaps, requests }
+    }
+}
+
+/// Requests by the time since the one before from the same network or host.
+#[derive(Default, Serialize, Deserialize)]
+struct RequestGaps {
+    requests: u64,
+    soon_after_network: u64,
+    soon_after_host: u64,
+    since_network: Counts,
+    since_host: Counts,
+    network_gaps_within: GapsWithin,
+    host_gaps_within: GapsWithin,
+}
+
+/// Sums of captures that no network shares.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct RequestSums {
+    gaps: RequestGaps,
+    /// Nanoseconds and client of each request: networks of all captures count together.
+    requests: Vec<(u64, IpAddr)>,
+}
+
+impl RequestSums {
+    /// Adds the sums of other captures.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        let add_each = |sums: &mut GapsWithin, more: GapsWithin| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        let (own, more) = (&mut self.gaps, other.gaps);
+        own.requests += more.requests;
+        own.soon_after_network += more.soon_after_network;
+        own.soon_after_host += more.soon_after_host;
+        own.since_network.add_all(&more.since_network);
+        own.since_host.add_all(&more.since_host);
+        add_each(&mut own.network_gaps_within, more.network_gaps_within);
+        add_each(&mut own.host_gaps_within, more.host_gaps_within);
+        self.requests.extend(other.requests);
+    }
+
+    /// Returns the results of all captures.
+    pub(crate) fn findings(mut self) -> SharingFindings {
+        self.requests.sort_by_key(|(at, _)| *at);
+        let mut watch = RequestWatch::default();
+        for (at, client) in self.requests {
+            watch.on_request(Instant::from_nanos(at), client);
+        }
+        watch.with_gaps(&self.gaps)
     }
 }
 
@@ -163,14 +222,14 @@ impl RequestWatch {
 fn since_last(
     known: &mut LruCache<PathKey, LastRequest>,
     key: PathKey,
-    now: Instant,
+    at: Instant,
 ) -> (Option<Duration>, Option<LastRequest>) {
     if let Some(last) = known.get_mut(&key) {
-        let since = now.saturating_since(last.at);
-        last.at = now;
+        let since = at.saturating_since(last.at);
+        last.at = last.at.max(at);
         return (Some(since), None);
     }
-    let dropped = known.push(key, LastRequest { at: now, noted: None });
+    let dropped = known.push(key, LastRequest { at, noted: None });
     (None, dropped.map(|(_, last)| last))
 }
 

@@ -5,6 +5,7 @@ use crate::alone::Alone;
 use crate::notes::{FindingsNote, TakesNotes};
 use crate::parallel::LossEpoch;
 use crate::result::TraceFindings;
+use crate::sums::FindingsSums;
 use crate::together::Together;
 use trace::{
     ConnectionTrace, NotedConnection, Notes, Retransmission, SenderSnapshot, SentData, ShardedSink,
@@ -31,6 +32,16 @@ impl FindingsSink {
     /// Creates a sink that keeps each loss epoch until [`FindingsSink::take_epochs`].
     pub fn with_epochs() -> Self {
         Self { notes: Together::with_epochs(), ..Self::default() }
+    }
+
+    /// Keeps what [`FindingsSink::sums`] needs beside findings: memory grows with requests.
+    pub fn keep_sums(&mut self) {
+        self.notes.keep_requests();
+    }
+
+    /// Returns the sums of the capture, if [`FindingsSink::keep_sums`] was called before it.
+    pub fn sums(self) -> FindingsSums {
+        FindingsSums::new(self.alone.losses, self.alone.compression, self.notes.sums())
     }
 
     /// Returns true if [`FindingsSink::take_epochs`] has an epoch to return.

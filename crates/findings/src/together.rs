@@ -6,6 +6,7 @@ use crate::follow::{Closing, Following};
 use crate::network::RequestWatch;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
 use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
+use crate::sums::TogetherSums;
 use crate::time::TimeTally;
 use crate::warm::{SmallTransfer, WarmTally};
 use std::net::IpAddr;
@@ -26,12 +27,32 @@ pub struct Together {
     now: Option<Instant>,
     /// Finished loss epochs, if a caller wants each.
     ended: Option<Vec<LossEpoch>>,
+    /// Nanoseconds and client of each request, if a caller wants sums: the order of requests among
+    /// captures counts.
+    kept_requests: Option<Vec<(u64, IpAddr)>>,
 }
 
 impl Together {
     /// Keeps each loss epoch until [`Together::take_epochs`].
     pub(crate) fn with_epochs() -> Self {
         Self { ended: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Keeps all requests until [`Together::sums`].
+    pub(crate) fn keep_requests(&mut self) {
+        self.kept_requests = Some(Vec::new());
+    }
+
+    /// The sums so far, which those of other captures can be added to.
+    pub(crate) fn sums(mut self) -> TogetherSums {
+        self.end_hosts();
+        TogetherSums {
+            time: Box::new(self.time),
+            warm: Box::new(self.warm),
+            throughput: self.throughput,
+            epochs: Box::new(self.epochs),
+            requests: self.requests.sums(self.kept_requests.unwrap_or_default()),
+        }
     }
 
     #[inline]
@@ -43,11 +64,16 @@ impl Together {
         self.ended.iter_mut().flat_map(|ended| ended.drain(..))
     }
 
-    /// Adds up the hosts that are left, and returns the results.
-    pub(crate) fn parallel(&mut self) -> ParallelFindings {
+    /// Adds up the hosts that are left.
+    fn end_hosts(&mut self) {
         for host in std::mem::take(&mut self.following).into_hosts() {
             self.throughput.add(&host.period);
         }
+    }
+
+    /// Adds up the hosts that are left, and returns the results.
+    pub(crate) fn parallel(&mut self) -> ParallelFindings {
+        self.end_hosts();
         ParallelFindings { throughput: self.throughput.findings(), epochs: self.epochs.findings() }
     }
 
@@ -128,8 +154,11 @@ impl TakesNotes for Together {
                 self.end(connection);
             }
             FindingsNote::Request(client, at) => {
-                let now = self.pass(at);
-                self.requests.on_request(now, client);
+                self.pass(at);
+                self.requests.on_request(at, client);
+                if let Some(requests) = &mut self.kept_requests {
+                    requests.push((at.as_nanos(), client));
+                }
             }
             FindingsNote::Loss(client, at, start) => {
                 self.following.on_loss(connection, client, at, start);

@@ -4,7 +4,7 @@
 
 use crate::distribution::{Counts, CumulativeDistribution};
 use crate::network::GATEWAY_WINDOW;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use trace::{SenderSnapshot, TimeShare, TransferReport};
 use units::{Duration, Instant};
 
@@ -109,7 +109,7 @@ impl Foreknown {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct GapTally {
     connections: u64,
     window_within_2: u64,
@@ -119,6 +119,14 @@ struct GapTally {
 }
 
 impl GapTally {
+    fn add_all(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.window_within_2 += other.window_within_2;
+        self.rtt_within_quarter += other.rtt_within_quarter;
+        self.window_ratio.add_all(&other.window_ratio);
+        self.rtt_ratio.add_all(&other.rtt_ratio);
+    }
+
     fn add(&mut self, last: &LastSeen, now: &SmallTransfer) {
         if last.cwnd == 0 || last.srtt.is_zero() || now.srtt.is_zero() {
             return;
@@ -133,10 +141,15 @@ impl GapTally {
     }
 }
 
-/// Adds up connections.
-#[derive(Default)]
+/// Adds up connections. Times are whole nanoseconds, so sums do not depend on their order.
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct WarmTally {
-    found: WarmFindings,
+    first_transfers: u64,
+    nanos: u128,
+    fit_first_window: u64,
+    host_knew_more: u64,
+    network_knew_more: u64,
+    sparable_nanos: u128,
     host: [GapTally; GAPS.len() + 1],
     network: [GapTally; GAPS.len() + 1],
 }
@@ -144,13 +157,13 @@ pub(crate) struct WarmTally {
 impl WarmTally {
     /// Adds a finished connection whose transfers all fit into the first window.
     pub(crate) fn add_small(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
-        self.found.fit_first_window += 1;
+        self.fit_first_window += 1;
         self.count(known, transfer);
     }
 
     fn count(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
-        self.found.first_transfers += 1;
-        self.found.seconds += transfer.took.as_secs_f64();
+        self.first_transfers += 1;
+        self.nanos += u128::from(transfer.took.as_nanos());
         for (tallies, last) in [(&mut self.host, known.host), (&mut self.network, known.network)] {
             if let Some(last) = last {
                 let gap = known.gap(&last);
@@ -166,9 +179,23 @@ impl WarmTally {
         if let Some((window, of_host)) =
             known.window().filter(|(window, _)| *window > report.first_window)
         {
-            self.found.host_knew_more += u64::from(of_host);
-            self.found.network_knew_more += u64::from(!of_host);
-            self.found.sparable_s += sparable(report, window).as_secs_f64();
+            self.host_knew_more += u64::from(of_host);
+            self.network_knew_more += u64::from(!of_host);
+            self.sparable_nanos += u128::from(sparable(report, window).as_nanos());
+        }
+    }
+
+    /// Adds other connections.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        self.first_transfers += other.first_transfers;
+        self.nanos += other.nanos;
+        self.fit_first_window += other.fit_first_window;
+        self.host_knew_more += other.host_knew_more;
+        self.network_knew_more += other.network_knew_more;
+        self.sparable_nanos += other.sparable_nanos;
+        let tallies = self.host.iter_mut().chain(&mut self.network);
+        for (tally, more) in tallies.zip(other.host.iter().chain(&other.network)) {
+            tally.add_all(more);
         }
     }
 
@@ -187,7 +214,15 @@ impl WarmTally {
             })
         };
         let by_gap = rows("host", self.host).chain(rows("network", self.network)).collect();
-        WarmFindings { by_gap, ..self.found }
+        WarmFindings {
+            first_transfers: self.first_transfers,
+            seconds: self.nanos as f64 / 1e9,
+            fit_first_window: self.fit_first_window,
+            host_knew_more: self.host_knew_more,
+            network_knew_more: self.network_knew_more,
+            sparable_s: self.sparable_nanos as f64 / 1e9,
+            by_gap,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use cmdline::complete::ShellQuestion;
 use cmdline::{Failure, stdout};
 use std::process::ExitCode;
 
+pub use merge::MergeRequest;
 pub use papers::PapersRequest;
 pub use scoreboard::ScoreboardRequest;
 pub use sim::{PlanText, SimRequest, SweepReply};

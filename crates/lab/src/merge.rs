@@ -1,14 +1,17 @@
 //! `headstart lab merge`: puts the parts of a sharded sweep together.
 
-use crate::sim::{Format, show};
-use cmdline::{Appendix, Failure, remark};
+use crate::SweepReply;
+use crate::sim::{Format, complain, show};
+use clap::Command;
+use cmdline::{Appendix, Failure, remark, request};
 use experiment::plan::Plan;
-use experiment::results::{Folder, Merge, Merged, write_tables};
+use experiment::results::{Folder, Manifest, Merge, Merged, Summary, to_parquet, write_tables};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use units::counted;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MergeArgs {
     /// Folders of all parts
     #[arg(value_name = "DIR", required = true, value_hint = clap::ValueHint::DirPath)]
@@ -58,6 +61,81 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
+    merged(args, |Joined { plan, summary, manifest, missing, folder }| {
+        match args.json {
+            true => show::json(plan, summary, manifest)?,
+            false => show::table(plan, summary)?,
+        }
+        if missing > 0 {
+            remark(&format!("{missing} of {} missing", counted(manifest.runs, "run")));
+        }
+        remark(&format!("results: {}", folder.display()));
+        Ok(())
+    })
+}
+
+/// Parts that another program joins.
+#[derive(Debug)]
+pub struct MergeRequest(MergeArgs);
+
+impl MergeRequest {
+    /// The options that a request takes.
+    pub fn command() -> Command {
+        request::command::<MergeArgs>("headstart lab merge")
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// Fails if an argument is wrong, in the words of the command line.
+    pub fn parse(arguments: Vec<OsString>) -> Result<Self, clap::Error> {
+        request::parse(Self::command(), arguments).map(Self)
+    }
+
+    /// Joins the parts. The reply fails, as that of the whole plan does, if a run of a part did.
+    /// `read` gets it while the tables are CSV, whatever their format will be.
+    ///
+    /// # Errors
+    /// Fails if the parts do not fit together, or results cannot be written.
+    pub fn run<T>(
+        &self,
+        read: impl FnOnce(SweepReply) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let args = MergeArgs { format: Format::Csv, ..self.0.clone() };
+        merged(&args, |Joined { plan, summary, manifest, folder, .. }| {
+            let keys = plan.keys();
+            let answer = read(SweepReply {
+                json: show::json_of(plan, summary, manifest)?,
+                table: show::table_of(plan, summary),
+                folder: folder.to_owned(),
+                keys: keys.clone(),
+                failure: complain(&manifest.failed, manifest.runs),
+            })?;
+            if self.0.format == Format::Parquet {
+                to_parquet(folder, &keys).map_err(|error| {
+                    Failure::failed(format!("cannot write tables in {}: {error}", folder.display()))
+                })?;
+            }
+            Ok(answer)
+        })
+    }
+}
+
+/// Parts that are joined, and the folder that has them.
+struct Joined<'a> {
+    plan: &'a Plan<'a>,
+    summary: &'a Summary,
+    manifest: &'a Manifest,
+    /// Runs without results.
+    missing: usize,
+    folder: &'a Path,
+}
+
+/// Joins the parts; `show` gets them before the folder is unlocked.
+fn merged<T>(
+    args: &MergeArgs,
+    show: impl FnOnce(Joined<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     refuse_a_part(&args.parts, &args.out)?;
     let merge = Merge::of(&args.parts, args.incomplete)?;
     let text = merge.manifest().plan.clone();
@@ -76,15 +154,13 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     }
     let summary = write_tables(folder.path(), &plan, &done, args.format.into())?;
     manifest.write(folder.path())?;
-    match args.json {
-        true => show::json(&plan, &summary, &manifest)?,
-        false => show::table(&plan, &summary)?,
-    }
-    if !missing.is_empty() {
-        remark(&format!("{} of {} missing", missing.len(), counted(manifest.runs, "run")));
-    }
-    remark(&format!("results: {}", folder.path().display()));
-    Ok(())
+    show(Joined {
+        plan: &plan,
+        summary: &summary,
+        manifest: &manifest,
+        missing: missing.len(),
+        folder: folder.path(),
+    })
 }
 
 /// `--force` would delete the runs of a part that the results are written to.

@@ -7,6 +7,7 @@ use crate::summary::TraceEnd;
 use crate::table::{ConnectionTable, FoundPlace, SegmentEnds};
 use capture::Observed;
 use segment::Flags;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 /// Number of segments between two searches for idle connections.
@@ -16,7 +17,7 @@ const SWEEP_EVERY: u64 = 256;
 const CLOCK_SET: Duration = Duration::from_secs(60);
 
 /// Counters of a whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineTally {
     /// Number of segments.
     pub segments: u64,

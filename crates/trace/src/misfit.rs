@@ -1,7 +1,9 @@
 //! The fit error of a rebuilt sender, in numbers that can be compared.
 
+use serde::{Deserialize, Serialize};
+
 /// Fit error: how badly a rebuilt sender explains the capture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Misfit {
     /// Number of events that a good model foresees: retransmissions, data that answers ACKs, and
     /// paced data.

@@ -5,6 +5,7 @@ use crate::kinds::{RetransmissionKind, SparedBy};
 use crate::misfit::Misfit;
 use crate::vantage::Vantage;
 use capture::TcpEnd;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
 /// The reason why a connection is no longer followed.
@@ -43,7 +44,7 @@ impl TraceEnd {
 }
 
 /// Counters of one sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderTally {
     /// Captured packets, without copies.
     pub packets: u64,

@@ -17,7 +17,7 @@ from headstart._commands import (
     scoreboard,
     simulate,
 )
-from headstart._core import Table
+from headstart._core import Ack, Start, Table, Window
 from headstart._error import Error
 from headstart._progress import Progress, tqdm
 from headstart._results import (
@@ -31,8 +31,10 @@ from headstart._results import (
     Sweep,
     Theory,
 )
+from headstart._startup import StartUp, register
 
 __all__ = [
+    "Ack",
     "Analysis",
     "Error",
     "Forecast",
@@ -43,14 +45,18 @@ __all__ = [
     "Results",
     "Schemes",
     "Scoreboard",
+    "Start",
+    "StartUp",
     "Sweep",
     "Table",
     "Theory",
+    "Window",
     "analyze",
     "papers",
     "plot",
     "predict",
     "race",
+    "register",
     "schemes",
     "scoreboard",
     "simulate",

@@ -10,10 +10,11 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
+from typing import Any, Callable, Iterable, Mapping, TypeVar, Union
 
 from headstart import _core
 from headstart._error import Error
+from headstart._plan import plain
 from headstart._progress import Progress
 from headstart._results import (
     Analysis,
@@ -25,9 +26,13 @@ from headstart._results import (
     Scoreboard,
     Sweep,
 )
+from headstart._startup import StartUp, named
 
 Text = Union[str, int, float, "PathLike[str]"]
-Texts = Union[Text, Sequence[Text]]
+Texts = Union[Text, Iterable[Text]]
+AnyScheme = Union[Text, "type[StartUp]"]
+AnySchemes = Union[AnyScheme, Iterable[AnyScheme]]
+"""Schemes by their names, or start-ups of Python by their classes."""
 Plan = Union[str, "PathLike[str]", Mapping[str, Any]]
 """A plan: the path of its file, its text in TOML, which has several lines, or a dict of its keys."""
 
@@ -47,7 +52,7 @@ def _answered(kind: type[Answer], ask: Callable[..., _core.Results], *request: A
 def race(
     page: Texts | None = None,
     path: Texts | None = None,
-    schemes: Texts | None = None,
+    schemes: AnySchemes | None = None,
     *,
     path_preset: Texts | None = None,
     har_page: Texts | None = None,
@@ -79,7 +84,8 @@ def race(
     """Loads a page over a path under each scheme, in simulation: ``headstart race``.
 
     ``page`` is a page by name, one object of a size like ``30kB``, or a HAR file. ``path`` is
-    ``RATE,RTT,QUEUE``. If one option has several values, the races are compared. ``progress`` is
+    ``RATE,RTT,QUEUE``, or a name that ``headstart paths`` lists. ``schemes`` are names, or classes
+    of :class:`StartUp`. If one option has several values, the races are compared. ``progress`` is
     called with the number of loads done, and of all.
 
     Raises :class:`Error` for a request that the command refuses. If a load did not complete, or a
@@ -94,10 +100,11 @@ def race(
     """
     options = dict(locals())
     del options["progress"]
+    options["schemes"] = named(schemes)
     return _answered(Race, _core.race, options, progress)
 
 
-def schemes(name: str | None = None) -> Schemes:
+def schemes(name: AnyScheme | None = None) -> Schemes:
     """Lists the schemes, or shows the page of one: ``headstart schemes``.
 
     >>> import headstart
@@ -107,7 +114,7 @@ def schemes(name: str | None = None) -> Schemes:
     >>> print(headstart.schemes("limit").sentences[0][:29])
     limit: computed from page and
     """
-    return _answered(Schemes, _core.schemes, name)
+    return _answered(Schemes, _core.schemes, None if name is None else str(named(name)))
 
 
 def simulate(
@@ -123,7 +130,8 @@ def simulate(
 ) -> Sweep:
     """Runs the experiment of a plan: ``headstart lab sim``.
 
-    ``plan`` is a path, a text in TOML, or a dict. With ``out``, the results stay in a folder, and a
+    ``plan`` is a path, a text in TOML, or a dict; :class:`Error` names the path of a wrong key of a
+    dict, like ``topology.bottleneck.rate``. With ``out``, the results stay in a folder, and a
     later call makes only the missing runs. Without it, nothing is left on disk. ``progress`` is
     called with the number of runs done, and of all.
 
@@ -149,6 +157,7 @@ def simulate(
     """
     options = dict(locals())
     del options["plan"], options["progress"]
+    plan = plain(plan)
     if out is not None:
         return _answered(Sweep, _core.simulate, plan, options, progress)
     with TemporaryDirectory(prefix="headstart-") as folder:
@@ -157,7 +166,7 @@ def simulate(
 
 
 def analyze(
-    captures: Texts,
+    captures: Texts | None = None,
     *,
     server: Texts | None = None,
     client: Texts | None = None,
@@ -168,6 +177,8 @@ def analyze(
     acks_only: bool = False,
     tables: Texts | None = None,
     out: Text | None = None,
+    mergeable: bool = False,
+    merge: Texts | None = None,
     report: Text | None = None,
     jobs: int | None = None,
     anonymize: Text | bool | None = None,
@@ -177,7 +188,9 @@ def analyze(
 
     ``captures`` is one file, or several in any order. Tables are kept in memory; ``tables`` names
     the wanted ones, by default all but ``windows``, which is as long as the capture. With ``out``,
-    they are written to Parquet files in a folder instead. ``from_`` is the option ``--from``.
+    they are written to Parquet files in a folder instead. With ``mergeable``, the folder has sums, too,
+    and ``merge`` is a list of such folders instead of captures: the results are those of one run.
+    ``from_`` is the option ``--from``.
     ``progress`` is called with the number of bytes read, and of all.
 
     :meth:`Results.to_json` returns what ``--json=findings`` prints. If a capture is damaged, the
@@ -200,7 +213,7 @@ def analyze(
 
 def predict(
     captures: Texts,
-    schemes: Texts | None = None,
+    schemes: AnySchemes | None = None,
     *,
     server: Texts | None = None,
     client: Texts | None = None,
@@ -225,11 +238,12 @@ def predict(
     del options["progress"]
     options["files"] = options.pop("captures")
     options["from"] = options.pop("from_")
+    options["schemes"] = named(schemes)
     return _answered(Forecast, _core.predict, options, progress)
 
 
 def scoreboard(
-    schemes: Texts | None = None,
+    schemes: AnySchemes | None = None,
     *,
     quick: bool = False,
     all: bool = False,
@@ -248,6 +262,7 @@ def scoreboard(
     """
     options = dict(locals())
     del options["progress"]
+    options["schemes"] = named(schemes)
     return _answered(Scoreboard, _core.scoreboard, options, progress)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable
 
 Progress = Callable[[int, int], None]
-"""Gets the number of things done, and of all. The last call has the final numbers."""
+"""Gets the number of things done, and of all, which stays the same; 0: it is not known. The last call
+has the final numbers."""
 
 
 def tqdm(**options: Any) -> Progress:
@@ -22,10 +23,10 @@ def tqdm(**options: Any) -> Progress:
     def show(done: int, total: int) -> None:
         nonlocal bar
         if bar is None:
-            bar = bar_of(total=total, **options)
-        bar.total = total
+            # The size of a pipe is not known.
+            bar = bar_of(total=total or None, **options)
         bar.update(done - bar.n)
-        if done >= total:
+        if done == total:
             bar.close()
 
     return show

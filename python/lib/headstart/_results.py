@@ -7,6 +7,7 @@ from typing import Any
 
 from headstart import _core
 from headstart._core import Table
+from headstart._error import Error
 
 
 class Results:
@@ -16,8 +17,9 @@ class Results:
     ``polars.from_dataframe`` and ``pyarrow.table(result)`` take it without a copy.
     """
 
-    def __init__(self, core: _core.Results) -> None:
+    def __init__(self, core: _core.Results, notes: list[str] | None = None) -> None:
         self._core = core
+        self._notes = core.notes if notes is None else notes
 
     @property
     def table_names(self) -> list[str]:
@@ -26,7 +28,7 @@ class Results:
 
     def table(self, name: str) -> Table:
         """Returns the table of a name."""
-        return self._core.table(name)
+        return self._core.table(str(name))
 
     @property
     def sentences(self) -> list[str]:
@@ -36,7 +38,7 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """Notes that the command prints beside its results."""
-        return self._core.notes
+        return self._notes
 
     def to_json(self) -> str:
         """Returns the bytes that the command prints with ``--json``, as text."""
@@ -53,6 +55,8 @@ class Results:
         return self._first().__arrow_c_stream__(requested_schema)
 
     def _first(self) -> Table:
+        if not self.table_names:
+            raise Error("the result has no table: its text and to_json() have what it says")
         return self.table(self.table_names[0])
 
     def __repr__(self) -> str:

@@ -44,6 +44,14 @@ def race(result: Race, axes: Axes | None = None) -> Axes:
     return axes
 
 
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
 def sweep(
     result: Sweep, measure: str, axis: str, workload: str = "all", axes: Axes | None = None
 ) -> Axes:
@@ -57,6 +65,9 @@ def sweep(
         for row in result.summary.to_pylist()
         if row["metric"] == measure and row["workload"] == workload
     ]
+    # Coordinates are texts. Numbers stand at their places, other values in the order of the plan.
+    if all(_is_number(row[axis]) for row in rows):
+        rows = sorted(({**row, axis: float(row[axis])} for row in rows), key=lambda row: row[axis])
     for scheme in dict.fromkeys(row["scheme"] for row in rows):
         own = [row for row in rows if row["scheme"] == scheme]
         errors = [row["standard_error"] or 0.0 for row in own]

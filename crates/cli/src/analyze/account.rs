@@ -1,13 +1,12 @@
 //! The account of what was read, and of anything unusual: `reading` in the JSON of findings, and
 //! the warnings in words.
 
-use super::reading::ReadCapture;
-use super::rebuilt::name_of;
-use super::summary::{OneDirection, SummarySink};
+use super::reading::{OneDirection, ReadCapture, SurveyedServer};
+use super::summary::SummarySink;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
-use trace::{EngineTally, FastOpenOutcome, ProfileSurvey, SenderProfile, Vantage};
+use std::fmt::Write;
+use trace::{EngineTally, FastOpenOutcome, Vantage};
 use units::counted;
 
 /// Copies among the segments, as a share, that are not worth a warning.
@@ -37,7 +36,7 @@ pub(super) struct ReadingAccount {
     /// Connections by where they were captured.
     vantages: BTreeMap<&'static str, u64>,
     /// Connections whose SYN had data, by what came of it.
-    fast_open: BTreeMap<&'static str, u64>,
+    fast_open: BTreeMap<String, u64>,
     /// Connections by what their server was rebuilt as.
     profiles: BTreeMap<String, u64>,
     /// Findings of `--sender auto` for each server.
@@ -52,24 +51,9 @@ pub(super) struct ReadingAccount {
     without_data: OneDirection,
 }
 
-/// One server of a survey.
-#[derive(Debug, Serialize)]
-struct SurveyedServer {
-    server: IpAddr,
-    profile: String,
-    /// Things that could have been foreseen.
-    seen: u64,
-    /// Charge of each profile.
-    charges: BTreeMap<&'static str, u64>,
-}
-
 impl ReadingAccount {
-    pub(super) fn of(
-        summary: &SummarySink,
-        tally: &EngineTally,
-        capture: &ReadCapture<'_>,
-    ) -> Self {
-        let ReadCapture { tally: read, survey, left_out } = capture;
+    pub(super) fn of(summary: &SummarySink, tally: &EngineTally, capture: &ReadCapture) -> Self {
+        let ReadCapture { tally: read, surveyed, left_out, .. } = capture;
         Self {
             packets: read.packets,
             not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
@@ -91,11 +75,50 @@ impl ReadingAccount {
             fast_open: summary.fast_open.clone(),
             without_pure_acks: summary.without_pure_acks,
             profiles: summary.profiles.clone(),
-            surveyed: survey.map(surveyed).unwrap_or_default(),
-            is_surveyed: survey.is_some(),
+            surveyed: surveyed.clone().unwrap_or_default(),
+            is_surveyed: surveyed.is_some(),
             without_acks: summary.without_acks,
             without_data: summary.without_data,
         }
+    }
+
+    /// Describes what was read, and anything unusual.
+    pub(super) fn counts(&self, summary: &SummarySink) -> String {
+        let mut text = format!(
+            "{} of {}",
+            counted(self.segments, "segment"),
+            counted(self.connections, "connection")
+        );
+        let places = summary.vantages_in_words();
+        for (n, (count, place)) in places.iter().enumerate() {
+            text += if n == 0 { ", captured " } else { ", " };
+            text += place;
+            if places.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
+        for (n, (profile, count)) in self.profiles.iter().enumerate() {
+            text += if n == 0 { ", servers rebuilt as " } else { ", " };
+            text += profile;
+            if self.profiles.len() > 1 {
+                let _ = write!(text, " ({count})");
+            }
+        }
+        let unusual = [
+            (self.of_other_servers, "segment", "of other servers"),
+            (self.opened_by_servers, "connection", "that the servers opened themselves"),
+            (self.segments_by_time, "segment", "before --from or after --to"),
+            (self.segments_by_client, "segment", "of other clients"),
+            (self.of_other_clients, "connection", "of other clients"),
+            (self.copies, "segment", "captured twice"),
+            (self.backwards, "packet", "with a time before that of the packet before"),
+            (self.clock_set, "time", "that all connections ended because the clock was set back"),
+            (self.evicted, "connection", "evicted"),
+        ];
+        for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
+            let _ = write!(text, "; {} {what}", counted(count, of));
+        }
+        text
     }
 
     /// Doubts about the results, a line each.
@@ -188,25 +211,11 @@ impl ReadingAccount {
     }
 }
 
-fn surveyed(survey: &ProfileSurvey) -> Vec<SurveyedServer> {
-    let hosts = survey.hosts.iter();
-    let one = |host: &trace::SurveyedHost| SurveyedServer {
-        server: host.host,
-        profile: name_of(survey.models.of(host.host)),
-        seen: host.misfits[0].seen,
-        charges: SenderProfile::ALL
-            .iter()
-            .zip(&host.misfits)
-            .map(|(profile, misfit)| (profile.name(), misfit.charge))
-            .collect(),
-    };
-    hosts.map(one).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::reading::LeftOut;
     use super::*;
-    use trace::{ConnectionTrace, SenderTally, TraceSink};
+    use trace::{ConnectionTrace, ProfileSurvey, SenderTally, TraceSink};
 
     /// The warnings for one connection: packets of the client, packets and retransmissions of the
     /// server.
@@ -219,7 +228,8 @@ mod tests {
             ..ConnectionTrace::default()
         });
         let tally = EngineTally { connections: 1, ..EngineTally::default() };
-        let read = ReadCapture { survey, ..ReadCapture::default() };
+        let surveyed = survey.map(SurveyedServer::all);
+        let read = ReadCapture { surveyed, ..ReadCapture::default() };
         ReadingAccount::of(&summary, &tally, &read).warnings()
     }
 
@@ -246,5 +256,26 @@ mod tests {
         let survey = ProfileSurvey::of(&trace::EngineConfig::default(), &[segment], 1);
         assert!(warned(9, 0, 3, Some(&survey)).contains("--sender"));
         assert_eq!(warned(9, 9, 3, Some(&survey)), "");
+    }
+
+    #[test]
+    fn one_of_a_thing_is_in_the_singular() {
+        let tally = EngineTally {
+            segments: 1,
+            connections: 2,
+            evicted: 1,
+            clock_set: 1,
+            backwards: 2,
+            ..EngineTally::default()
+        };
+        let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
+        let read = ReadCapture { left_out, ..ReadCapture::default() };
+        let summary = SummarySink::default();
+        assert_eq!(
+            ReadingAccount::of(&summary, &tally, &read).counts(&summary),
+            "1 segment of 1 connection; 1 connection that the servers opened themselves; \
+             2 packets with a time before that of the packet before; \
+             1 time that all connections ended because the clock was set back; 1 connection evicted"
+        );
     }
 }

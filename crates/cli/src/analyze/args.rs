@@ -62,7 +62,7 @@ pub(crate) struct AnalyzeArgs {
     ///
     /// Several files are read in the order of their times, whatever the order on the command line.
     /// Files that overlap are merged.
-    #[arg(value_name = "FILE", required_unless_present = "access_log")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["access_log", "merge"])]
     pub(super) files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -97,6 +97,21 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
+    /// Write sums.json to --out, too, for --merge; memory grows with requests
+    #[arg(long, requires = "out")]
+    pub(super) mergeable: bool,
+
+    /// Print the results of several runs as those of one: their --out, with --mergeable
+    ///
+    /// Each capture was followed alone: no connection may be in two captures. Findings on hosts
+    /// that come again, and on parallel connections, are those of one run if no client network is
+    /// in two captures. Name --sender in each run, because a survey sees one capture alone.
+    #[arg(long, value_name = "DIR", num_args = 1.., value_hint = clap::ValueHint::DirPath, conflicts_with_all = [
+        "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "mergeable", "report",
+        "anonymize", "jobs",
+    ])]
+    pub(super) merge: Vec<PathBuf>,
+
     /// Write a report: one HTML file with plots, tables that sort, and the worst connections drawn
     ///
     /// It shows where the time went, the papers' figures of this capture, and time-sequence plots
@@ -117,7 +132,7 @@ pub(crate) struct AnalyzeArgs {
     /// S3 and AWS load balancers; the file may be compressed. Prints no address. --json and
     /// --report go with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "anonymize", "jobs",
+        "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "merge", "anonymize", "jobs",
     ])]
     pub(super) access_log: Option<PathBuf>,
 
@@ -250,6 +265,10 @@ pub(crate) fn appendix() -> Appendix {
             (
                 "headstart analyze server.pcap --out tables",
                 "Writes tables in Parquet, for DuckDB, pandas or Spark.",
+            ),
+            (
+                "headstart analyze --merge tables-*",
+                "Prints the results of several runs as one, each made with --out tables-N --mergeable.",
             ),
             (
                 "headstart analyze server.pcap --client 192.0.2.0/24 --from 12.5s --to 60s",

@@ -13,8 +13,10 @@ mod packets;
 mod page;
 mod reading;
 mod rebuilt;
+mod reply;
 mod request;
 mod summary;
+mod sums;
 mod tables;
 mod words;
 
@@ -26,7 +28,7 @@ use crate::anonymity::anonymizer;
 use cmdline::captures::{Feed, LiveStep};
 use cmdline::{Failure, FirstFailure, jobs};
 use outputs::Outputs;
-use reading::{LeftOut, ReadCapture};
+use reading::{LeftOut, ReadCapture, SurveyedServer};
 use summary::SummarySink;
 use trace::{
     EngineConfig, EngineTally, NamedClients, OnlyServers, ShardedTraceEngine, TraceEngine,
@@ -38,6 +40,9 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     args.check()?;
     if let Some(log) = &args.access_log {
         return access_log::run(log, args);
+    }
+    if !args.merge.is_empty() {
+        return sums::print_merged(args);
     }
     let Prepared { config, clients, feed } = prepared(args)?;
     let mut outputs = Outputs::begin(args)?;
@@ -157,7 +162,7 @@ fn end(
 }
 
 /// Counts of what was read, and of what is in no result.
-fn read_capture<'a>(feed: &'a Feed, found: &OnlyServers<Outputs>) -> ReadCapture<'a> {
+fn read_capture(feed: &Feed, found: &OnlyServers<Outputs>) -> ReadCapture {
     let segments = feed.left_out();
     let left_out = LeftOut {
         opened_by_servers: found.left_out,
@@ -165,5 +170,10 @@ fn read_capture<'a>(feed: &'a Feed, found: &OnlyServers<Outputs>) -> ReadCapture
         segments_by_time: segments.by_time,
         segments_by_client: segments.by_client,
     };
-    ReadCapture { tally: feed.tally(), survey: feed.survey(), left_out }
+    ReadCapture {
+        tally: feed.tally(),
+        surveyed: feed.survey().map(SurveyedServer::all),
+        left_out,
+        is_damaged: feed.verdict().is_err(),
+    }
 }

@@ -9,13 +9,15 @@ use super::packets;
 use super::page::ReportSink;
 use super::reading::ReadCapture;
 use super::rebuilt::RebuiltAs;
+use super::reply::{json_of, reply};
 use super::summary::SummarySink;
+use super::sums::{self, SumsOfRun};
 use super::tables::{BeginMemory, TablesSink};
 use super::words::words;
 use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
-use serde::Serialize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::{
@@ -24,18 +26,12 @@ use trace::{
 };
 use units::Instant;
 
-/// `--json=findings`.
-#[derive(Serialize)]
-struct FindingsJson<'a> {
-    #[serde(flatten)]
-    found: &'a TraceFindings,
-    reading: &'a ReadingAccount,
-}
-
 /// Outputs of one run.
 pub(super) struct Outputs {
     /// Sums, if not each connection alone is wanted.
     pub(super) findings: Option<FindingsSink>,
+    /// File for the sums, if they are wanted.
+    sums: Option<PathBuf>,
     /// Whether the findings are printed in words, or as JSON.
     in_words: bool,
     pub(super) others: Others,
@@ -61,9 +57,17 @@ impl Outputs {
         let tables = tables.transpose()?;
         let by_connection = args.json() == Some(AnalyzeJson::Connections);
         let wants_epochs = tables.as_ref().is_some_and(TablesSink::wants_epochs);
-        let wants_findings = !by_connection || args.report.is_some() || wants_epochs;
+        let wants_findings =
+            !by_connection || args.report.is_some() || wants_epochs || args.mergeable;
+        let mut findings = wants_findings.then(FindingsSink::with_epochs);
+        let sums = args.out.as_deref().map(|out| sums::place(out, args.mergeable)).transpose()?;
+        let sums = sums.flatten();
+        if sums.is_some() {
+            findings.iter_mut().for_each(FindingsSink::keep_sums);
+        }
         Ok(Self {
-            findings: wants_findings.then(FindingsSink::with_epochs),
+            findings,
+            sums,
             in_words: args.json().is_none(),
             others: Others {
                 summary: SummarySink::default(),
@@ -114,17 +118,16 @@ impl Outputs {
     pub(super) fn end(
         self,
         tally: &EngineTally,
-        read: &ReadCapture<'_>,
+        read: &ReadCapture,
     ) -> (SummarySink, FirstFailure) {
         let Others { summary, ended: watch, json, tables, report } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
         let account = ReadingAccount::of(&summary, tally, read);
-        let left_out = &read.left_out;
         let beside = packets::unusual(&read.tally);
         if let Some(json) = &json {
             // The array has no room for it.
-            let (warnings, counts) = (account.warnings(), summary.counts(tally, left_out));
+            let (warnings, counts) = (account.warnings(), account.counts(&summary));
             let nothing =
                 if json.is_empty() { format!("{counts}\n{beside}") } else { String::new() };
             for line in nothing.lines().chain(warnings.lines()) {
@@ -133,18 +136,21 @@ impl Outputs {
         }
         let by_connection = json.is_some();
         ended.note(json.map_or(Ok(()), JsonSink::end));
-        let Some(found) = self.findings.map(FindingsSink::finish) else { return (summary, ended) };
+        let sums =
+            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, tally, read });
+        let found = self.findings.map(|findings| finished(findings, sums, &mut ended));
+        let Some(found) = found else { return (summary, ended) };
         let words = words(&found) + &account.warnings();
         if let Some(report) = report {
             let words = words.clone() + &beside;
-            ended.note(report.end(&found, &summary.counts(tally, left_out), &words));
+            ended.note(report.end(&found, &account.counts(&summary), &words));
         }
         if self.in_words {
             ended.note(stdout::print(&format!("{words}\n")));
-            ended.note(summary.print(tally, left_out, &beside));
+            ended.note(summary.print(&account.counts(&summary), &beside));
             ended.note(watch.map_or(Ok(()), EndedWatch::print));
         } else if !by_connection {
-            ended.note(stdout::print_json(&FindingsJson { found: &found, reading: &account }));
+            ended.note(json_of(&found, &account).and_then(|json| stdout::print(&json)));
         }
         (summary, ended)
     }
@@ -153,27 +159,35 @@ impl Outputs {
     pub(super) fn answer(
         self,
         tally: &EngineTally,
-        read: &ReadCapture<'_>,
+        read: &ReadCapture,
     ) -> Result<CommandReply, Failure> {
         let Others { summary, tables, report, .. } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
         let account = ReadingAccount::of(&summary, tally, read);
-        let found = self.findings.unwrap_or_else(FindingsSink::with_epochs).finish();
-        let (counts, beside) =
-            (summary.counts(tally, &read.left_out), packets::unusual(&read.tally));
-        let words = words(&found) + &account.warnings();
+        let sums =
+            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, tally, read });
+        let findings = self.findings.unwrap_or_else(FindingsSink::with_epochs);
+        let found = finished(findings, sums, &mut ended);
         if let Some(report) = report {
-            ended.note(report.end(&found, &counts, &(words.clone() + &beside)));
+            let words = words(&found) + &account.warnings() + &packets::unusual(&read.tally);
+            ended.note(report.end(&found, &account.counts(&summary), &words));
         }
-        let words = words.lines().chain([&*counts]).chain(beside.lines());
-        Ok(CommandReply {
-            json: stdout::json(&FindingsJson { found: &found, reading: &account })?,
-            sentences: words.map(str::to_owned).collect(),
-            tables: summary.tables(),
-            failure: ended.end(),
-        })
+        let reply = reply(&found, &summary, &account, read)?;
+        Ok(CommandReply { failure: ended.end(), ..reply })
     }
+}
+
+/// The findings; their sums go to a file, if they are wanted.
+fn finished(
+    findings: FindingsSink,
+    sums: Option<SumsOfRun<'_>>,
+    ended: &mut FirstFailure,
+) -> TraceFindings {
+    let Some(sums) = sums else { return findings.finish() };
+    let found = findings.sums();
+    ended.note(sums.write(&found));
+    found.finish()
 }
 
 impl Outputs {

@@ -3,7 +3,7 @@
 use super::args::AnalyzeArgs;
 use super::outputs::Outputs;
 use super::tables::BeginMemory;
-use super::{Prepared, prepared, read_capture};
+use super::{Prepared, prepared, read_capture, sums};
 use clap::Command;
 use clap::builder::Resettable;
 use cmdline::captures::ReadingWatch;
@@ -46,6 +46,9 @@ impl AnalyzeRequest {
         begin: &mut BeginMemory<'_>,
     ) -> Result<CommandReply, Failure> {
         let Self(args) = self;
+        if !args.merge.is_empty() {
+            return sums::merged(&args.merge)?.answer();
+        }
         let Prepared { config, clients, feed } = prepared(args)?;
         let mut outputs = Outputs::of_request(args, begin)?;
         let mut feed = feed.watched(watch, stop)?;

@@ -1,18 +1,17 @@
 //! All connections in a few tables.
 
-use super::reading::LeftOut;
+use super::reading::OneDirection;
 use super::rebuilt::{RebuiltAs, name_of};
 use cmdline::request::NamedTable;
 use cmdline::{Failure, stdout};
 use report::{Cell, Column, Quantity, Row, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use trace::{
-    ConnectionTrace, EngineTally, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally,
-    SparedBy, SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
+    ConnectionTrace, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally, SparedBy,
+    SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
 };
-use units::{Duration, counted};
+use units::counted;
 
 /// Vantage points of a capture, in words.
 const VANTAGES: [(Vantage, &str); 4] = [
@@ -22,22 +21,15 @@ const VANTAGES: [(Vantage, &str); 4] = [
     (Vantage::Unknown, "at an unknown point"),
 ];
 
-/// Connections of which the capture has one direction alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct OneDirection {
-    pub(super) connections: u64,
-    /// Retransmissions of their servers.
-    pub(super) retransmissions: u64,
-}
-
 /// Sums over all connections.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct SummarySink {
     server: SenderTally,
     client: SenderTally,
     pub(super) copies: u64,
     /// Connections by where they were captured.
     vantages: [u64; VANTAGES.len()],
+    #[serde(skip)]
     pub(super) rebuilt_as: RebuiltAs,
     /// Connections by what their server was rebuilt as.
     pub(super) profiles: BTreeMap<String, u64>,
@@ -46,12 +38,13 @@ pub(super) struct SummarySink {
     /// Connections of which the capture has nothing of the server.
     pub(super) without_data: OneDirection,
     /// Connections by what came of Fast Open.
-    pub(super) fast_open: BTreeMap<&'static str, u64>,
+    pub(super) fast_open: BTreeMap<String, u64>,
     transfers: u64,
     /// Transfers whose ACKs the capture lacks, though it has both directions.
     pub(super) without_pure_acks: u64,
     bytes: u64,
-    shares: [Duration; TimeShare::COUNT],
+    /// Nanoseconds, in the order of [`TimeShare::ALL`].
+    shares: [u64; TimeShare::COUNT],
 }
 
 impl TraceSink for SummarySink {
@@ -60,7 +53,7 @@ impl TraceSink for SummarySink {
         self.client.add(&summary.client_sent);
         self.copies += summary.copies;
         if let Some(outcome) = summary.fast_open {
-            *self.fast_open.entry(outcome.name()).or_default() += 1;
+            *self.fast_open.entry(outcome.name().to_owned()).or_default() += 1;
         }
         *self.profiles.entry(self.rebuilt_as.of_server(summary.server.ip)).or_default() += 1;
         let (client, server) = (&summary.client_sent, &summary.server_sent);
@@ -87,8 +80,15 @@ impl TraceSink for SummarySink {
         self.without_pure_acks += u64::from(!report.has_acks);
         self.bytes += report.bytes;
         for (sum, share) in self.shares.iter_mut().zip(TimeShare::ALL) {
-            *sum += report.shares.of(share);
+            *sum += report.shares.of(share).as_nanos();
         }
+    }
+}
+
+/// Adds counts by name.
+fn add_counts(counts: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
+    for (name, count) in more {
+        *counts.entry(name.clone()).or_default() += count;
     }
 }
 
@@ -102,15 +102,29 @@ fn row(name: &str, cells: impl IntoIterator<Item = Cell>) -> Row {
 }
 
 impl SummarySink {
-    /// `beside`: what there is beside segments, a line each.
-    pub(super) fn print(
-        &self,
-        tally: &EngineTally,
-        left_out: &LeftOut,
-        beside: &str,
-    ) -> Result<(), Failure> {
-        stdout::print(&format!("{}\n{beside}\n", self.counts(tally, left_out)))?;
-        if tally.segments == tally.of_others {
+    /// Adds the sums of other connections.
+    pub(super) fn add(&mut self, other: &Self) {
+        let add_each = |sums: &mut [u64], more: &[u64]| {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        };
+        self.server.add(&other.server);
+        self.client.add(&other.client);
+        self.copies += other.copies;
+        add_each(&mut self.vantages, &other.vantages);
+        add_counts(&mut self.profiles, &other.profiles);
+        self.without_acks.add(&other.without_acks);
+        self.without_data.add(&other.without_data);
+        add_counts(&mut self.fast_open, &other.fast_open);
+        self.transfers += other.transfers;
+        self.without_pure_acks += other.without_pure_acks;
+        self.bytes += other.bytes;
+        add_each(&mut self.shares, &other.shares);
+    }
+
+    /// Prints counts of what was read, what was read beside segments, and the tables.
+    pub(super) fn print(&self, counts: &str, beside: &str) -> Result<(), Failure> {
+        stdout::print(&format!("{counts}\n{beside}\n"))?;
+        if self.vantages.iter().all(|connections| *connections == 0) {
             return Ok(());
         }
         stdout::print_table(&self.retransmissions())?;
@@ -122,6 +136,12 @@ impl SummarySink {
             self.bytes
         ))?;
         stdout::print_table(&self.time_shares())
+    }
+
+    /// Connections by where they were captured, in words; without those of which there are none.
+    pub(super) fn vantages_in_words(&self) -> Vec<(u64, &'static str)> {
+        let vantages = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
+        vantages.map(|(count, (_, words))| (*count, words)).collect()
     }
 
     /// The tables that are printed.
@@ -137,48 +157,6 @@ impl SummarySink {
     pub(super) fn vantages_by_name(&self) -> BTreeMap<&'static str, u64> {
         let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
         places.map(|(count, (vantage, _))| (vantage.name(), *count)).collect()
-    }
-
-    /// Describes what was read, and anything unusual.
-    pub(super) fn counts(&self, tally: &EngineTally, left_out: &LeftOut) -> String {
-        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } =
-            *tally;
-        let mut text = format!(
-            "{} of {}",
-            counted(segments - of_others, "segment"),
-            counted(connections - left_out.connections(), "connection")
-        );
-        let places = self.vantages.iter().zip(VANTAGES).filter(|(count, _)| **count > 0);
-        let places: Vec<(u64, &str)> = places.map(|(count, (_, place))| (*count, place)).collect();
-        for (n, (count, place)) in places.iter().enumerate() {
-            text += if n == 0 { ", captured " } else { ", " };
-            text += place;
-            if places.len() > 1 {
-                let _ = write!(text, " ({count})");
-            }
-        }
-        for (n, (profile, count)) in self.profiles.iter().enumerate() {
-            text += if n == 0 { ", servers rebuilt as " } else { ", " };
-            text += profile;
-            if self.profiles.len() > 1 {
-                let _ = write!(text, " ({count})");
-            }
-        }
-        let unusual = [
-            (of_others, "segment", "of other servers"),
-            (left_out.opened_by_servers, "connection", "that the servers opened themselves"),
-            (left_out.segments_by_time, "segment", "before --from or after --to"),
-            (left_out.segments_by_client, "segment", "of other clients"),
-            (left_out.of_other_clients, "connection", "of other clients"),
-            (self.copies, "segment", "captured twice"),
-            (backwards, "packet", "with a time before that of the packet before"),
-            (clock_set, "time", "that all connections ended because the clock was set back"),
-            (evicted, "connection", "evicted"),
-        ];
-        for (count, of, what) in unusual.into_iter().filter(|(count, ..)| *count > 0) {
-            let _ = write!(text, "; {} {what}", counted(count, of));
-        }
-        text
     }
 
     fn retransmissions(&self) -> Table {
@@ -258,9 +236,9 @@ impl SummarySink {
             Column::new("share", Quantity::Share, "Part of the time of all transfers"),
             Column::new("mean", Quantity::Time, "Per transfer"),
         ];
-        let all = self.shares.iter().fold(Duration::ZERO, |sum, &share| sum + share).as_secs_f64();
-        let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, time)| {
-            let seconds = time.as_secs_f64();
+        let all = self.shares.iter().sum::<u64>() as f64 / 1e9;
+        let rows = TimeShare::ALL.iter().zip(self.shares).map(|(share, nanos)| {
+            let seconds = nanos as f64 / 1e9;
             let mean = seconds / (self.transfers.max(1) as f64);
             let part = if all > 0.0 { seconds / all } else { 0.0 };
             row(share.name(), [Cell::Number(part.into()), Cell::Number(mean.into())])
@@ -289,28 +267,4 @@ pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
     });
     stdout::print("\n")?;
     stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_of_a_thing_is_in_the_singular() {
-        let tally = EngineTally {
-            segments: 1,
-            connections: 2,
-            evicted: 1,
-            clock_set: 1,
-            backwards: 2,
-            ..EngineTally::default()
-        };
-        let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
-        assert_eq!(
-            SummarySink::default().counts(&tally, &left_out),
-            "1 segment of 1 connection; 1 connection that the servers opened themselves; \
-             2 packets with a time before that of the packet before; \
-             1 time that all connections ended because the clock was set back; 1 connection evicted"
-        );
-    }
 }

@@ -25,13 +25,29 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
         true => stdout::print_json(&comparison)?,
         false => print(&with_file_names(comparison.clone()), races)?,
     }
-    let after = command.variants.iter().zip(&raced);
-    let (facts, notes): (Vec<Vec<String>>, Vec<Vec<String>>) = after
+    let Remarks { facts, notes } = remarks_on(command, &raced);
+    facts.iter().for_each(|fact| remark(fact));
+    notes.iter().for_each(|one| note(one));
+    judge(command, &raced, &comparison)
+}
+
+/// Remarks on races that are over, each once.
+pub(super) struct Remarks {
+    /// Facts about the races.
+    pub(super) facts: Vec<String>,
+    /// Notes on the results.
+    pub(super) notes: Vec<String>,
+}
+
+/// The remarks on the race of each variant.
+pub(super) fn remarks_on(command: &RaceCommand, raced: &[Raced]) -> Remarks {
+    let (facts, notes): (Vec<Vec<String>>, Vec<Vec<String>>) = command
+        .variants
+        .iter()
+        .zip(raced)
         .map(|(variant, raced)| (remarks::facts(&variant.args, raced), remarks::on_result(raced)))
         .unzip();
-    said_once(command, &facts).iter().for_each(|fact| remark(fact));
-    said_once(command, &notes).iter().for_each(|one| note(one));
-    judge(command, &raced, &comparison)
+    Remarks { facts: said_once(command, &facts), notes: said_once(command, &notes) }
 }
 
 /// Runs the variants one after another. Each result has the notes on it, and `watch` gets those on

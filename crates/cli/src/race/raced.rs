@@ -7,7 +7,7 @@ use cmdline::field::RaceField;
 use cmdline::progress::CommandWatch;
 use race::{Race, RaceOutcome, RaceResult, Setting, World};
 use std::io;
-use testbed::{AgentScheme, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
+use testbed::{AgentScheme, Contender, ContestOptions, ServerChoice, ServerProgram, cannot_be_had};
 use workload::{ClientModel, ServerModel};
 
 /// The races of all runs of a page, and their result.
@@ -110,6 +110,13 @@ fn raced(how: RacingOptions<'_>, races: &[RaceOfRun], worlds: &[World]) -> io::R
     Ok(Raced { race, outcome, later, result: RaceResult::over_runs(results), other_servers })
 }
 
+/// Loads of a race, with those that are simulated beside it.
+pub(super) fn load_count(race: &Race, contenders: &[Contender], worlds: &[World]) -> u64 {
+    let is_simulated = worlds.contains(&World::Sim);
+    let beside = if is_simulated { u64::from(race.repeats) + race.what_if_count() } else { 0 };
+    testbed::load_count(race, contenders, worlds) + beside
+}
+
 fn raced_run(
     RacingOptions { args, server, watch }: RacingOptions<'_>,
     race: &Race,
@@ -117,10 +124,7 @@ fn raced_run(
     is_shown: bool,
 ) -> io::Result<(RaceOutcome, RaceResult)> {
     let RaceField { contenders, agent } = RaceField::in_worlds(args.contenders(), worlds)?;
-    let is_simulated = worlds.contains(&World::Sim);
-    let beside = if is_simulated { u64::from(race.repeats) + race.what_if_count() } else { 0 };
-    let loads = testbed::load_count(race, &contenders, worlds) + beside;
-    watch.begin(loads, "loads");
+    watch.begin(load_count(race, &contenders, worlds), "loads");
     let how = ContestOptions {
         worlds,
         contenders: &contenders,

@@ -1,7 +1,10 @@
 //! A race that another program asks for, in the words of the command line.
 
 use super::variants::RaceCommand;
-use super::{RaceOfRun, Raced, comparison, diagnosis, files, race_alone, refusals, remarks, table};
+use super::{
+    RaceArgs, RaceOfRun, Raced, comparison, diagnosis, files, race_alone, raced, refusals, remarks,
+    table,
+};
 use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::{Failure, FirstFailure, request};
@@ -48,10 +51,42 @@ impl RaceRequest {
         refusals::check_embedded(args)?;
         let races = command.races()?;
         files::check(args)?;
-        match command.varied {
-            None => alone(command, &races[0], watch),
-            Some(_) => compared(command, &races, watch),
-        }
+        let whole = WholeWatch(watch);
+        watch.begin(loads(command, &races), "loads");
+        let answered = match command.varied {
+            None => alone(command, &races[0], &whole),
+            Some(_) => compared(command, &races, &whole),
+        };
+        watch.end();
+        answered
+    }
+}
+
+/// Loads of all races of a command.
+fn loads(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> u64 {
+    let variants = command.variants.iter().map(|variant| &variant.args);
+    let of_variant = |(args, runs): (&RaceArgs, &Vec<RaceOfRun>)| {
+        let of_run =
+            |run: &RaceOfRun| raced::load_count(&run.race, args.contenders(), args.on.as_slice());
+        runs.iter().map(of_run).sum::<u64>()
+    };
+    variants.zip(races).map(of_variant).sum()
+}
+
+/// Several races as one computation, whose count is known from the start.
+struct WholeWatch<'a>(&'a dyn CommandWatch);
+
+impl CommandWatch for WholeWatch<'_> {
+    fn begin(&self, _count: u64, _noun: &str) {}
+
+    fn step(&self) {
+        self.0.step();
+    }
+
+    fn end(&self) {}
+
+    fn note(&self, text: &str) {
+        self.0.note(text);
     }
 }
 
@@ -76,6 +111,8 @@ fn alone(
 ) -> Result<AnsweredRace, Failure> {
     let args = command.args();
     let raced = race_alone(args, races, watch)?;
+    let remarks = remarks::facts(args, &raced).into_iter().chain(remarks::on_result(&raced));
+    remarks.for_each(|remark| watch.note(&remark));
     let mut ended = FirstFailure::default();
     ended.note(files::write(args, &raced, &|place| watch.note(place)));
     ended.note(remarks::complain(&raced));
@@ -97,6 +134,8 @@ fn compared(
     watch: &dyn CommandWatch,
 ) -> Result<AnsweredRace, Failure> {
     let raced = comparison::race_all(command, races, watch)?;
+    let comparison::Remarks { facts, notes } = comparison::remarks_on(command, &raced);
+    facts.iter().chain(&notes).for_each(|remark| watch.note(remark));
     let compared = comparison::comparison(command, races, &raced);
     Ok(AnsweredRace {
         sentences: comparison::sentence(&compared).into_iter().collect(),

@@ -36,4 +36,4 @@ pub use runner::{RunsOutcome, Workers, make_runs};
 pub use shard::Shard;
 pub use stored::StoredResults;
 pub use summary::{Summary, SummaryEntry};
-pub use tables::{SweepTable, TableFormat, write_tables};
+pub use tables::{SweepTable, TableFormat, to_parquet, write_tables};

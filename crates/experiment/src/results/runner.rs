@@ -6,6 +6,7 @@
 use crate::plan::{Plan, RunError};
 use crate::results::run::Writer;
 use crate::results::{FailedRun, ResultsError};
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -25,6 +26,8 @@ enum Ended {
     Stopped,
     /// No file can be written: further runs make no sense.
     Unwritable(String),
+    /// A policy unwinds, for the program that registered it. There was no panic.
+    Unwound(Box<dyn Any + Send>),
 }
 
 /// Number of concurrent runs, and the flag that stops them.
@@ -51,6 +54,8 @@ pub struct RunsOutcome {
 /// Meanwhile the process's panic hook is this function's: the message of a panicking run goes to
 /// its [`FailedRun`].
 ///
+/// If a run unwinds without a panic (`resume_unwind`), this function unwinds, too.
+///
 /// # Errors
 /// If a result cannot be written.
 pub fn make_runs(
@@ -64,7 +69,7 @@ pub fn make_runs(
     let next = AtomicUsize::new(0);
     let (sender, ended) = mpsc::channel();
     let mut outcome = RunsOutcome::default();
-    let mut unwritable = None;
+    let (mut unwritable, mut unwound) = (None, None);
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
     thread::scope(|scope| {
@@ -85,11 +90,18 @@ pub fn make_runs(
                     stop.store(true, Ordering::Relaxed);
                     unwritable = Some(why);
                 }
+                Ended::Unwound(payload) => {
+                    stop.store(true, Ordering::Relaxed);
+                    unwound = Some(payload);
+                }
             }
             step();
         }
     });
     panic::set_hook(hook);
+    if let Some(payload) = unwound {
+        panic::resume_unwind(payload);
+    }
     outcome.failed.sort_by_key(|failed| failed.run);
     match unwritable {
         Some(why) => Err(ResultsError::failed(format!("cannot write results: {why}"))),
@@ -140,9 +152,13 @@ fn one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
                 RunError::Output(error) => Ended::Unwritable(error.to_string()),
             }
         }
-        Err(_) => {
+        Err(payload) => {
             writer.give_up();
-            Ended::Failed(format!("a defect of headstart: {}", PANIC.take()))
+            match PANIC.take() {
+                // Only a panic calls the hook.
+                message if message.is_empty() => Ended::Unwound(payload),
+                message => Ended::Failed(format!("a defect of headstart: {message}")),
+            }
         }
     }
 }

@@ -136,8 +136,11 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces CSV by Parquet.
-fn to_parquet(results: &Path, keys: &[String]) -> io::Result<()> {
+/// Replaces the tables in the folder `results`, of a sweep over `keys`, by the same as Parquet.
+///
+/// # Errors
+/// If a table cannot be read or written.
+pub fn to_parquet(results: &Path, keys: &[String]) -> io::Result<()> {
     for name in ALL {
         let (table, parquet) = (results.join(name), parquet_of(results, name));
         if table.exists() {

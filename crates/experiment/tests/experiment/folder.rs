@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use tcp::ack::AckSample;
+use tcp::registry::Make;
+use tcp::startup::{Phase, StartUp, StartUpDescriptor, register};
+use tcp::window::Window;
 
 /// An empty folder of this test.
 fn folder(name: &str) -> PathBuf {
@@ -239,4 +243,31 @@ fn what_cannot_be_written_is_refused_before_any_run() {
         }
     }
     fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A start-up that unwinds without a panic, as one does that a program has registered.
+struct Unwinding;
+
+impl StartUp for Unwinding {
+    fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Phase {
+        std::panic::resume_unwind(Box::new("of the start-up"))
+    }
+}
+
+/// The caller gets what the start-up unwinds with, and no run counts as failed.
+#[test]
+fn a_start_up_that_unwinds_ends_the_sweep() {
+    static UNWINDING: StartUpDescriptor = StartUpDescriptor::new(
+        "unwinding",
+        "unwinds",
+        "this test",
+        Make::Alone(&|_| Box::new(Unwinding)),
+    );
+    register(&UNWINDING).unwrap();
+    let text = plan("30kB").replace("\"linux\"", "\"linux+startup=unwinding\"");
+    let out = folder("unwinding");
+    let swept = std::panic::catch_unwind(|| sweep(&text, Shard::WHOLE, (&out, 2)).map(drop));
+    let payload = swept.expect_err("no run ends");
+    assert_eq!(payload.downcast_ref::<&str>(), Some(&"of the start-up"));
+    assert_eq!(Manifest::read(&out).unwrap().map(|manifest| manifest.failed.len()), Some(0));
 }

@@ -1,8 +1,8 @@
 //! Loss epochs of a host (§3.2.2, §3.2.3): from a loss on one of its connections until all data
 //! outstanding then, on all of them, is acknowledged.
 
-use super::line::{LineFit, LineSums};
-use serde::Serialize;
+use super::line::{CountLine, LineFit};
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use units::Instant;
 
@@ -158,22 +158,47 @@ impl Epoch {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// A sum of numbers in `0..=1`, in units of 2^-60: sums of whole numbers do not depend on their
+/// order.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct PartSum(u128);
+
+impl PartSum {
+    const UNITS: f64 = (1_u64 << 60) as f64;
+
+    fn add(&mut self, part: f64) {
+        self.0 += (part * Self::UNITS).round() as u128;
+    }
+
+    fn total(self) -> f64 {
+        self.0 as f64 / Self::UNITS
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct RowSums {
     epochs: u64,
     outstanding: u64,
     hit: u64,
-    left_by_fast_recovery: f64,
-    left_by_timeout: f64,
-    one_by_timeout: f64,
+    left_by_fast_recovery: PartSum,
+    left_by_timeout: PartSum,
+    one_by_timeout: PartSum,
+}
+
+/// Sums of a [`ShareStep`].
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct ShareSums {
+    connections: u64,
+    hit: u64,
+    ideal: PartSum,
 }
 
 /// Adds up epochs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EpochTally {
     rows: [RowSums; ROWS],
-    line: LineSums,
-    shares: [ShareStep; SHARES + 1],
+    line: CountLine,
+    shares: [ShareSums; SHARES + 1],
 }
 
 impl EpochTally {
@@ -195,11 +220,11 @@ impl EpochTally {
         row.epochs += 1;
         row.outstanding += members.iter().filter(|member| member.outstanding > 0).count() as u64;
         row.hit += hit;
-        row.left_by_fast_recovery += 1.0 - lost / 2.0 / total;
-        row.left_by_timeout += 1.0 - (lost - segments) / total;
+        row.left_by_fast_recovery.add(1.0 - lost / 2.0 / total);
+        row.left_by_timeout.add(1.0 - (lost - segments) / total);
         let mss = members.iter().map(|member| member.mss).max().unwrap_or(0) as f64;
-        row.one_by_timeout += mss.min(total) / total;
-        self.line.add(members.len() as f64, hit as f64);
+        row.one_by_timeout.add(mss.min(total) / total);
+        self.line.add(members.len() as u64, hit);
         if members.len() > 1 {
             self.add_shares(members, total);
         }
@@ -212,7 +237,25 @@ impl EpochTally {
             let step = &mut self.shares[(share * SHARES as f64).round() as usize];
             step.connections += 1;
             step.hit += u64::from(member.losses > 0);
-            step.ideal += 1.0 - (1.0 - share).powi(losses.min(1 << 20) as i32);
+            step.ideal.add(1.0 - (1.0 - share).powi(losses.min(1 << 20) as i32));
+        }
+    }
+
+    /// Adds other epochs.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            row.epochs += more.epochs;
+            row.outstanding += more.outstanding;
+            row.hit += more.hit;
+            row.left_by_fast_recovery.0 += more.left_by_fast_recovery.0;
+            row.left_by_timeout.0 += more.left_by_timeout.0;
+            row.one_by_timeout.0 += more.one_by_timeout.0;
+        }
+        self.line.add_all(&other.line);
+        for (step, more) in self.shares.iter_mut().zip(&other.shares) {
+            step.connections += more.connections;
+            step.hit += more.hit;
+            step.ideal.0 += more.ideal.0;
         }
     }
 
@@ -224,8 +267,15 @@ impl EpochTally {
             epochs: self.rows.iter().map(|row| row.epochs).sum(),
             by_open: rows.map(|(sums, open)| sums.row(open)).collect(),
             hit_by_open: self.line.fit(),
-            by_share: shares.map(|(n, step)| ShareStep { share: share(n), ..*step }).collect(),
+            by_share: shares.map(|(n, sums)| sums.step(share(n))).collect(),
         }
+    }
+}
+
+impl ShareSums {
+    fn step(&self, share: f64) -> ShareStep {
+        let Self { connections, hit, ideal } = *self;
+        ShareStep { share, connections, hit, ideal: ideal.total() }
     }
 }
 
@@ -237,10 +287,10 @@ impl RowSums {
             epochs: self.epochs,
             outstanding: self.outstanding as f64 / epochs,
             hit: self.hit as f64 / epochs,
-            left_by_fast_recovery: self.left_by_fast_recovery / epochs,
-            left_by_timeout: self.left_by_timeout / epochs,
+            left_by_fast_recovery: self.left_by_fast_recovery.total() / epochs,
+            left_by_timeout: self.left_by_timeout.total() / epochs,
             one_by_fast_recovery: 0.5,
-            one_by_timeout: self.one_by_timeout / epochs,
+            one_by_timeout: self.one_by_timeout.total() / epochs,
         }
     }
 }

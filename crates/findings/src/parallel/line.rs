@@ -1,6 +1,6 @@
 //! The straight line through points, and their correlation, from sums.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The line of least squares through points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -56,9 +56,81 @@ impl LineSums {
     }
 }
 
+/// Sums of points with whole coordinates. They are exact, so they do not depend on the order of
+/// points.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct CountLine {
+    points: u64,
+    xs: u128,
+    ys: u128,
+    squares_of_xs: u128,
+    squares_of_ys: u128,
+    products: u128,
+}
+
+impl CountLine {
+    pub(crate) fn add(&mut self, x: u64, y: u64) {
+        let (x, y) = (u128::from(x), u128::from(y));
+        self.points += 1;
+        self.xs += x;
+        self.ys += y;
+        self.squares_of_xs += x * x;
+        self.squares_of_ys += y * y;
+        self.products += x * y;
+    }
+
+    /// Adds other points.
+    pub(crate) const fn add_all(&mut self, other: &Self) {
+        self.points += other.points;
+        self.xs += other.xs;
+        self.ys += other.ys;
+        self.squares_of_xs += other.squares_of_xs;
+        self.squares_of_ys += other.squares_of_ys;
+        self.products += other.products;
+    }
+
+    /// The line; `None` if all `x` or all `y` are the same.
+    pub(crate) fn fit(&self) -> Option<LineFit> {
+        let points = u128::from(self.points);
+        let xs = points * self.squares_of_xs - self.xs * self.xs;
+        let ys = points * self.squares_of_ys - self.ys * self.ys;
+        if xs == 0 || ys == 0 {
+            return None;
+        }
+        let products = (points * self.products) as i128 - (self.xs * self.ys) as i128;
+        let slope = products as f64 / xs as f64;
+        let mean = |sum: u128| sum as f64 / self.points as f64;
+        Some(LineFit {
+            points: self.points,
+            slope,
+            intercept: mean(self.ys) - slope * mean(self.xs),
+            correlation: products as f64 / (xs as f64 * ys as f64).sqrt(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Points (1, 2), (2, 3), (4, 5) lie on y = x + 1; a fourth, (1, 0), takes them off it. Sums of
+    /// four: 8, 10, 22, 38, 28. So the slope is (4·28 − 80) / (4·22 − 64) = 4/3, the intercept
+    /// 2.5 − 8/3, and the correlation 32 / √(24 · 52).
+    #[test]
+    fn counts_have_the_line_of_their_points() {
+        let (mut line, mut more) = (CountLine::default(), CountLine::default());
+        [(1, 2), (2, 3), (4, 5)].iter().for_each(|(x, y)| line.add(*x, *y));
+        let fit = line.fit().unwrap();
+        assert_eq!((fit.slope, fit.intercept, fit.correlation), (1.0, 1.0, 1.0));
+        more.add(1, 0);
+        line.add_all(&more);
+        let fit = line.fit().unwrap();
+        assert_eq!(fit.points, 4);
+        assert!((fit.slope - 4.0 / 3.0).abs() < 1e-12, "{fit:?}");
+        assert!((fit.intercept + 1.0 / 6.0).abs() < 1e-12, "{fit:?}");
+        assert!((fit.correlation - 32.0 / 1248_f64.sqrt()).abs() < 1e-12, "{fit:?}");
+        assert_eq!(more.fit(), None);
+    }
 
     #[test]
     fn points_of_a_line_are_correlated_by_one() {

@@ -3,7 +3,7 @@
 
 use super::line::LineSums;
 use crate::distribution::{CumulativeDistribution, CumulativeStep};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// Minimum acknowledged payload of a period that counts (§3.2.1: 5 KB).
@@ -61,15 +61,18 @@ impl Period {
 }
 
 /// Adds up hosts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ThroughputTally {
-    found: ThroughputFindings,
-    steps: [u64; 2 * STEPS + 1],
+    hosts: u64,
+    positive: u64,
+    above_half: u64,
+    /// Hosts by their correlation, from -1 to 1.
+    steps: Vec<u64>,
 }
 
 impl Default for ThroughputTally {
     fn default() -> Self {
-        Self { found: ThroughputFindings::default(), steps: [0; 2 * STEPS + 1] }
+        Self { hosts: 0, positive: 0, above_half: 0, steps: vec![0; 2 * STEPS + 1] }
     }
 }
 
@@ -80,11 +83,19 @@ impl ThroughputTally {
             return;
         };
         let correlation = line.correlation.clamp(-1.0, 1.0);
-        self.found.hosts += 1;
-        self.found.positive += u64::from(correlation > 0.0);
-        self.found.above_half += u64::from(correlation > 0.5);
+        self.hosts += 1;
+        self.positive += u64::from(correlation > 0.0);
+        self.above_half += u64::from(correlation > 0.5);
         let step = ((correlation + 1.0) * STEPS as f64).ceil() as usize;
         self.steps[step.min(2 * STEPS)] += 1;
+    }
+
+    /// Adds other hosts.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        self.hosts += other.hosts;
+        self.positive += other.positive;
+        self.above_half += other.above_half;
+        self.steps.iter_mut().zip(&other.steps).for_each(|(sum, more)| *sum += more);
     }
 
     pub(crate) fn findings(&self) -> ThroughputFindings {
@@ -93,10 +104,14 @@ impl ThroughputTally {
         for (step, hosts) in self.steps.iter().enumerate().filter(|(_, hosts)| **hosts > 0) {
             below += hosts;
             let value = step as f64 / STEPS as f64 - 1.0;
-            steps.push(CumulativeStep { value, share: below as f64 / self.found.hosts as f64 });
+            steps.push(CumulativeStep { value, share: below as f64 / self.hosts as f64 });
         }
-        let correlation = CumulativeDistribution { count: self.found.hosts, steps };
-        ThroughputFindings { correlation, ..self.found.clone() }
+        ThroughputFindings {
+            hosts: self.hosts,
+            positive: self.positive,
+            above_half: self.above_half,
+            correlation: CumulativeDistribution { count: self.hosts, steps },
+        }
     }
 }
 

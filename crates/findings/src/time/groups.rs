@@ -1,8 +1,9 @@
 //! Groups of transfers: sizes, hours, and the networks of clients.
 
 use super::TimeSums;
-use memory::PathKey;
+use memory::{PathKey, Scope};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// The size class of a response.
@@ -68,10 +69,41 @@ pub(super) fn hour(at: Instant) -> usize {
 const MOST: usize = 1 << 16;
 
 /// Sums by network.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Prefixes {
+    #[serde(with = "by_network")]
     listed: FxHashMap<PathKey, TimeSums>,
     others: TimeSums,
+}
+
+/// Networks by their first addresses.
+mod by_network {
+    use super::{FxHashMap, PathKey, Scope, TimeSums};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::collections::BTreeMap;
+    use std::net::IpAddr;
+
+    pub(super) fn serialize<S: Serializer>(
+        listed: &FxHashMap<PathKey, TimeSums>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let sorted: BTreeMap<String, &TimeSums> =
+            listed.iter().map(|(key, sums)| (key.to_string(), sums)).collect();
+        serializer.collect_map(sorted)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<FxHashMap<PathKey, TimeSums>, D::Error> {
+        let listed = BTreeMap::<String, TimeSums>::deserialize(deserializer)?;
+        let keyed = |(network, sums): (String, TimeSums)| {
+            let address = network.split('/').next().unwrap_or_default();
+            let address: IpAddr = address.parse().map_err(D::Error::custom)?;
+            Ok((PathKey::new(address, Scope::Network), sums))
+        };
+        listed.into_iter().map(keyed).collect()
+    }
 }
 
 impl Prefixes {
@@ -81,6 +113,14 @@ impl Prefixes {
             self.give_up();
         }
         self.listed.entry(key).or_default()
+    }
+
+    /// Adds the sums of other transfers.
+    pub(super) fn add_all(&mut self, other: Self) {
+        self.others.merge(&other.others);
+        for (key, sums) in other.listed {
+            self.of(key).merge(&sums);
+        }
     }
 
     /// Drops the networks with the least time, which matter least.
@@ -108,7 +148,6 @@ fn sort(all: &mut [(PathKey, TimeSums)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use memory::Scope;
     use std::net::{IpAddr, Ipv4Addr};
     use trace::TransferReport;
 

@@ -11,7 +11,7 @@ pub use sums::{FullLinks, TimeCause, TimeSums, TlsSums, changeable, is_changeabl
 
 use groups::{Prefixes, hour};
 use memory::{PathKey, Scope};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use trace::TransferReport;
 
@@ -22,7 +22,7 @@ pub struct TimeRow {
     /// `07`.
     pub group: String,
     /// Its sums.
-    #[serde(flatten)]
+    #[serde(flatten, serialize_with = "sums::shown")]
     pub sums: TimeSums,
 }
 
@@ -30,10 +30,12 @@ pub struct TimeRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimeFindings {
     /// All transfers.
+    #[serde(serialize_with = "sums::shown")]
     pub all: TimeSums,
     /// Rows by the client's network, /24 or /48, the one with the most time first.
     pub by_prefix: Vec<TimeRow>,
     /// Transfers of networks that are not listed, because there were too many.
+    #[serde(serialize_with = "sums::shown")]
     pub other_prefixes: TimeSums,
     /// Rows by the size of the response, in the order of [`SIZE_CLASSES`].
     pub by_size: Vec<TimeRow>,
@@ -42,7 +44,7 @@ pub struct TimeFindings {
 }
 
 /// Adds up transfers.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct TimeTally {
     all: TimeSums,
     by_size: [TimeSums; SIZE_CLASSES.len()],
@@ -57,6 +59,17 @@ impl TimeTally {
         self.by_size[SizeClass::of(report.bytes) as usize].add(report);
         self.by_hour[hour(report.began)].add(report);
         self.prefixes.of(PathKey::new(client, Scope::Network)).add(report);
+    }
+
+    /// Adds other transfers.
+    pub(crate) fn add_all(&mut self, other: Self) {
+        let merge_each = |sums: &mut [TimeSums], more: &[TimeSums]| {
+            sums.iter_mut().zip(more).for_each(|(sums, more)| sums.merge(more));
+        };
+        self.all.merge(&other.all);
+        merge_each(&mut self.by_size, &other.by_size);
+        merge_each(&mut self.by_hour, &other.by_hour);
+        self.prefixes.add_all(other.prefixes);
     }
 
     pub(crate) fn findings(self) -> TimeFindings {

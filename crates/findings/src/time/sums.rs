@@ -1,12 +1,12 @@
 //! Sums of transfers.
 
-use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
 use trace::{TimeShare, TlsReport, TransferEnd, TransferReport};
 use units::Rate;
 
-/// Sums of a group of transfers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Sums of a group of transfers. They serialize as they are; [`shown`] has seconds for readers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSums {
     /// Number of transfers.
     pub transfers: u64,
@@ -36,7 +36,7 @@ pub struct TimeSums {
 }
 
 /// Times of full links.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FullLinks {
     nanos: u128,
     /// Sum of nanoseconds times bits per second of IP packets.
@@ -75,7 +75,7 @@ impl FullLinks {
 }
 
 /// TLS handshakes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsSums {
     /// Handshakes.
     pub handshakes: u64,
@@ -233,25 +233,23 @@ impl TimeSums {
     }
 }
 
-/// Serializes its fields, and `seconds` by the names of shares.
-impl Serialize for TimeSums {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("transfers", &self.transfers)?;
-        map.serialize_entry("complete", &self.complete)?;
-        map.serialize_entry("fit_first_window", &self.fit_first_window)?;
-        map.serialize_entry("bytes", &self.bytes)?;
-        map.serialize_entry("retransmissions", &self.retransmissions)?;
-        map.serialize_entry("timeouts", &self.timeouts)?;
-        map.serialize_entry("unanswered", &self.unanswered)?;
-        map.serialize_entry("cut_off", &self.cut_off)?;
-        map.serialize_entry("link_full_seconds", &self.full.seconds())?;
-        map.serialize_entry("link_full_bps", &self.full.mean_rate().map(|rate| rate.as_bps()))?;
-        map.serialize_entry("tls", &self.tls)?;
-        map.serialize_entry("seconds", &Seconds(&self.nanos))?;
-        map.serialize_entry("request_seconds", &Seconds(&self.request_nanos))?;
-        map.end()
-    }
+/// Serializes sums for a reader: the fields, and `seconds` by the names of shares.
+pub(super) fn shown<S: Serializer>(sums: &TimeSums, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("transfers", &sums.transfers)?;
+    map.serialize_entry("complete", &sums.complete)?;
+    map.serialize_entry("fit_first_window", &sums.fit_first_window)?;
+    map.serialize_entry("bytes", &sums.bytes)?;
+    map.serialize_entry("retransmissions", &sums.retransmissions)?;
+    map.serialize_entry("timeouts", &sums.timeouts)?;
+    map.serialize_entry("unanswered", &sums.unanswered)?;
+    map.serialize_entry("cut_off", &sums.cut_off)?;
+    map.serialize_entry("link_full_seconds", &sums.full.seconds())?;
+    map.serialize_entry("link_full_bps", &sums.full.mean_rate().map(|rate| rate.as_bps()))?;
+    map.serialize_entry("tls", &sums.tls)?;
+    map.serialize_entry("seconds", &Seconds(&sums.nanos))?;
+    map.serialize_entry("request_seconds", &Seconds(&sums.request_nanos))?;
+    map.end()
 }
 
 struct Seconds<'a>(&'a [u128; TimeShare::COUNT]);

@@ -2,12 +2,14 @@
 //! nothing panics.
 
 use capture::Observed;
-use findings::{FindingsSink, TimeRow, TimeSums, TraceFindings};
+use findings::{FindingsSink, FindingsSums, TimeRow, TimeSums, TraceFindings};
 use proptest::prelude::*;
+use std::net::IpAddr;
 use trace::{
     ConnectionTrace, EngineConfig, ShardedTraceEngine, TraceEngine, TraceSink, TracedSender,
     TransferReport, testing::segments_of,
 };
+use units::Instant;
 
 /// Sum of the durations of all transfers, which shares have to add up to.
 #[derive(Default)]
@@ -83,6 +85,75 @@ proptest! {
         // With two threads, the calling one runs shards, too.
         for threads in [2, 3] {
             prop_assert_eq!(&sharded(segments_of(&bytes), threads), &alone);
+        }
+    }
+}
+
+/// The sums of a capture whose clients are in a network of their own, read back from JSON.
+fn sums_of(segments: impl Iterator<Item = Observed>) -> FindingsSums {
+    let mut sink = FindingsSink::with_epochs();
+    sink.keep_sums();
+    let mut engine = TraceEngine::new(EngineConfig::default(), sink);
+    segments.for_each(|segment| engine.on_segment(&segment));
+    let sums = engine.finish_all().0.sums();
+    let json = serde_json::to_string(&sums).expect("JSON");
+    serde_json::from_str(&json).expect("the same sums")
+}
+
+/// Segments whose addresses are in networks that no other number has. Their times are a thousandth
+/// of random ones: connections that are idle for minutes end when other connections send.
+fn renumbered(bytes: &[u8], number: u8) -> Vec<Observed> {
+    let renamed = |mut segment: Observed| {
+        for end in [&mut segment.source, &mut segment.destination] {
+            end.ip = match end.ip {
+                IpAddr::V4(ip) => {
+                    let [_, b, c, d] = ip.octets();
+                    IpAddr::from([100 + number, b, c, d])
+                }
+                IpAddr::V6(ip) => {
+                    let mut octets = ip.octets();
+                    octets[2] = 100 + number;
+                    IpAddr::from(octets)
+                }
+            };
+        }
+        segment.at = Instant::from_nanos(segment.at.as_nanos() / 1_000);
+        segment
+    };
+    segments_of(bytes).map(renamed).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Two captures of other networks, each followed alone, have the findings of one run over both.
+    /// The order in which sums are added does not matter. A run over both may notice a request of
+    /// one after a later one of the other, so it may count other numbers of networks.
+    #[test]
+    fn sums_of_captures_are_those_of_all(
+        one in prop::collection::vec(any::<u8>(), 0..3_000),
+        other in prop::collection::vec(any::<u8>(), 0..3_000),
+    ) {
+        let parts = [renumbered(&one, 1), renumbered(&other, 2)];
+        let mut both = parts.concat();
+        both.sort_by_key(|segment| segment.at);
+        // Times in order: a clock that is set back concerns all connections of a run.
+        let sorted = |part: &Vec<Observed>| {
+            let mut part = part.clone();
+            part.sort_by_key(|segment| segment.at);
+            part
+        };
+        let mut engine = TraceEngine::new(EngineConfig::default(), FindingsSink::with_epochs());
+        both.iter().for_each(|segment| engine.on_segment(segment));
+        let without_networks = |mut found: TraceFindings| {
+            let within = std::mem::take(&mut found.requests.networks_within);
+            (found, within.count)
+        };
+        let whole = without_networks(engine.finish_all().0.finish());
+        for order in [[0, 1], [1, 0]] {
+            let mut sums = FindingsSums::default();
+            order.iter().for_each(|n: &usize| sums.add(sums_of(sorted(&parts[*n]).into_iter())));
+            prop_assert_eq!(&without_networks(sums.finish()), &whole);
         }
     }
 }

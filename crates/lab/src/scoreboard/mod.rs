@@ -11,8 +11,9 @@ use cmdline::names::{self, SchemeList};
 use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::request::{self, CommandReply, NamedTable};
 use cmdline::{Appendix, Failure, report_file, stdout};
+use experiment::results::Shard;
 use race::ProcessingDelay;
-use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set};
+use race::scoreboard::{Board, DEFAULT_SCHEMES, Half, ScoreboardPlan, Set, TransferOutcome};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -192,9 +193,8 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     written
 }
 
-/// Runs the cells.
-fn board(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
-    let plan = ScoreboardPlan {
+fn plan(args: &ScoreboardArgs) -> ScoreboardPlan {
+    ScoreboardPlan {
         schemes: args.schemes.0.clone(),
         set: args.set(),
         half: args.half.map(Half::from),
@@ -204,7 +204,12 @@ fn board(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
             true => ProcessingDelay::NONE,
             false => ScoreboardPlan::usual_processing(args.seeds),
         },
-    };
+    }
+}
+
+/// Runs the cells.
+fn board(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
+    let plan = plan(args);
     watch.begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| watch.step());
     watch.end();
@@ -236,18 +241,64 @@ impl ScoreboardRequest {
     pub fn run(&self, watch: &dyn CommandWatch) -> Result<CommandReply, Failure> {
         let Self(args) = self;
         args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
-        let board = board(args, watch);
-        Ok(CommandReply {
-            json: stdout::json(&board)?,
-            sentences: Vec::new(),
-            tables: vec![
-                NamedTable::new("scores", table::scores(&board)),
-                NamedTable::new("states", table::states(&board)),
-                NamedTable::new("causes", table::causes(&board)),
-            ],
-            failure: write_page(args, &board),
-        })
+        reply(args, &board(args, watch))
     }
+
+    /// Number of runs.
+    pub fn run_count(&self) -> u64 {
+        plan(&self.0).run_count()
+    }
+
+    /// Makes a part of the runs, like `2/8`. Returns their outcomes for
+    /// [`ScoreboardRequest::joined`].
+    ///
+    /// # Errors
+    /// Fails if the part cannot be read.
+    pub fn part(&self, shard: &str, watch: &dyn CommandWatch) -> Result<Vec<[u64; 10]>, Failure> {
+        let Self(args) = self;
+        let shard: Shard = shard.parse().map_err(Failure::input)?;
+        let plan = plan(args);
+        watch.begin(shard.runs(plan.run_count() as usize).count() as u64, "transfers");
+        let threads = args.jobs.map_or(0, usize::from);
+        let outcomes = plan.outcomes(threads, &|run| shard.contains(run), &|| watch.step());
+        watch.end();
+        Ok(outcomes.iter().map(TransferOutcome::to_numbers).collect())
+    }
+
+    /// Scores the runs of all parts, the first part first, and writes the page that the request
+    /// asks for.
+    ///
+    /// # Errors
+    /// Fails if runs are missing, or the page may not be written where the request says.
+    pub fn joined(&self, parts: &[Vec<[u64; 10]>]) -> Result<CommandReply, Failure> {
+        let Self(args) = self;
+        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
+        let plan = plan(args);
+        let runs = plan.run_count() as usize;
+        // Run n is number n / parts of part n % parts.
+        let outcome = |run: usize| {
+            let part = parts.get(run % parts.len().max(1))?;
+            part.get(run / parts.len()).map(|numbers| TransferOutcome::from_numbers(*numbers))
+        };
+        let outcomes: Option<Vec<TransferOutcome>> = (0..runs).map(outcome).collect();
+        let outcomes = outcomes.ok_or_else(|| {
+            Failure::input(format!("the parts have fewer runs than the board's {runs}"))
+        })?;
+        reply(args, &plan.board(&outcomes))
+    }
+}
+
+fn reply(args: &ScoreboardArgs, board: &Board) -> Result<CommandReply, Failure> {
+    Ok(CommandReply {
+        json: stdout::json(board)?,
+        sentences: Vec::new(),
+        tables: vec![
+            NamedTable::new("scores", table::scores(board)),
+            NamedTable::new("states", table::states(board)),
+            NamedTable::new("causes", table::causes(board)),
+        ],
+        failure: write_page(args, board),
+    })
 }
 
 fn write_page(args: &ScoreboardArgs, board: &Board) -> Result<(), Failure> {

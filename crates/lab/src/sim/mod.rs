@@ -208,7 +208,7 @@ impl Swept {
 }
 
 /// Fails if a run did; says which and why.
-fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
+pub(crate) fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
     const SHOWN: usize = 20;
     if failed.is_empty() {
         return Ok(());

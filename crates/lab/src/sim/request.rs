@@ -71,6 +71,14 @@ impl SimRequest {
         Ok(Self { plan, args: request::parse(Self::command(), arguments)? })
     }
 
+    /// Runs of the whole plan.
+    ///
+    /// # Errors
+    /// Fails if the plan cannot be run.
+    pub fn run_count(&self) -> Result<usize, Failure> {
+        Ok(plan_of(&self.plan)?.run_count())
+    }
+
     /// Makes the runs that the folder lacks, and writes its tables, as `headstart lab sim` does.
     /// Once `stop` is set, runs under way end without a result, and the finished ones are kept.
     ///

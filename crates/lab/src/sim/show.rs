@@ -44,7 +44,7 @@ pub(crate) fn json(plan: &Plan<'_>, summary: &Summary, manifest: &Manifest) -> R
 }
 
 /// The JSON that `json` prints.
-pub(super) fn json_of(
+pub(crate) fn json_of(
     plan: &Plan<'_>,
     summary: &Summary,
     manifest: &Manifest,
@@ -68,7 +68,7 @@ pub(crate) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
 }
 
 /// The table that `table` prints.
-pub(super) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
+pub(crate) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
     let varying = varying(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()

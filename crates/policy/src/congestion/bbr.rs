@@ -21,7 +21,7 @@ pub static BBR: ControllerDescriptor = ControllerDescriptor::new(
     "bbr",
     "by the start-up's model of bandwidth and round trip",
     "draft-cardwell-iccrg-bbr-congestion-control-00",
-    Make::Alone(|_| Box::<Bbr>::default()),
+    Make::Alone(&|_| Box::<Bbr>::default()),
 )
 .implying(Implied::PACING);
 

@@ -19,7 +19,7 @@ pub static CUBIC: ControllerDescriptor = ControllerDescriptor::new(
     "cubic",
     "a cubic function of the time since the last congestion",
     "RFC 9438; Linux 6.x tcp_cubic.c",
-    Make::Alone(|setup| Box::new(Cubic::with(setup.get(&CUBIC_BETA)))),
+    Make::Alone(&|setup| Box::new(Cubic::with(setup.get(&CUBIC_BETA)))),
 )
 .with(&[&CUBIC_BETA]);
 

@@ -12,7 +12,7 @@ pub static LINUX_RENO: ControllerDescriptor = ControllerDescriptor::new(
     "linux-reno",
     "reno as Linux counts it",
     "RFC 5681; Linux 6.x tcp_cong.c",
-    Make::Alone(|_| Box::<LinuxReno>::default()),
+    Make::Alone(&|_| Box::<LinuxReno>::default()),
 );
 
 /// The least threshold, segments.

@@ -20,7 +20,7 @@ pub static PROXY: ControllerDescriptor = ControllerDescriptor::new(
     "proxy",
     "the window of as many TCPs as there are clients behind the host",
     "Balakrishnan et al. 1998 §5.5",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         let (halve, whole_segments) = (setup.get(&HALVE), setup.get(&ROUND));
         Box::new(Proxy::new(halve, whole_segments, setup.get(&CLIENTS)))
     }),

@@ -10,7 +10,7 @@ pub static RENO: ControllerDescriptor = ControllerDescriptor::new(
     "reno",
     "a segment more every round trip, half on congestion",
     "RFC 5681",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         Box::new(Reno { halve: setup.get(&HALVE), whole_segments: setup.get(&ROUND) })
     }),
 )

@@ -17,7 +17,7 @@ pub static VEGAS: ControllerDescriptor = ControllerDescriptor::new(
     "vegas",
     "by how many segments are queued",
     "Brakmo & Peterson 1995",
-    Make::Alone(|setup| Box::new(Vegas::new(VegasOptions::of(setup)))),
+    Make::Alone(&|setup| Box::new(Vegas::new(VegasOptions::of(setup)))),
 )
 .with(&[&ALPHA, &BETA, &GAMMA, &QUEUED, &SECOND]);
 

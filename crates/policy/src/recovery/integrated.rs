@@ -20,7 +20,7 @@ pub static INTEGRATED: RecoveryDescriptor = RecoveryDescriptor::new(
     "integrated",
     "by later ACKs on the path, which all connections to a host hear",
     "Balakrishnan et al. 1998 §5.3",
-    Make::Alone(|setup| Box::new(Integrated::new(setup.judges_again))),
+    Make::Alone(&|setup| Box::new(Integrated::new(setup.judges_again))),
 )
 .implying(Implied { later_acks: true, ..Implied::SACK });
 

@@ -16,7 +16,7 @@ pub static NEWRENO: RecoveryDescriptor = RecoveryDescriptor::new(
     "newreno",
     "fast recovery that repairs one loss per round trip",
     "RFC 6582",
-    Make::Alone(|setup| Box::new(NewReno::new(NewRenoOptions::of(setup)))),
+    Make::Alone(&|setup| Box::new(NewReno::new(NewRenoOptions::of(setup)))),
 )
 .with(&[&LIMITED_TRANSMIT, &PARTIAL, &DEFLATE, &EXIT, &BURST, &DUP_SEND]);
 

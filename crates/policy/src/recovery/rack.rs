@@ -62,7 +62,7 @@ pub static RACK_TLP: RecoveryDescriptor = RecoveryDescriptor::new(
     "rack",
     "by the time that segments sent later were acknowledged, with tail loss probes",
     "RFC 8985, RFC 6937",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         let right_edge = setup.get(&LIMITED_TRANSMIT) == LimitedTransmit::RightEdge;
         let rack = RackTlp::new(delayed_ack(&setup.config.rto)).with_right_edge(right_edge);
         let (probes, probe_wait) = (setup.get(&TAIL_PROBES), setup.get(&PROBE_WAIT));

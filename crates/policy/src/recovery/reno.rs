@@ -18,7 +18,7 @@ pub static RENO: RecoveryDescriptor = RecoveryDescriptor::new(
     "reno",
     "fast recovery until the first new ACK",
     "RFC 5681 §3.2",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         let recovery = RenoRecovery::new(setup.get(&LIMITED_TRANSMIT));
         Box::new(RenoRecovery { once: setup.get(&RECOVER), ..recovery })
     }),

@@ -15,7 +15,7 @@ pub static SACK: RecoveryDescriptor = RecoveryDescriptor::new(
     "sack",
     "repair by selective acknowledgements",
     "RFC 6675",
-    Make::Alone(|setup| Box::new(Sack::new(setup.get(&LIMITED_TRANSMIT)))),
+    Make::Alone(&|setup| Box::new(Sack::new(setup.get(&LIMITED_TRANSMIT)))),
 )
 .with(&[&LIMITED_TRANSMIT])
 .implying(Implied::SACK);

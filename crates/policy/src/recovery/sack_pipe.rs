@@ -22,7 +22,7 @@ pub static SACK_PIPE: RecoveryDescriptor = RecoveryDescriptor::new(
     "pipe",
     "sack as it was first proposed, the pipe a counter",
     "Fall & Floyd 1996",
-    Make::Alone(|setup| Box::new(SackPipe::new(setup.get(&LIMITED_TRANSMIT)))),
+    Make::Alone(&|setup| Box::new(SackPipe::new(setup.get(&LIMITED_TRANSMIT)))),
 )
 .with(&[&LIMITED_TRANSMIT])
 .implying(Implied::SACK);

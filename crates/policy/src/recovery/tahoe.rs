@@ -15,7 +15,7 @@ pub static TAHOE: RecoveryDescriptor = RecoveryDescriptor::new(
     "tahoe",
     "fast retransmit, then slow start from one segment",
     "Jacobson 1988",
-    Make::Alone(|setup| Box::new(Tahoe::new(setup.get(&LIMITED_TRANSMIT)))),
+    Make::Alone(&|setup| Box::new(Tahoe::new(setup.get(&LIMITED_TRANSMIT)))),
 )
 .with(&[&LIMITED_TRANSMIT]);
 

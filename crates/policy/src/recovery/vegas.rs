@@ -21,7 +21,7 @@ pub static VEGAS: RecoveryDescriptor = RecoveryDescriptor::new(
     "vegas",
     "retransmits by a fine clock",
     "Brakmo & Peterson 1995 §3.1",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         Box::new(VegasRecovery::new(setup.get(&LIMITED_TRANSMIT), VegasRecoveryOptions::of(setup)))
     }),
 )

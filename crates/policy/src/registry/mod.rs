@@ -38,10 +38,13 @@ pub(crate) fn by_default<T>(make: impl FnOnce(&PolicySetup<'_>) -> T) -> T {
     make(&PolicySetup { settings: &settings, config: &config, judges_again: false })
 }
 
+/// Makes a policy that needs no other of its kind.
+pub type MakeAlone<P> = dyn Fn(&PolicySetup<'_>) -> Box<P> + Sync;
+
 /// How a policy is made. `P` is the trait of its kind.
-pub enum Make<P: ?Sized> {
+pub enum Make<P: ?Sized + 'static> {
     /// It needs no other.
-    Alone(fn(&PolicySetup<'_>) -> Box<P>),
+    Alone(&'static MakeAlone<P>),
     /// It leaves what it does not do itself to another of its kind.
     Around(fn(&PolicySetup<'_>, Box<P>) -> Box<P>),
 }
@@ -87,7 +90,7 @@ impl Implied {
 }
 
 /// A policy, for whoever lists it, reads its name or makes it.
-pub struct Descriptor<P: ?Sized> {
+pub struct Descriptor<P: ?Sized + 'static> {
     /// Name, as the parameter of its kind takes it.
     pub name: &'static str,
     /// Description in a sentence.
@@ -104,7 +107,7 @@ pub struct Descriptor<P: ?Sized> {
     pub make: Make<P>,
 }
 
-impl<P: ?Sized> Descriptor<P> {
+impl<P: ?Sized + 'static> Descriptor<P> {
     /// A policy without parameters that implies nothing.
     pub const fn new(
         name: &'static str,

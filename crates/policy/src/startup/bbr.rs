@@ -21,7 +21,7 @@ pub static BBR_START: StartUpDescriptor = StartUpDescriptor::new(
     "bbr",
     "doubles the rate every round trip until the bandwidth seen stops growing",
     "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2",
-    Make::Alone(|_| Box::<BbrStart>::default()),
+    Make::Alone(&|_| Box::<BbrStart>::default()),
 )
 .implying(Implied::PACING)
 .explained(&super::pages::BBR);
@@ -31,7 +31,7 @@ pub static BBR3_START: StartUpDescriptor = StartUpDescriptor::new(
     "bbr3",
     "bbr with the gains of BBRv3, which a lossy round trip ends, too",
     "draft-ietf-ccwg-bbr §5.3.1",
-    Make::Alone(|_| Box::new(BbrStart::third_version())),
+    Make::Alone(&|_| Box::new(BbrStart::third_version())),
 )
 .implying(Implied::PACING)
 .explained(&super::pages::BBR3);

@@ -16,7 +16,7 @@ pub static HOE: StartUpDescriptor = StartUpDescriptor::new(
     "hoe",
     "slow start up to the bandwidth-delay product that the first three ACKs show",
     "Hoe 1996 §4",
-    Make::Alone(|setup| Box::new(Hoe::new(setup.get(&PAIR)))),
+    Make::Alone(&|setup| Box::new(Hoe::new(setup.get(&PAIR)))),
 )
 .with(&[&PAIR])
 .explained(&super::pages::HOE);

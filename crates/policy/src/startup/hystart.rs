@@ -17,7 +17,7 @@ pub static HYSTART: StartUpDescriptor = StartUpDescriptor::new(
     "hystart",
     "slow start that ends where ACK trains or delays show a full path",
     "Ha & Rhee 2008; Linux 6.x tcp_cubic.c",
-    Make::Alone(|_| Box::<HyStart>::default()),
+    Make::Alone(&|_| Box::<HyStart>::default()),
 )
 .explained(&super::pages::HYSTART);
 

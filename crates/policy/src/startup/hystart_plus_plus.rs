@@ -18,7 +18,7 @@ pub static HYSTART_PLUS_PLUS: StartUpDescriptor = StartUpDescriptor::new(
     "hystartpp",
     "slow start that a rise of the delay slows down, and ends five rounds later: HyStart++",
     "RFC 9406",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         // §4.3: without pacing an ACK adds eight segments at most.
         let unpaced = (!setup.config.pacing).then_some(BURST);
         Box::new(HyStartPlusPlus::new(setup.get(&CSS_ROUNDS), unpaced))

@@ -19,6 +19,7 @@ macro_rules! start_ups {
 pub mod attended;
 mod capabilities;
 mod pages;
+mod registered;
 pub mod start;
 pub mod wrapping;
 
@@ -63,6 +64,7 @@ pub use hoe::Hoe;
 pub use jump_start::JumpStart;
 pub use paced_start::PacedStart;
 pub use rbp::Rbp;
+pub use registered::{find, register};
 pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
 pub use start::{Occasion, PendingData, Remembered, SeedTerms, Start};

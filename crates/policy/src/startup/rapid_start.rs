@@ -21,7 +21,7 @@ pub static RAPID_START: StartUpDescriptor = StartUpDescriptor::new(
     "rapid-start",
     "triples the window each round trip, paced, until the round trip grows; falls by what is lost",
     "draft-kazuho-ccwg-rapid-start-02",
-    Make::Alone(|_| Box::<RapidStart>::default()),
+    Make::Alone(&|_| Box::<RapidStart>::default()),
 )
 .explained(&super::pages::RAPID_START);
 

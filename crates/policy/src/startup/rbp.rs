@@ -32,7 +32,7 @@ pub static RBP_VEGAS: StartUpDescriptor = StartUpDescriptor::new(
     "rbp-vegas",
     "after idle the old window, paced until ACKs clock; else the slow start of vegas",
     "Visweswaraiah & Heidemann 1997",
-    Make::Alone(|setup| {
+    Make::Alone(&|setup| {
         let inner = Box::new(VegasStart::new(VegasOptions::of(setup)));
         Box::new(Wrapping::new(Rbp::new(RbpOptions::of(setup)), inner))
     }),

@@ -18,7 +18,7 @@ pub static SEARCH: StartUpDescriptor = StartUpDescriptor::new(
     "search",
     "slow start that ends where what arrives lags a quarter behind what was sent: SEARCH",
     "draft-chung-ccwg-search-09",
-    Make::Alone(|_| Box::<SearchStart>::default()),
+    Make::Alone(&|_| Box::<SearchStart>::default()),
 )
 .explained(&super::pages::SEARCH);
 

@@ -11,7 +11,7 @@ pub static SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
     "slowstart",
     "slow start: a segment more for every ACK",
     "RFC 5681 §3.1",
-    Make::Alone(|_| Box::new(SlowStart)),
+    Make::Alone(&|_| Box::new(SlowStart)),
 )
 .explained(&super::pages::SLOW_START);
 
@@ -20,7 +20,7 @@ pub static LINUX_SLOW_START: StartUpDescriptor = StartUpDescriptor::new(
     "slowstart-linux",
     "slow start: a segment more for every segment acknowledged, while the window limits sending",
     "Linux 6.x tcp_slow_start",
-    Make::Alone(|_| Box::new(LinuxSlowStart)),
+    Make::Alone(&|_| Box::new(LinuxSlowStart)),
 )
 .explained(&super::pages::LINUX_SLOW_START);
 

@@ -25,7 +25,7 @@ pub static SUSS: StartUpDescriptor = StartUpDescriptor::new(
     "suss",
     "slow start with HyStart whose flights quadruple where ACK trains say that the path stays free",
     "Arghavani et al. 2024: SUSS; project SUSSdeveloper/SUSS",
-    Make::Alone(|setup| Box::new(Suss::new(setup.get(&MOST)))),
+    Make::Alone(&|setup| Box::new(Suss::new(setup.get(&MOST)))),
 )
 .with(&[&MOST])
 .explained(&super::pages::SUSS);

@@ -14,7 +14,7 @@ pub static VEGAS_START: StartUpDescriptor = StartUpDescriptor::new(
     "vegas",
     "doubles the window every other round trip until more than gamma segments are queued",
     "Brakmo & Peterson 1995 §3.4",
-    Make::Alone(|setup| Box::new(VegasStart::new(VegasOptions::of(setup)))),
+    Make::Alone(&|setup| Box::new(VegasStart::new(VegasOptions::of(setup)))),
 )
 .with(&[&GAMMA, &QUEUED, &SECOND])
 .explained(&super::pages::VEGAS);

@@ -102,20 +102,51 @@ impl ScoreboardPlan {
     /// # Panics
     /// If [`BASELINE`] is not among the schemes, or the operating system gives no threads.
     pub fn run(&self, threads: usize, on_run: &(dyn Fn() + Sync)) -> Board {
-        Board::new(self, &in_threads(threads, || self.run_all(on_run)))
+        self.board(&self.outcomes(threads, &|_| true, on_run))
     }
 
-    fn run_all(&self, on_run: &(dyn Fn() + Sync)) -> BoardRuns {
+    /// Makes the runs whose numbers, from 0, are `wanted`. Returns their outcomes in the order of
+    /// runs. `threads` and `on_run` are as for [`ScoreboardPlan::run`].
+    ///
+    /// # Panics
+    /// If the operating system gives no threads.
+    pub fn outcomes(
+        &self,
+        threads: usize,
+        wanted: &(dyn Fn(usize) -> bool + Sync),
+        on_run: &(dyn Fn() + Sync),
+    ) -> Vec<TransferOutcome> {
+        in_threads(threads, || self.make(wanted, on_run))
+    }
+
+    /// Scores the outcomes of all runs, in the order of runs.
+    ///
+    /// # Panics
+    /// If [`BASELINE`] is not among the schemes, or the number of outcomes is not that of runs.
+    pub fn board(&self, outcomes: &[TransferOutcome]) -> Board {
+        assert_eq!(outcomes.len() as u64, self.run_count(), "an outcome for each run");
+        Board::new(self, &self.sorted(outcomes))
+    }
+
+    fn draws(&self) -> Vec<Draw> {
+        (0..self.seeds.max(1)).map(|n| self.draw(n)).collect()
+    }
+
+    fn make(
+        &self,
+        wanted: &(dyn Fn(usize) -> bool + Sync),
+        on_run: &(dyn Fn() + Sync),
+    ) -> Vec<TransferOutcome> {
         let cells = WeighedCell::all(self.set, self.half);
         let scenes: Vec<Scene> = cells.iter().map(|weighed| weighed.cell.scene()).collect();
-        let seeds = self.seeds.max(1);
-        let draws: Vec<Draw> = (0..seeds).map(|n| self.draw(n)).collect();
+        let draws = self.draws();
         let runs: Vec<(&Scene, Draw)> =
             scenes.iter().flat_map(|scene| draws.iter().map(move |draw| (scene, *draw))).collect();
         let parts = [Part::Alone, Part::Perfect].into_iter();
         let parts = parts.chain(self.schemes.iter().map(Part::Scheme));
-        let all: Vec<(Part<'_>, &(&Scene, Draw))> =
-            parts.flat_map(|part| runs.iter().map(move |run| (part, run))).collect();
+        let all = parts.flat_map(|part| runs.iter().map(move |run| (part, run))).enumerate();
+        let all = all.filter(|(number, _)| wanted(*number)).map(|(_, run)| run);
+        let all: Vec<(Part<'_>, &(&Scene, Draw))> = all.collect();
         let one = |(part, (scene, draw)): &(Part<'_>, &(&Scene, Draw))| {
             let outcome = match part {
                 Part::Scheme(scheme) => run::run(scene, scheme, *draw),
@@ -128,17 +159,23 @@ impl ScoreboardPlan {
             on_run();
             outcome
         };
-        let outcomes: Vec<TransferOutcome> = all.par_iter().map(one).collect();
+        all.par_iter().map(one).collect()
+    }
+
+    /// The outcomes by parts, cells and seeds.
+    fn sorted(&self, outcomes: &[TransferOutcome]) -> BoardRuns {
+        let cells = WeighedCell::all(self.set, self.half);
+        let seeds = self.draws().len();
         let by_cell = |runs: &[TransferOutcome]| -> Vec<Vec<TransferOutcome>> {
-            runs.chunks(draws.len()).map(<[TransferOutcome]>::to_vec).collect()
+            runs.chunks(seeds).map(<[TransferOutcome]>::to_vec).collect()
         };
-        let mut by_scheme = outcomes.chunks(runs.len());
+        let mut by_scheme = outcomes.chunks(cells.len() * seeds);
         let alone = by_cell(by_scheme.next().unwrap_or_default());
         let perfect = by_cell(by_scheme.next().unwrap_or_default());
         let times = |seeds: Vec<TransferOutcome>| seeds.iter().map(|one| one.background).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
         BoardRuns {
-            yardsticks: scenes.iter().map(Scene::yardstick).collect(),
+            yardsticks: cells.iter().map(|weighed| weighed.cell.scene().yardstick()).collect(),
             cells,
             alone: alone.into_iter().map(times).collect(),
             perfect,

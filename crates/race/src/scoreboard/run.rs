@@ -37,6 +37,54 @@ pub struct TransferOutcome {
     pub causes: CauseCounts,
 }
 
+impl TransferOutcome {
+    /// The outcome as numbers, for another process.
+    pub fn to_numbers(&self) -> [u64; 10] {
+        let nanos = |time: Option<Duration>| time.map_or(u64::MAX, Duration::as_nanos);
+        let CauseCounts {
+            lost_syns,
+            timeouts,
+            data_timeouts,
+            timeout_seconds,
+            probes,
+            retransmitted,
+        } = self.causes;
+        [
+            nanos(self.completion),
+            nanos(self.background),
+            self.background_packets,
+            self.background_drops,
+            lost_syns,
+            timeouts,
+            data_timeouts,
+            timeout_seconds.to_bits(),
+            probes,
+            retransmitted,
+        ]
+    }
+
+    /// The outcome with these numbers.
+    pub fn from_numbers(numbers: [u64; 10]) -> Self {
+        let time = |nanos: u64| (nanos != u64::MAX).then_some(Duration::from_nanos(nanos));
+        let [completion, background, background_packets, background_drops, causes @ ..] = numbers;
+        let [lost_syns, timeouts, data_timeouts, timeout_seconds, probes, retransmitted] = causes;
+        Self {
+            completion: time(completion),
+            background: time(background),
+            background_packets,
+            background_drops,
+            causes: CauseCounts {
+                lost_syns,
+                timeouts,
+                data_timeouts,
+                timeout_seconds: f64::from_bits(timeout_seconds),
+                probes,
+                retransmitted,
+            },
+        }
+    }
+}
+
 /// Random choices of a seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draw {

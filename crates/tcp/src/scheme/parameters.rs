@@ -16,7 +16,7 @@ use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
 use crate::registry::values::{between, choose, duration, on_off, per_mille, positive, whole};
 use crate::registry::{AnyParameter, Descriptor};
-use crate::startup::{STARTUPS, StartUpDescriptor};
+use crate::startup::{self, STARTUPS, StartUpDescriptor};
 use receiver::RECEIVER;
 pub(super) use sharing::AS_OTHERS;
 use sharing::SHARING;
@@ -124,7 +124,9 @@ fn parameters_of<P: ?Sized>(policies: &[&'static Descriptor<P>]) -> Vec<&'static
 fn choices_of_policies() -> [SchemeParameter; 3] {
     [
         SchemeParameter::of_policies("startup", about_startups(), STARTUPS, |recipe, name| {
-            chosen(name, STARTUPS).map(|startup| recipe.set_startup(startup))
+            let startup = startup::find(name).ok_or("is not one of its values")?;
+            recipe.set_startup(startup);
+            Ok(())
         }),
         SchemeParameter::of_policies(
             "cc",

@@ -34,7 +34,7 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
     "session-member",
     "has a share of one window for all connections to a host, which begins with what is remembered",
     "docs/adr/0013-agent.md, 0020-one-policy.md; docs/agent/design.md",
-    Make::Alone(|setup| Box::new(MemberStart::new(WarmOptions::of(setup)))),
+    Make::Alone(&|setup| Box::new(MemberStart::new(WarmOptions::of(setup)))),
 )
 .with(&[
     &super::options::CAP,
