@@ -250,8 +250,11 @@ def test_ctrl_c_ends_an_endless_start_up(loop):
         "except KeyboardInterrupt:\n"
         "    print('stopped')\n"
     )
-    assert process.stdout.readline() == "going\n"
-    time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=60)
+    try:
+        assert process.stdout.readline() == "going\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, rest) == (0, "stopped\n")
