@@ -65,7 +65,7 @@ pub(crate) fn ask_appendix() -> Appendix {
 pub(crate) fn forget_appendix() -> Appendix {
     Appendix {
         examples: &[(
-            "headstart gateway forget --config DIR/agent.toml --certificate DIR/operator.pem --key DIR/operator.key 192.0.2.0/24",
+            "headstart gateway forget --config DIR/agent.toml --certificate DIR/authority/operator.pem --key DIR/authority/operator.key 192.0.2.0/24",
             "Has all gateways and agents of the site forget this network.",
         )],
         exit: &[("0", "forgotten"), ("1", "no gateway has done so"), ("2", "the input is wrong")],

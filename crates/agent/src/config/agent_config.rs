@@ -239,7 +239,8 @@ mod tests {
     fn the_configuration_of_a_first_gateway_touches_few_connections_and_never_ssh() {
         let folder = std::env::temp_dir().join(format!("headstart-first-{}", std::process::id()));
         let (hosts, agent, observe) = (vec![], "agent".to_owned(), vec![]);
-        let first = gateway::config::init::FirstGateway { hosts, agent, observe, force: true };
+        let first =
+            gateway::config::init::FirstGateway { hosts, agent, observe, user: None, force: true };
         let written = first.write(&folder, gateway::os::clock::system_time()).unwrap();
         let load = load(&AgentOptions::read(&written.agent).unwrap()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
