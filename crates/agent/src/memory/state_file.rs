@@ -3,6 +3,7 @@
 //! refuses all others, so the file is opened anew.
 
 use super::format;
+use super::paths::is_meant;
 use super::store::{AgentFact, STATE, Store};
 use crate::canary::state::CanaryState;
 use crate::contract::PrefixKey;
@@ -183,18 +184,12 @@ impl StateFile {
         self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
     }
 
-    /// Drops what lies within a prefix, or everything.
+    /// Drops what may be of an address in a prefix, or everything.
     ///
     /// # Errors
     /// If it is on disk still, with the name of the file.
     pub(crate) fn forget(&self, prefix: Option<IpNet>) -> Result<(), String> {
-        let is_meant = |key: &[u8]| match prefix {
-            None => true,
-            Some(prefix) => {
-                PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
-            }
-        };
-        self.with(|store| store.keep_only(|key| !is_meant(key)))
+        self.with(|store| store.keep_only(|key| !is_meant(key, prefix)))
     }
 
     /// What the canary had found. Versions before it kept only why all windows were left alone.

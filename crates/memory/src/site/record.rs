@@ -1,5 +1,6 @@
 //! What of a site's memory outlives a restart and goes to other gateways.
 
+use super::forgotten::ForgottenSamples;
 use super::kept::{KeptSample, Tick};
 use super::origins::Origins;
 use super::store::{Entry, EntryKey};
@@ -86,8 +87,13 @@ impl SiteRecord {
         Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
     }
 
-    /// What is kept of it: the newest samples that there is a place for, without those that were taken until it was forgotten.
-    pub(super) fn entry<const N: usize>(&self, key: EntryKey, forgotten: Option<Tick>) -> Entry<N> {
+    /// Returns what is kept of it: the newest samples that there is a place for, without forgotten
+    /// ones; `None` if all are forgotten.
+    pub(super) fn entry<const N: usize>(
+        &self,
+        key: EntryKey,
+        forgotten: Option<&ForgottenSamples>,
+    ) -> Option<Entry<N>> {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
         let mut kept = [KeptSample::default(); MOST];
@@ -95,10 +101,8 @@ impl SiteRecord {
             *place = sample;
         }
         entry.fill(&kept);
-        if let Some(until) = forgotten {
-            entry.forget(until);
-        }
-        entry
+        let has_forgotten = forgotten.is_some_and(|samples| entry.forget(samples));
+        (!has_forgotten || !entry.is_empty()).then_some(entry)
     }
 
     fn kept(&self) -> impl Iterator<Item = KeptSample> {
