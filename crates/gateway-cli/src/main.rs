@@ -76,7 +76,7 @@ enum GatewayCommand {
     #[command(after_help = replay::replay_appendix().help())]
     Replay(replay::ReplayArgs),
     /// Write an access log like that of a busy site, simulated
-    #[command(after_help = replay::load_appendix().help())]
+    #[command(visible_alias = "simulate-log", after_help = replay::load_appendix().help())]
     Load(replay::LoadArgs),
     /// Answer a shell's question about what may be typed
     #[command(hide = true)]

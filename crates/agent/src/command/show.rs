@@ -129,6 +129,17 @@ pub(crate) fn status(status: &AgentStatus) -> String {
     if let Some(gateways) = &status.gateway {
         text = format!("{}\n{text}", gateway(gateways));
     }
+    if !status.detachments.missing.is_empty() {
+        let missing = status.detachments.missing.join(", ");
+        text = format!(
+            "PROGRAMS ARE DETACHED by another process ({missing}): new connections are stock there\n\n{text}"
+        );
+    } else if status.detachments.count > 0 {
+        let count = status.detachments.count;
+        text = format!(
+            "{count} times another process has detached a program, which the agent has attached again\n{text}"
+        );
+    }
     if let Some(why) = &status.off {
         text =
             format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");

@@ -3,7 +3,7 @@
 
 use super::options::AgentOptions;
 use super::overrides;
-use super::value::{ColdStart, HandshakeTimer, Namespaces, PortNumber, SizedStart};
+use super::value::{ColdStart, DetachResponse, HandshakeTimer, Namespaces, PortNumber, SizedStart};
 use crate::canary::state::HarmLimit;
 use crate::contract::{ConnectionSettings, PortKey, StoppedParts};
 use crate::interface::metrics::MetricsAddress;
@@ -43,6 +43,8 @@ pub struct AgentConfig {
     pub save_every: u32,
     /// The gateways of the site; `None`: it has none.
     pub site: Option<ClientConfig>,
+    /// The response if another process detaches the programs.
+    pub on_detach: DetachResponse,
     /// Where metrics are served; `None`: nowhere.
     pub metrics: Option<MetricsAddress>,
     /// How much it says.
@@ -75,6 +77,7 @@ impl AgentConfig {
             state: state(options, std::env::var_os("STATE_DIRECTORY")),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
             site: site(options)?,
+            on_detach: options.on_detach.unwrap_or_default(),
             metrics: options.metrics.clone(),
             log: options.log.unwrap_or_default(),
             socket: socket(options),

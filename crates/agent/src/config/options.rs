@@ -4,8 +4,8 @@
 
 use super::overrides::{MAX_CAP, PrefixCap};
 use super::value::{
-    ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage,
-    PortNumber, Profile, SizedStart, Within,
+    ColdStart, DetachResponse, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces,
+    Percentage, PortNumber, Profile, SizedStart, Within,
 };
 use crate::interface::metrics::MetricsAddress;
 use crate::kernel::congestion::ControlChoice;
@@ -171,7 +171,11 @@ pub struct AgentOptions {
     #[arg(long)]
     pub tcp_option: bool,
 
-    /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
+    /// Response if another process, like a cgroup manager, detaches the programs [default: attach]
+    #[arg(long, value_enum, value_name = "RESPONSE")]
+    pub on_detach: Option<DetachResponse>,
+
+    /// Serve /metrics and /healthz at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
 
@@ -223,6 +227,7 @@ impl AgentOptions {
             gateway_certificate,
             gateway_key,
             tcp_option,
+            on_detach,
             metrics,
             log,
             socket,
@@ -261,6 +266,7 @@ impl AgentOptions {
             gateway_certificate: gateway_certificate.or(file.gateway_certificate),
             gateway_key: gateway_key.or(file.gateway_key),
             tcp_option: tcp_option || file.tcp_option,
+            on_detach: on_detach.or(file.on_detach),
             metrics: metrics.or(file.metrics),
             log: log.or(file.log),
             socket: socket.or(file.socket),
