@@ -218,7 +218,7 @@ fn class_row(class: &Compared) -> [String; 6] {
         format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
     };
     [
-        class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
+        class.up_to_bytes.map_or_else(|| "larger".to_owned(), |bytes| bytes.to_string()),
         format!("{} / {}", warm.closed, control_group.closed),
         or_dash(class.time_ratio.map(ratio)),
         both(|side| side.retransmitting),

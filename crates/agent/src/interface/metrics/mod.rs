@@ -294,7 +294,7 @@ fn sums(registry: &mut Registry, status: &AgentStatus) {
 }
 
 fn classes(registry: &mut Registry, status: &AgentStatus) {
-    let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
+    let names = SIZES.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
     let names: Vec<_> = names.collect();
     let of: [MetricOf<Group, u64>; 3] = [
         metric("class_connections", "Connections closed, by bytes acknowledged", |group| {

@@ -138,12 +138,12 @@ fn a_group_is_a_histogram_whose_buckets_add_up() {
     let log_times = LogTimes { count: 3, ..LogTimes::default() };
     let group = Group { time_sum_s: 30.5, log_times, ..Group::default() };
     let group = Group { times: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], ..group };
-    let labels = Sized { start: "warm", up_to_bytes: "any".to_owned() };
+    let labels = Sized { start: "warm", up_to_bytes: "+Inf".to_owned() };
     let mut registry = Registry::default();
     registry.register("t", "T", CompletionTimes(vec![(labels, group)]));
     let mut text = String::new();
     text::encode(&mut text, &registry).unwrap();
-    let of = "start=\"warm\",up_to_bytes=\"any\"";
+    let of = "start=\"warm\",up_to_bytes=\"+Inf\"";
     for line in [
         format!("t_sum{{{of}}} 30.5"),
         format!("t_count{{{of}}} 3"),
