@@ -3,14 +3,14 @@
 
 use super::options::AgentOptions;
 use super::overrides;
-use super::value::{ColdStart, DetachResponse, HandshakeTimer, Namespaces, PortNumber, SizedStart};
+use super::value::{ColdStart, HandshakeTimer, Namespaces, PortNumber, SizedStart};
 use crate::canary::state::HarmLimit;
 use crate::contract::{ConnectionSettings, PortKey, StoppedParts};
 use crate::interface::metrics::MetricsAddress;
 use crate::interface::question::SOCKET;
 use crate::os::addresses::own_addresses;
 use crate::os::log::LogLevel;
-use crate::programs::load_options::{LoadOptions, Wanted, cgroup_root};
+use crate::programs::load_options::{DetachResponse, LoadOptions, Wanted, cgroup_root};
 use ::canary::sequence::FEWEST;
 use gateway_client::ClientConfig;
 use gateway_proto::v1::Collector;

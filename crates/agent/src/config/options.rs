@@ -4,13 +4,13 @@
 
 use super::overrides::{MAX_CAP, PrefixCap};
 use super::value::{
-    ColdStart, DetachResponse, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces,
-    Percentage, PortNumber, Profile, SizedStart, Within,
+    ColdStart, Factor, Fraction, GatewayAddress, HandshakeTimer, Namespaces, Percentage,
+    PortNumber, Profile, SizedStart, Within,
 };
 use crate::interface::metrics::MetricsAddress;
 use crate::kernel::congestion::ControlChoice;
 use crate::os::log::LogLevel;
-use crate::programs::load_options::Wanted;
+use crate::programs::load_options::{DetachResponse, Wanted};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use support::errors::{Fault, FileError};

@@ -65,17 +65,6 @@ impl Profile {
     }
 }
 
-/// The agent's response if another process detaches its programs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum DetachResponse {
-    /// Attaches them again, at most six times in ten minutes, and reports it
-    #[default]
-    Attach,
-    /// Reports it in status, metrics and log, and leaves them detached
-    Report,
-}
-
 /// How connections begin of whose path nothing is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

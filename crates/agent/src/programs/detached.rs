@@ -2,8 +2,8 @@
 //! (`bpf_link_ops.detach`). The kernel does not notify the owner of a link, so the agent looks.
 
 use super::links::Attached;
+use super::load_options::DetachResponse;
 use super::loader::Loaded;
-use crate::config::value::DetachResponse;
 use crate::os::clock::{monotonic_ns, since};
 use crate::os::log::{Level, say};
 use serde::{Deserialize, Serialize};
