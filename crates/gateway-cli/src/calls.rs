@@ -4,11 +4,12 @@
 use crate::client_config;
 use clap::Args;
 use cmdline::{Appendix, Failure, stdout};
-use gateway_client::{ask_once, forget_once, leaving, network_of};
+use gateway_client::{GatewayForget, ask_once, forget_everywhere, leaving, network_of};
 use gateway_proto::v1::{Collector, Estimate, Network, NoEstimate, answer};
 use ipnet::IpNet;
 use report::{Estimate as Measured, Quantity, written};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use units::counted;
@@ -32,7 +33,7 @@ pub(crate) struct AskArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
-    /// Gateways as an agent's configuration names them: the agent.toml of `headstart gateway init`
+    /// Gateways as an agent's configuration names them; each of them is asked
     #[arg(long, value_name = "agent.toml")]
     config: PathBuf,
     /// An operator's certificate, PEM; agents' may not do this
@@ -65,10 +66,14 @@ pub(crate) fn ask_appendix() -> Appendix {
 pub(crate) fn forget_appendix() -> Appendix {
     Appendix {
         examples: &[(
-            "headstart gateway forget --config DIR/agent.toml --certificate DIR/operator.pem --key DIR/operator.key 192.0.2.0/24",
+            "headstart gateway forget --config DIR/agent.toml --certificate DIR/authority/operator.pem --key DIR/authority/operator.key 192.0.2.0/24",
             "Has all gateways and agents of the site forget this network.",
         )],
-        exit: &[("0", "forgotten"), ("1", "no gateway has done so"), ("2", "the input is wrong")],
+        exit: &[
+            ("0", "forgotten by all gateways, their store and all agents"),
+            ("1", "not by all; the message names those that are missing"),
+            ("2", "the input is wrong"),
+        ],
         more: &["docs/gateway/operate.md"],
         ..Appendix::default()
     }
@@ -98,9 +103,54 @@ pub(crate) fn ask(args: &AskArgs) -> Result<(), Failure> {
 pub(crate) fn forget(args: &ForgetArgs) -> Result<(), Failure> {
     let mut config = client_config(&args.config, Collector::Agent)?;
     (config.certificate, config.key) = (args.certificate.clone(), args.key.clone());
-    let count = forget_once(&config, args.network).map_err(Failure::failed)?;
-    let networks = counted(count, "network");
-    stdout::print(&format!("{networks} forgotten; other gateways and all agents are notified\n"))
+    let orders = forget_everywhere(&config, args.network).map_err(Failure::failed)?;
+    let (done, gaps) = told_of(args.network, &orders);
+    stdout::print(&done)?;
+    match gaps.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::failed(gaps.join("\n"))),
+    }
+}
+
+/// Returns what is forgotten, as lines, and which parts of the site still know it.
+fn told_of(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
+    let (mut done, mut gaps) = (String::new(), Vec::new());
+    let (mut notified, mut missed) = (BTreeSet::new(), BTreeSet::new());
+    for GatewayForget { gateway, reply } in orders {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(why) => {
+                gaps.push(format!(
+                    "{gateway} has not forgotten {network}: {why}. If it shares a store with another gateway, it forgets at its start; \
+                     otherwise repeat this command"
+                ));
+                continue;
+            }
+        };
+        let (count, agents) = (reply.forgotten, reply.notified.len());
+        done += &format!(
+            "{gateway}: {} forgotten, {} notified\n",
+            counted(count, "network"),
+            counted(agents as u64, "agent")
+        );
+        if reply.store_missed {
+            gaps.push(format!(
+                "the shared store does not answer {gateway}: other gateways know {network} until it does. {gateway} tries again each \
+                 second while it runs"
+            ));
+        }
+        notified.extend(&reply.notified);
+        missed.extend(&reply.missed);
+    }
+    let missed: Vec<_> = missed.difference(&notified).map(|name| name.as_str()).collect();
+    if !missed.is_empty() {
+        gaps.push(format!(
+            "agents that are not connected: {}. They forget when they connect again within 17 hours; sooner by \
+             `headstart agent forget {network}` on their servers",
+            missed.join(", ")
+        ));
+    }
+    (done, gaps)
 }
 
 fn name_of(estimate: &Estimate) -> String {
@@ -188,6 +238,35 @@ mod tests {
             "of no network: the site's own distribution (prior): window 9000 bytes, rate not known";
         assert!(said.starts_with(expected), "{said}");
         assert_eq!(shown(&estimate)["estimate"]["network"], Value::Null);
+    }
+
+    /// `web-1` has moved to the second gateway, which notifies it. `web-3` is at none.
+    #[test]
+    fn hosts_and_gateways_that_still_know_a_network_are_named() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+        let order = |gateway: &str, reply| GatewayForget { gateway: gateway.to_owned(), reply };
+        let reply = |forgotten, notified: &[&str], missed: &[&str]| v1::ForgetReply {
+            forgotten,
+            notified: names(notified),
+            missed: names(missed),
+            store_missed: false,
+        };
+        let network = "192.0.2.0/24".parse().unwrap();
+        let first = reply(1, &["web-2"], &["web-1", "web-3"]);
+        let moved = reply(0, &["web-1"], &[]);
+        let (done, gaps) = told_of(network, &[order("a:1", Ok(first)), order("b:1", Ok(moved))]);
+        assert_eq!(
+            done,
+            "a:1: 1 network forgotten, 1 agent notified\nb:1: 0 networks forgotten, 1 agent notified\n"
+        );
+        assert!(gaps.len() == 1 && gaps[0].contains("not connected: web-3. "), "{gaps:?}");
+        let alone = v1::ForgetReply { store_missed: true, ..reply(1, &[], &[]) };
+        let (_, gaps) =
+            told_of(network, &[order("a:1", Ok(alone)), order("b:1", Err("no route".into()))]);
+        assert!(gaps.len() == 2 && gaps[0].contains("store does not answer a:1"), "{gaps:?}");
+        assert!(gaps[1].starts_with("b:1 has not forgotten 192.0.2.0/24: no route"), "{gaps:?}");
+        let (_, none) = told_of(network, &[order("a:1", Ok(reply(1, &["web-1"], &[])))]);
+        assert!(none.is_empty(), "{none:?}");
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Certificates for more agents and for gateways, new ones for those that end, and those that are
 //! refused.
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use cmdline::{Appendix, Failure, input, remark, stdout};
 use gateway::config::DaemonConfig;
-use gateway::config::init::{DAYS, TENANT, replace_private, write_private};
+use gateway::config::init::{AUTHORITY, DAYS, TENANT, replace_private, write_private};
 use gateway::os::clock::system_time;
 use gateway::pki::{
-    Authority, HolderRole, Issued, add_revocation, fingerprint_of_file, hosts_of_file, is_name,
+    Authority, CertificateSerial, Fingerprint, HolderRole, Issued, RevocationEntry, add_revocation,
+    fingerprint_of_file, hosts_of_file, is_name,
 };
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct CertificateArgs {
-    /// Folder with ca.pem and ca.key; NAME.pem and NAME.key are written there
+    /// Folder that has ca.pem and ca.key, or has them in its folder authority; NAME.pem and
+    /// NAME.key are written there, an operator's beside ca.key
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Name of the agent, unique within its tenant: the host's; with --gateway, of the files alone
@@ -44,13 +46,20 @@ pub(crate) struct CertificateArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("revoked").required(true).args(["certificate", "fingerprint", "serial"])))]
 pub(crate) struct RevokeArgs {
     /// Configuration of the gateway that is to refuse it
     #[arg(long, value_name = "FILE.toml")]
     config: PathBuf,
-    /// The certificate, PEM
+    /// The certificate, PEM; that of an authority refuses all certificates that it has signed
     #[arg(value_name = "CERTIFICATE.pem")]
-    certificate: PathBuf,
+    certificate: Option<PathBuf>,
+    /// SHA-256 of the certificate, of a holder or of an authority, if there is no file of it
+    #[arg(long, value_name = "HEX")]
+    fingerprint: Option<Fingerprint>,
+    /// Serial number; all certificates that have it are refused, of any authority
+    #[arg(long, value_name = "HEX")]
+    serial: Option<CertificateSerial>,
 }
 
 pub(crate) fn certificate_appendix() -> Appendix {
@@ -78,10 +87,20 @@ pub(crate) fn certificate_appendix() -> Appendix {
 
 pub(crate) fn revoke_appendix() -> Appendix {
     Appendix {
-        examples: &[(
-            "headstart gateway revoke --config DIR/gateway.toml DIR/web-2.pem",
-            "Refuses web-2 within a second, and ends its connections.",
-        )],
+        examples: &[
+            (
+                "headstart gateway revoke --config DIR/gateway.toml DIR/web-2.pem",
+                "Refuses web-2 within a second, and ends its connections.",
+            ),
+            (
+                "headstart gateway revoke --config DIR/gateway.toml OLD/ca.pem",
+                "Refuses all certificates of a stolen authority, and ends their connections.",
+            ),
+            (
+                "headstart gateway revoke --config DIR/gateway.toml --serial 3F:A2",
+                "Refuses a certificate of which only the serial number is known.",
+            ),
+        ],
         exit: cmdline::EXIT,
         more: &["docs/gateway/operate.md"],
         ..Appendix::default()
@@ -89,16 +108,23 @@ pub(crate) fn revoke_appendix() -> Appendix {
 }
 
 pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
+    let folder = authority_folder(&args.folder);
     let text = |name: &str| {
-        let bytes = input::read(&args.folder.join(name))?;
+        let bytes = input::read(&folder.join(name))?;
         String::from_utf8(bytes).map_err(|_| Failure::input(format!("{name}: is no PEM file")))
     };
     let authority = Authority::of_pem(&text("ca.pem")?, &text("ca.key")?);
     let authority =
-        authority.map_err(|why| Failure::input(format!("{}: {why}", args.folder.display())))?;
+        authority.map_err(|why| Failure::input(format!("{}: {why}", folder.display())))?;
     let issued =
         if args.gateway { of_gateway(args, &authority) } else { of_holder(args, &authority) };
     write(args, &issued?)
+}
+
+/// Returns the folder of the authority's key.
+fn authority_folder(folder: &Path) -> PathBuf {
+    let within = folder.join(AUTHORITY);
+    if within.join("ca.key").exists() { within } else { folder.to_owned() }
 }
 
 fn of_holder(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
@@ -150,7 +176,9 @@ fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
         let why = "ca.pem and ca.key are the authority's; choose another name";
         return Err(Failure::input(why));
     }
-    let file = |ending: &str| args.folder.join(format!("{}.{ending}", args.name));
+    // The key of an operator has other networks forgotten, so no gateway's user may read it.
+    let folder = if args.operator { authority_folder(&args.folder) } else { args.folder.clone() };
+    let file = |ending: &str| folder.join(format!("{}.{ending}", args.name));
     let files = [(file("pem"), &issued.certificate), (file("key"), &issued.key)];
     if let Some((there, _)) = files.iter().find(|(file, _)| !args.replace && file.exists()) {
         let shown = there.display();
@@ -169,11 +197,24 @@ fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
 
 pub(crate) fn revoke(args: &RevokeArgs) -> Result<(), Failure> {
     let config = DaemonConfig::read(&args.config).map_err(Failure::input)?;
-    let fingerprint = fingerprint_of_file(&args.certificate).map_err(Failure::input)?;
     let list = &config.revoked;
-    let remark = args.certificate.display().to_string();
-    add_revocation(list, fingerprint, &remark).map_err(|error| unwritten(list, &error))?;
-    stdout::print(&format!("{fingerprint} is in {}\n", list.display()))
+    let (entry, remark) = entry(args)?;
+    add_revocation(list, &entry, &remark).map_err(|error| unwritten(list, &error))?;
+    stdout::print(&format!("{entry} is in {}\n", list.display()))
+}
+
+/// Returns what is to be revoked, and a remark for the list.
+fn entry(args: &RevokeArgs) -> Result<(RevocationEntry, String), Failure> {
+    let by_number = "headstart gateway revoke".to_owned();
+    Ok(match (&args.certificate, &args.serial, args.fingerprint) {
+        (Some(file), _, _) => {
+            let fingerprint = fingerprint_of_file(file).map_err(Failure::input)?;
+            (RevocationEntry::Certificate(fingerprint), file.display().to_string())
+        }
+        (None, Some(serial), _) => (RevocationEntry::Serial(serial.clone()), by_number),
+        (None, None, Some(one)) => (RevocationEntry::Certificate(one), by_number),
+        (None, None, None) => return Err(Failure::input("name a certificate")),
+    })
 }
 
 fn unwritten(file: &Path, error: &std::io::Error) -> Failure {

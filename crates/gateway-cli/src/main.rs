@@ -76,7 +76,7 @@ enum GatewayCommand {
     #[command(after_help = replay::replay_appendix().help())]
     Replay(replay::ReplayArgs),
     /// Write an access log like that of a busy site, simulated
-    #[command(after_help = replay::load_appendix().help())]
+    #[command(visible_alias = "simulate-log", after_help = replay::load_appendix().help())]
     Load(replay::LoadArgs),
     /// Answer a shell's question about what may be typed
     #[command(hide = true)]
@@ -102,6 +102,10 @@ struct InitArgs {
     /// of this interface; give it again for more, or say any
     #[arg(long, value_name = "INTERFACE")]
     observe: Vec<String>,
+    /// User as whom the gateway will run: may read the gateway's own files, and not the folder
+    /// authority
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
     /// Write over what is there; agents with certificates of the old authority are refused then
     #[arg(long)]
     force: bool,
@@ -141,12 +145,16 @@ pub(crate) fn init_appendix() -> Appendix {
                 "For agents on other machines; then let it listen there (listen in gateway.toml).",
             ),
             (
+                "headstart gateway init DIR --host gateway.example --user headstart-gateway",
+                "For a gateway that runs as a user of its own, as the service does.",
+            ),
+            (
                 "headstart gateway init DIR --observe eth0",
                 "Also for an observer of eth0; DIR/observe has its files, and may move away.",
             ),
         ],
-        notes: "ca.key signs certificates: its holder can report anything. Move it to safe storage after you have made \
-            certificates for all agents."
+        notes: "DIR/authority has the keys that the gateway does not need. The holder of ca.key can make any certificate. \
+            Move the folder to a safe machine after you have made certificates for all agents."
             .into(),
         exit: cmdline::EXIT,
         more: &["docs/gateway/README.md"],
@@ -193,6 +201,9 @@ fn check(file: &Path) -> Result<(), Failure> {
     if let Some(warning) = gateway::daemon::check(&config).map_err(Failure::input)? {
         remark(&format!("headstart: {warning}"));
     }
+    if let Some(warning) = gateway::daemon::warning_of_keys(file, &config) {
+        remark(&format!("headstart: {warning}"));
+    }
     stdout::print(&format!("{}: good\n", file.display()))
 }
 
@@ -216,6 +227,7 @@ fn init(args: &InitArgs) -> Result<(), Failure> {
         hosts,
         agent: args.agent.clone(),
         observe: args.observe.clone(),
+        user: args.user.clone(),
         force: args.force,
     };
     let written = first.write(&args.folder, system_time()).map_err(Failure::input)?;

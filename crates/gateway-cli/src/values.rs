@@ -30,15 +30,18 @@ mod tests {
         "begin",
         "date",
         "days",
+        "fingerprint",
         "host",
         "http",
         "name",
         "network",
         "seed",
+        "serial",
         "size",
         "span",
         "tenant",
         "times",
+        "user",
     ];
 
     #[test]

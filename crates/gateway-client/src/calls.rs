@@ -4,7 +4,7 @@
 use crate::config::ClientConfig;
 use crate::transport::{GatewayFault, check_files, connect};
 use gateway_proto::v1::gateway_client::GatewayClient;
-use gateway_proto::v1::{Answer, ForgetRequest, Network, Query};
+use gateway_proto::v1::{Answer, ForgetReply, ForgetRequest, Network, Query};
 use ipnet::{IpNet, Ipv4Net};
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -19,6 +19,8 @@ const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0)
 const ATTEMPTS: usize = 8;
 /// Longest time of a call, all attempts together.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest reply of a gateway, bytes: 65,536 names of 63 bytes, twice.
+const REPLY: usize = 16 << 20;
 
 /// Returns a gateway's answer for `network` and a transfer of `size` bytes; 0: of any size.
 ///
@@ -30,14 +32,45 @@ pub fn ask_once(config: &ClientConfig, network: IpNet, size: u64) -> Result<Answ
     call(config, async |client| Ok(client.ask(query).await?.into_inner()))
 }
 
-/// Makes a gateway, and all others and all agents through it, forget `network` and all networks
-/// within. Returns the number of networks that this gateway knew.
+/// A gateway of the configuration, and its reply to an order to forget, or why it did not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayForget {
+    /// Its address.
+    pub gateway: String,
+    /// The reply.
+    pub reply: Result<ForgetReply, String>,
+}
+
+/// Makes each gateway of the configuration forget `network` and all networks within, and through
+/// them their store and all connected agents.
 ///
 /// # Errors
-/// The same errors as [`ask_once`], and if the certificate is not an operator's.
-pub fn forget_once(config: &ClientConfig, network: IpNet) -> Result<u64, String> {
+/// If files or certificates are wrong, here or at one of the gateways, or if the certificate is not
+/// an operator's: the reason.
+pub fn forget_everywhere(
+    config: &ClientConfig,
+    network: IpNet,
+) -> Result<Vec<GatewayForget>, String> {
+    check_files(config)?;
     let request = ForgetRequest { network: Some(Network::of(network)) };
-    call(config, async |client| Ok(client.forget(request).await?.into_inner().forgotten))
+    let forget = async |client: &mut GatewayClient<Channel>| {
+        // All names of a large site are more than the usual limit of a message.
+        let mut client = client.clone().max_decoding_message_size(REPLY);
+        Ok(client.forget(request).await?.into_inner())
+    };
+    let orders = config.gateways.iter().map(|gateway| {
+        let asked = run(async {
+            let channel = connect(config, gateway).await?;
+            ask_at(config, gateway, channel, forget).await
+        });
+        let reply = match asked? {
+            Ok(reply) => Ok(reply),
+            Err(GatewayFault::Silent(why)) => Err(why),
+            Err(GatewayFault::Certificates(why)) => return Err(why),
+        };
+        Ok(GatewayForget { gateway: gateway.clone(), reply })
+    });
+    orders.collect()
 }
 
 /// The result of a question to a gateway.

@@ -22,7 +22,7 @@ mod session;
 mod streams;
 mod transport;
 
-pub use calls::{GatewayState, ask_once, check_gateways, forget_once};
+pub use calls::{GatewayForget, GatewayState, ask_once, check_gateways, forget_everywhere};
 pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;

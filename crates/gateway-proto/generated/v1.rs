@@ -202,7 +202,8 @@ pub mod update {
         /// A network's estimate has changed.
         #[prost(message, tag = "1")]
         Estimate(super::Estimate),
-        /// Nothing learnt of this network before now may be used. Who subscribes is told so first of what was forgotten within ten minutes.
+        /// Nothing learnt of this network before now may be used. Who subscribes is told so first of what was forgotten since its last
+        /// subscription; a host that is new to the gateway, of what was forgotten within 17 hours.
         #[prost(message, tag = "2")]
         Forget(super::Network),
         /// The gateway is alive; comes where nothing else has for a while.
@@ -223,11 +224,20 @@ pub struct ForgetRequest {
     #[prost(message, optional, tag = "1")]
     pub network: ::core::option::Option<Network>,
 }
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetReply {
     /// Networks that were known to this gateway.
     #[prost(uint64, tag = "1")]
     pub forgotten: u64,
+    /// Names of hosts that subscribe now: they are notified.
+    #[prost(string, repeated, tag = "2")]
+    pub notified: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of hosts that have subscribed since the gateway started, and do not now. They are notified when they subscribe again.
+    #[prost(string, repeated, tag = "3")]
+    pub missed: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The shared store did not take the order in time, so that other gateways do not know it yet. The gateway tries again.
+    #[prost(bool, tag = "4")]
+    pub store_missed: bool,
 }
 /// A visitor opens a connection to a server, or sends a request on an idle connection.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -104,6 +104,7 @@ impl Place {
             hosts: vec!["127.0.0.1".to_owned()],
             agent: "agent".to_owned(),
             observe: Vec::new(),
+            user: None,
             force: true,
         };
         let config = first.write(&folder, system_time())?.gateway;

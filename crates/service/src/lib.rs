@@ -4,5 +4,6 @@
 //! and [`slots`] bounds connections.
 
 pub mod http;
+pub mod metrics;
 pub mod slots;
 pub mod state;

@@ -4,6 +4,7 @@
 //! A program has one [`Journal`], as a static value. A message is always one line, whatever its
 //! source.
 
+use crate::clock::{utc, wall};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,19 +49,20 @@ impl Journal {
         if priority == LogPriority::Debug && !self.is_debugging() {
             return;
         }
-        let line = self.line(priority, what, std::env::var_os("JOURNAL_STREAM").is_some());
-        // If standard error is closed, the message is lost.
+        let for_journal = std::env::var_os("JOURNAL_STREAM").is_some();
+        let line = self.line(priority, what, for_journal, wall().as_nanos() / 1_000_000_000);
+        // Who closed standard error does not want to know.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 
-    /// Lines of `what` become parts of one; other control characters, which could move a cursor,
-    /// become spaces.
-    fn line(&self, priority: LogPriority, what: &str, for_journal: bool) -> String {
+    /// Lines of `what` become parts of one; other control characters, which could move a cursor, become spaces.
+    /// A journal notes the time itself; a person gets `now_s`, seconds since 1970.
+    fn line(&self, priority: LogPriority, what: &str, for_journal: bool, now_s: u64) -> String {
         let what = what.trim_end().replace('\n', "; ");
         let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         match for_journal {
             true => format!("<{}>{what}\n", priority as u8),
-            false => format!("{}: {what}\n", self.program),
+            false => format!("{} {}: {what}\n", utc(now_s), self.program),
         }
     }
 }
@@ -72,9 +74,9 @@ mod tests {
     #[test]
     fn the_journal_is_told_how_much_it_matters_and_a_person_who_says_it() {
         let journal = Journal::new("headstart agent");
-        assert_eq!(journal.line(LogPriority::Error, "it\nfails\n", true), "<3>it; fails\n");
-        let said = journal.line(LogPriority::Notice, "it\x1b[2J works", false);
-        assert_eq!(said, "headstart agent: it [2J works\n");
+        assert_eq!(journal.line(LogPriority::Error, "it\nfails\n", true, 0), "<3>it; fails\n");
+        let said = journal.line(LogPriority::Notice, "it\x1b[2J works", false, 1_800_000_000);
+        assert_eq!(said, "2027-01-15T08:00:00Z headstart agent: it [2J works\n");
     }
 
     #[test]

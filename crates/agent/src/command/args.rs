@@ -104,6 +104,7 @@ pub(crate) enum Command {
         percent: Percentage,
     },
     /// Use remembered windows again after the agent has turned them off
+    #[command(visible_alias = "resume")]
     Arm,
     /// Say what is installed, attached, measured and suspicious: a page for a report of a defect
     ///
@@ -126,6 +127,7 @@ pub(crate) enum Command {
         config: Option<PathBuf>,
     },
     /// As root, remove what a killed agent has left in the kernel (before Linux 6.4)
+    #[command(visible_alias = "clean-up")]
     Tidy,
     /// Forget the destinations within a prefix, or all
     Forget {

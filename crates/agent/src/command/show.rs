@@ -129,6 +129,17 @@ pub(crate) fn status(status: &AgentStatus) -> String {
     if let Some(gateways) = &status.gateway {
         text = format!("{}\n{text}", gateway(gateways));
     }
+    if !status.detachments.missing.is_empty() {
+        let missing = status.detachments.missing.join(", ");
+        text = format!(
+            "PROGRAMS ARE DETACHED by another process ({missing}): new connections are stock there\n\n{text}"
+        );
+    } else if status.detachments.count > 0 {
+        let count = status.detachments.count;
+        text = format!(
+            "{count} times another process has detached a program, which the agent has attached again\n{text}"
+        );
+    }
     if let Some(why) = &status.off {
         text =
             format!("ALL WINDOWS ARE LEFT ALONE: {why}\n`headstart agent arm` ends that\n\n{text}");
@@ -207,7 +218,7 @@ fn class_row(class: &Compared) -> [String; 6] {
         format!("{} / {}", or_dash(of(warm).map(part)), or_dash(of(control_group).map(part)))
     };
     [
-        class.up_to_bytes.map_or_else(|| "any".to_owned(), |bytes| bytes.to_string()),
+        class.up_to_bytes.map_or_else(|| "larger".to_owned(), |bytes| bytes.to_string()),
         format!("{} / {}", warm.closed, control_group.closed),
         or_dash(class.time_ratio.map(ratio)),
         both(|side| side.retransmitting),

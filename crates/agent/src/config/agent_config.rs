@@ -11,7 +11,7 @@ use crate::interface::metrics::MetricsAddress;
 use crate::interface::question::SOCKET;
 use crate::os::addresses::own_addresses;
 use crate::os::log::LogLevel;
-use crate::programs::load_options::{LoadOptions, Wanted, cgroup_root};
+use crate::programs::load_options::{DetachResponse, LoadOptions, Wanted, cgroup_root};
 use ::canary::sequence::FEWEST;
 use gateway_client::ClientConfig;
 use gateway_proto::v1::Collector;
@@ -45,6 +45,8 @@ pub struct AgentConfig {
     pub save_every: u32,
     /// The gateways of the site; `None`: it has none.
     pub site: Option<ClientConfig>,
+    /// The response if another process detaches the programs.
+    pub on_detach: DetachResponse,
     /// Address of the metrics; `None`: they are not served.
     pub metrics: Option<MetricsAddress>,
     /// Level of the log.
@@ -77,6 +79,7 @@ impl AgentConfig {
             state: state(options, std::env::var_os("STATE_DIRECTORY")),
             save_every: options.save_every.map_or(10, |seconds| seconds.get()),
             site: site(options)?,
+            on_detach: options.on_detach.unwrap_or_default(),
             metrics: options.metrics.clone(),
             log: options.log.unwrap_or_default(),
             socket: socket(options),
@@ -242,7 +245,8 @@ mod tests {
     fn the_configuration_of_a_first_gateway_touches_few_connections_and_never_ssh() {
         let folder = std::env::temp_dir().join(format!("headstart-first-{}", std::process::id()));
         let (hosts, agent, observe) = (vec![], "agent".to_owned(), vec![]);
-        let first = gateway::config::init::FirstGateway { hosts, agent, observe, force: true };
+        let first =
+            gateway::config::init::FirstGateway { hosts, agent, observe, user: None, force: true };
         let written = first.write(&folder, gateway::os::clock::system_time()).unwrap();
         let load = load(&AgentOptions::read(&written.agent).unwrap()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();

@@ -10,7 +10,7 @@ use super::value::{
 use crate::interface::metrics::MetricsAddress;
 use crate::kernel::congestion::ControlChoice;
 use crate::os::log::LogLevel;
-use crate::programs::load_options::Wanted;
+use crate::programs::load_options::{DetachResponse, Wanted};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use support::errors::{Fault, FileError};
@@ -183,7 +183,11 @@ pub struct AgentOptions {
     #[arg(long)]
     pub tcp_option: bool,
 
-    /// Serve /metrics and /health at this address, or at a Unix socket [default: off]
+    /// Response if another process, like a cgroup manager, detaches the programs [default: attach]
+    #[arg(long, value_enum, value_name = "RESPONSE")]
+    pub on_detach: Option<DetachResponse>,
+
+    /// Serve /metrics and /healthz at this address, or at a Unix socket [default: off]
     #[arg(long, value_name = "ADDRESS:PORT|unix:FILE")]
     pub metrics: Option<MetricsAddress>,
 
@@ -235,6 +239,7 @@ impl AgentOptions {
             gateway_certificate,
             gateway_key,
             tcp_option,
+            on_detach,
             metrics,
             log,
             socket,
@@ -273,6 +278,7 @@ impl AgentOptions {
             gateway_certificate: gateway_certificate.or(file.gateway_certificate),
             gateway_key: gateway_key.or(file.gateway_key),
             tcp_option: tcp_option || file.tcp_option,
+            on_detach: on_detach.or(file.on_detach),
             metrics: metrics.or(file.metrics),
             log: log.or(file.log),
             socket: socket.or(file.socket),

@@ -56,6 +56,12 @@ impl PrefixKey {
         let address = Ipv6Addr::from(get!(bytes, "path_key", "address", 16));
         Some(Self { namespace, prefix: unmapped(u8::try_from(bits).ok()?, address)? })
     }
+
+    /// Returns true if some address of `prefix` is one of the key's: a path of the key may have
+    /// been learnt from that address. `None` is every address.
+    pub fn overlaps(&self, prefix: Option<IpNet>) -> bool {
+        prefix.is_none_or(|prefix| prefix.contains(&self.prefix) || self.prefix.contains(&prefix))
+    }
 }
 
 impl Override {
@@ -141,6 +147,15 @@ mod tests {
         for prefix in ["192.0.2.0/24", "0.0.0.0/0", "203.0.113.7/32", "2001:db8::/48", "::/0"] {
             assert_eq!(PrefixKey::from_bytes(&key(prefix).to_bytes()), Some(key(prefix)));
         }
+    }
+
+    /// A window of 192.0.2.0/24 may have been learnt from 192.0.2.7 alone.
+    #[test]
+    fn a_key_overlaps_what_it_covers_and_what_covers_it() {
+        let overlaps = |prefix: &str| key("192.0.2.0/24").overlaps(Some(prefix.parse().unwrap()));
+        assert!(key("192.0.2.0/24").overlaps(None));
+        assert!(["192.0.2.7/32", "192.0.2.0/24", "192.0.0.0/16"].into_iter().all(overlaps));
+        assert!(!["192.0.3.7/32", "192.0.3.0/24", "::/0"].into_iter().any(overlaps));
     }
 
     #[test]

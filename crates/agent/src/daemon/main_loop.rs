@@ -15,6 +15,7 @@ use crate::memory::format::FORMAT;
 use crate::os::lock::lock;
 use crate::os::log::{Level, say, set_log_level};
 use crate::programs::cgroups::Follower;
+use crate::programs::detached::{DetachWatch, HandledCgroups};
 use crate::programs::late_modules::Later;
 use crate::programs::links::Attached;
 use crate::programs::loader::{Loaded, programs_digest};
@@ -95,6 +96,7 @@ fn attend(
         ramp: Mutex::new(ramp),
         state_file,
         site,
+        detachments: Mutex::default(),
         reported: loaded.reported()?,
         timed: loaded.timed()?,
     });
@@ -117,7 +119,7 @@ fn attend(
     };
     let mut work = Work { attached, loaded };
     let (mut later, mut renewal) = (Later::default(), Renewal::new());
-    let mut follower = Follower::default();
+    let (mut follower, mut watch) = (Follower::default(), DetachWatch::default());
     let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
     serve_metrics(endpoints.metrics.take(), &shared)?;
     announce(&config);
@@ -135,11 +137,16 @@ fn attend(
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);
         }
-        let (cgroups, except) = {
+        let (cgroups, except, response) = {
             let config = shared.config();
-            (config.cgroups.clone(), config.except_cgroups.clone())
+            (config.cgroups.clone(), config.except_cgroups.clone(), config.on_detach)
         };
         follower.look(&mut work.loaded, &mut work.attached, (&cgroups, &except));
+        let handled = HandledCgroups { cgroups: &cgroups, except: &except };
+        let found = watch.look(&mut work.loaded, &mut work.attached, handled, response);
+        if let Some(found) = found {
+            *lock(&shared.detachments) = found;
+        }
         if later.look(&mut work.loaded, &mut work.attached) {
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
             shared.gauges.renew(&work.loaded.program_files());

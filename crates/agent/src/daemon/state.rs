@@ -17,6 +17,7 @@ use crate::memory::state_file::StateFile;
 use crate::os::clock::Moment;
 use crate::os::lock::lock;
 use crate::os::log::{Level, LogLevel, is_debugging, say};
+use crate::programs::detached::Detachments;
 use crate::programs::load_options::Mode;
 use crate::programs::settings::ProgramSettings;
 use crate::programs::telemetry::events::Lost;
@@ -56,6 +57,8 @@ pub(super) struct SharedState {
     pub(super) canary: Mutex<CanaryState>,
     pub(super) ramp: Mutex<Ramp>,
     pub(super) state_file: Option<StateFile>,
+    /// Programs that another process has detached.
+    pub(super) detachments: Mutex<Detachments>,
     /// Other servers of the site.
     pub(super) site: Option<Site>,
     /// Counters of TCP options in the programs; `None`: they write none.
@@ -368,6 +371,7 @@ impl SharedState {
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
             gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
             tcp_option: self.reported.as_ref().map(OptionCounts::read),
+            detachments: lock(&self.detachments).clone(),
             handshake_timers: settings.knows_timers.then(|| TimedHandshakes::read(&self.timed)),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),

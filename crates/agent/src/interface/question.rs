@@ -6,6 +6,7 @@ use crate::canary::totals::ConnectionTotals;
 use crate::kernel::congestion::ControlChoice;
 use crate::memory::exchange::{ExchangeDocument, ExchangeEntry};
 use crate::memory::paths::RememberedPath;
+use crate::programs::detached::Detachments;
 use crate::programs::load_options::Mode;
 use crate::programs::telemetry::gauges::{MapFill, ProgramTime};
 use crate::programs::telemetry::handshake_timers::TimedHandshakes;
@@ -121,6 +122,9 @@ pub struct AgentStatus {
     /// Counters of the TCP options that report connections' paths; `None`: none is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_option: Option<OptionCounts>,
+    /// Programs that another process has detached.
+    #[serde(default)]
+    pub detachments: Detachments,
     /// Handshakes that began with a timer shorter than the kernel's; `None`: timers are the
     /// kernel's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,6 +177,7 @@ impl AgentStatus {
             summaries_lost: 0,
             gateway: None,
             tcp_option: None,
+            detachments: Detachments::default(),
             handshake_timers: None,
             programs: vec![],
             maps: vec![],

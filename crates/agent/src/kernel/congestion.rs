@@ -123,7 +123,11 @@ impl HsControl {
             )));
         }
         self.complete_in(facts, types)?;
-        Ok(match self.module().filter(|_| !types.built_in.has_function(function)) {
+        let in_module = self.module().filter(|_| !types.built_in.has_function(function));
+        if let Some(module) = in_module.filter(|_| !facts.shows_modules) {
+            return Err(Absence::Hidden { module });
+        }
+        Ok(match in_module {
             None => "built in".to_owned(),
             Some(module) => format!("in module {module}"),
         })
@@ -149,6 +153,11 @@ pub enum Absence {
         /// The module of the basis.
         module: &'static str,
     },
+    /// It is in a module whose types the kernel does not show to this process.
+    Hidden {
+        /// That module.
+        module: &'static str,
+    },
     /// Its basis differs from what the agent knows; the difference.
     Differs(String),
 }
@@ -159,6 +168,11 @@ impl Display for Absence {
             Self::NotLoaded { module } => {
                 write!(f, "it is in a module that is not loaded (modprobe {module}), or not there")
             }
+            Self::Hidden { module } => write!(
+                f,
+                "it is in module {module}, whose types (BTF) the kernel shows only to CAP_SYS_ADMIN; add that to \
+                 CapabilityBoundingSet= of the unit, or use a kernel that has it built in"
+            ),
             Self::Differs(how) => f.write_str(how),
         }
     }
@@ -205,7 +219,8 @@ mod tests {
     fn facts(all: Listing, modules: &[&'static str]) -> Facts {
         let built_in = all.clone();
         let types = Types { all, built_in, modules: modules.to_vec(), apart: Vec::new() };
-        Facts { release: "9.9".to_owned(), lockdown: "none".to_owned(), types: Ok(types) }
+        let (release, lockdown) = ("9.9".to_owned(), "none".to_owned());
+        Facts { release, lockdown, shows_modules: true, types: Ok(types) }
     }
 
     #[test]
@@ -236,6 +251,31 @@ mod tests {
         // Loaded, and without the function: it is no more a matter of loading it.
         let absence = HsControl::Bbr.found_in(&facts(without, &[BBR_MODULE])).unwrap_err();
         assert_eq!(absence.to_string(), "this kernel (9.9) has no function bbr_init");
+    }
+
+    /// The shipped unit has three capabilities, and `CAP_SYS_ADMIN` is none of them.
+    #[test]
+    fn a_module_needs_a_right_that_the_unit_does_not_have() {
+        let mut in_modules = facts(Listing::complete(), &[CUBIC_MODULE, BBR_MODULE]);
+        let types = in_modules.types.as_mut().unwrap();
+        types.built_in.rename_function("bbr_init", "nothing");
+        types.built_in.rename_function("cubictcp_init", "nothing");
+        for (scheme, module) in [(HsControl::Cubic, CUBIC_MODULE), (HsControl::Bbr, BBR_MODULE)] {
+            in_modules.shows_modules = true;
+            assert_eq!(scheme.found_in(&in_modules), Ok(format!("in module {module}")));
+            in_modules.shows_modules = false;
+            let absence = scheme.found_in(&in_modules).unwrap_err();
+            assert_eq!(absence, Absence::Hidden { module });
+            let why = absence.to_string();
+            assert!(
+                why.contains("CAP_SYS_ADMIN") && why.contains("CapabilityBoundingSet"),
+                "{why}"
+            );
+        }
+        // A part of the kernel itself needs no such right.
+        let mut built_in = facts(Listing::complete(), &[]);
+        built_in.shows_modules = false;
+        assert_eq!(HsControl::Bbr.found_in(&built_in).as_deref(), Ok("built in"));
     }
 
     /// As in Debian's Linux 6.18.15 and 7.2.12: the verifier takes a socket for another type than

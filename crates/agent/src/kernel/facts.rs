@@ -44,6 +44,9 @@ pub struct Facts {
     pub release: String,
     /// Lockdown state.
     pub lockdown: String,
+    /// The kernel shows this process the types of modules (`CAP_SYS_ADMIN`, `bpf_btf_get_fd_by_id`
+    /// in kernel/bpf/syscall.c). Without them no program can call a module's functions.
+    pub shows_modules: bool,
     /// Its types, or why they cannot be read.
     pub types: Result<Types, String>,
 }
@@ -73,6 +76,21 @@ pub struct Shape {
     pub tells_ack: bool,
 }
 
+/// Number of `CAP_SYS_ADMIN` (include/uapi/linux/capability.h).
+pub const CAP_SYS_ADMIN: u32 = 21;
+
+/// Returns true if the effective rights of this process have the capability of this number.
+fn has_right(bit: u32) -> bool {
+    effective_rights() >> bit & 1 == 1
+}
+
+/// Returns the effective rights of this process, a bit for each capability.
+pub fn effective_rights() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
+}
+
 impl Facts {
     /// Facts about the running kernel.
     pub fn running() -> Self {
@@ -84,7 +102,12 @@ impl Facts {
         let release = fs::read_to_string(places.release).unwrap_or_default();
         let modes = fs::read_to_string(places.lockdown).unwrap_or_default();
         let lockdown = modes.split(['[', ']']).nth(1).unwrap_or("none").to_owned();
-        Self { release: release.trim().to_owned(), lockdown, types: types(places.types) }
+        Self {
+            release: release.trim().to_owned(),
+            lockdown,
+            shows_modules: has_right(CAP_SYS_ADMIN),
+            types: types(places.types),
+        }
     }
 
     /// `this kernel (6.1.0)`.

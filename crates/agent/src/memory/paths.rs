@@ -77,14 +77,16 @@ fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
     all.into_iter().flatten()
 }
 
-/// Forgets the paths within `prefix`, or all; returns their number.
+/// Forgets what may be of an address in `prefix`, or everything; returns the number of paths.
 pub fn forget(map: &MapHandle, prefix: Option<IpNet>) -> usize {
     let keys: Vec<_> = raw(map).map(|(key, _)| key).collect();
-    let is_meant = |key: &[u8]| match prefix {
-        None => true,
-        Some(prefix) => PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix)),
-    };
+    let is_meant = |key: &[u8]| is_meant(key, prefix);
     keys.iter().filter(|key| is_meant(key) && map.delete(key).is_ok()).count()
+}
+
+/// Returns true if the bytes of a key are to be forgotten with `prefix`; a `None` forgets all.
+pub(crate) fn is_meant(key: &[u8], prefix: Option<IpNet>) -> bool {
+    prefix.is_none() || PrefixKey::from_bytes(key).is_some_and(|key| key.overlaps(prefix))
 }
 
 /// Number of entries.

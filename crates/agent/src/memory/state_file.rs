@@ -3,6 +3,7 @@
 //! After one failed write redb refuses all others, so the file is reopened.
 
 use super::format;
+use super::paths::is_meant;
 use super::store::{AgentFact, STATE, Store};
 use crate::canary::state::CanaryState;
 use crate::contract::PrefixKey;
@@ -184,18 +185,12 @@ impl StateFile {
         self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
     }
 
-    /// Drops the paths within a prefix, or all.
+    /// Drops what may be of an address in a prefix, or everything.
     ///
     /// # Errors
     /// If it is on disk still, with the name of the file.
     pub(crate) fn forget(&self, prefix: Option<IpNet>) -> Result<(), String> {
-        let is_meant = |key: &[u8]| match prefix {
-            None => true,
-            Some(prefix) => {
-                PrefixKey::from_bytes(key).is_some_and(|key| prefix.contains(&key.prefix))
-            }
-        };
-        self.with(|store| store.keep_only(|key| !is_meant(key)))
+        self.with(|store| store.keep_only(|key| !is_meant(key, prefix)))
     }
 
     /// Findings of the canary. Older versions kept only the reason why all windows were stopped.

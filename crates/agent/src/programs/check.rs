@@ -3,9 +3,8 @@
 use super::load_options::cgroup_root;
 use crate::kernel::assumptions::Part;
 use crate::kernel::congestion::{ControlChoice, HsControl};
-use crate::kernel::facts::{Facts, Types};
+use crate::kernel::facts::{CAP_SYS_ADMIN, Facts, Types, effective_rights};
 use serde::Serialize;
-use std::fs;
 
 /// One thing that is needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,7 +19,6 @@ pub struct Finding {
 
 /// Rights by their numbers (capability.h): what loading and attaching takes.
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
-const CAP_SYS_ADMIN: u32 = 21;
 
 /// Reason why the agent cannot work here; `None` if it can, as far as can be seen without loading.
 pub fn refusal(choice: ControlChoice) -> Option<String> {
@@ -78,10 +76,7 @@ pub(crate) fn finding(what: &'static str, found: Result<String, String>) -> Find
 }
 
 fn rights() -> Finding {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let mask = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    finding("rights", missing_rights(mask))
+    finding("rights", missing_rights(effective_rights()))
 }
 
 fn missing_rights(mask: u64) -> Result<String, String> {
@@ -168,6 +163,7 @@ mod tests {
     use super::*;
     use crate::kernel::btf::synthetic;
     use crate::kernel::facts::Places;
+    use std::fs;
     use std::path::{Path, PathBuf};
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Role of a link.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,9 +55,25 @@ impl AsFd for HeldLink {
 impl HeldLink {
     /// Number of the map that it has registered; `None` if it is no link of a congestion control.
     pub(crate) fn map_id(&self) -> Option<u32> {
+        self.number("map_id:")?.try_into().ok()
+    }
+
+    /// Returns the number of the cgroup at which its program runs, 0 if it is detached; `None` if
+    /// it is no link of a cgroup.
+    fn cgroup_id(&self) -> Option<u64> {
+        self.number("cgroup_id:")
+    }
+
+    /// Returns true if it is the link of a congestion control that another process has detached.
+    fn is_unregistered(&self) -> bool {
+        self.number("link_id:").is_some() && self.map_id().is_none()
+    }
+
+    /// Returns a number of the link's `fdinfo`.
+    fn number(&self, name: &str) -> Option<u64> {
         let text = format!("/proc/self/fdinfo/{}", self.as_fd().as_raw_fd());
         let text = fs::read_to_string(text).ok()?;
-        let number = text.lines().find_map(|line| line.strip_prefix("map_id:"))?;
+        let number = text.lines().find_map(|line| line.strip_prefix(name))?;
         number.trim().parse().ok()
     }
 }
@@ -86,7 +102,32 @@ pub struct Attached {
     pub(crate) controls: Vec<(String, HeldLink)>,
 }
 
+impl HookLink {
+    /// Returns true if another process has detached the program. The kernel also detaches it when
+    /// the cgroup ends; `cgroup` is not that cgroup then.
+    fn is_detached(&self, cgroup: &Path) -> bool {
+        let is_there = fs::metadata(cgroup).is_ok_and(|found| found.ino() == self.directory);
+        is_there && self.link.cgroup_id() == Some(GONE)
+    }
+}
+
 impl Attached {
+    /// Returns the programs that another process has detached, in words. Congestion controls
+    /// without links (before Linux 6.4) cannot be detached.
+    pub(crate) fn detached(&self) -> Vec<String> {
+        let hooks = self.hooks.iter().filter(|((_, cgroup), link)| link.is_detached(cgroup));
+        let hooks = hooks.map(|((hook, cgroup), _)| format!("{hook:?} at {}", cgroup.display()));
+        let controls = self.controls.iter().filter(|(_, link)| link.is_unregistered());
+        let controls = controls.map(|(name, _)| name.clone());
+        hooks.map(|shown| shown.to_lowercase()).chain(controls).collect()
+    }
+
+    /// Drops the links whose programs another process has detached.
+    pub(crate) fn drop_detached(&mut self) {
+        self.hooks.retain(|(_, cgroup), link| !link.is_detached(cgroup));
+        self.controls.retain(|(_, link)| !link.is_unregistered());
+    }
+
     /// Whether a cgroup that is to be hooked, or left alone, exists without its programs, since it
     /// was recreated.
     pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {

@@ -26,6 +26,17 @@ pub struct LoadOptions {
     pub writes_option: bool,
 }
 
+/// The agent's response if another process detaches its programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum DetachResponse {
+    /// Attaches them again, at most six times in ten minutes, and reports it
+    #[default]
+    Attach,
+    /// Reports it in status, metrics and log, and leaves them detached
+    Report,
+}
+
 /// Mode that is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

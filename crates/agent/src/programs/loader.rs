@@ -159,9 +159,22 @@ impl Loaded {
             }
         }
         let mut attached = Attached::default();
-        self.register_missing(&mut attached)?;
-        self.reattach(&mut attached, cgroups, except)?;
+        self.attach_missing(&mut attached, cgroups, except)?;
         Ok(attached)
+    }
+
+    /// Attaches and registers what `attached` lacks.
+    ///
+    /// # Errors
+    /// The same errors as [`Self::attach`].
+    pub(crate) fn attach_missing(
+        &mut self,
+        attached: &mut Attached,
+        cgroups: &[PathBuf],
+        except: &[PathBuf],
+    ) -> Result<(), String> {
+        self.register_missing(attached)?;
+        self.reattach(attached, cgroups, except)
     }
 
     fn register_missing(&mut self, attached: &mut Attached) -> Result<(), String> {

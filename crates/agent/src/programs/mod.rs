@@ -6,6 +6,7 @@
 
 pub(crate) mod cgroups;
 pub mod check;
+pub mod detached;
 pub(crate) mod late_modules;
 pub mod leftovers;
 #[allow(unsafe_code, reason = "BPF_LINK_UPDATE has no wrapper, in C either")]

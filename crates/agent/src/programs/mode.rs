@@ -90,7 +90,7 @@ fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
         match scheme.found_in(facts) {
             Ok(_) => schemes.push(scheme),
             Err(Absence::NotLoaded { .. }) => {}
-            Err(Absence::Differs(how)) => left_out.push(format!("{}: {how}", scheme.name())),
+            Err(why) => left_out.push(format!("{}: {why}", scheme.name())),
         }
     }
     (schemes, left_out)

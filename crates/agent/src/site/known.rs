@@ -85,11 +85,10 @@ impl AskedPaths {
         self.0.get(network).cloned().unwrap_or_default()
     }
 
-    /// Forgets the paths within `prefix`, or all, until they are asked for again.
+    /// Drops what may be of an address in `prefix`, or everything, until it is asked for again.
     pub(super) fn forget(&mut self, prefix: Option<IpNet>) {
-        let stays = |path: &PrefixKey| prefix.is_some_and(|prefix| !prefix.contains(&path.prefix));
         self.0.retain(|_, paths| {
-            paths.retain(stays);
+            paths.retain(|path| !path.overlaps(prefix));
             !paths.is_empty()
         });
     }

@@ -12,6 +12,7 @@ mod canary;
 mod cold;
 mod config;
 mod decisions;
+mod detach;
 mod failing;
 mod gateway;
 mod harm;

@@ -54,7 +54,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
         }
         // The metrics name no address of the peer.
         assert!(!text.contains("198.18."), "{text}");
-        assert!(get(&socket, "/health").starts_with("HTTP/1.1 200"));
+        assert!(get(&socket, "/healthz").starts_with("HTTP/1.1 200"));
 
         let failed = failing::turn_off(&bed, &agent, &server);
         let health = get(&socket, "/health");

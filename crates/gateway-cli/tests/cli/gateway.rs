@@ -120,11 +120,10 @@ fn two_commands_run_a_gateway_and_a_third_tells_it() {
     let refused = forget("agent");
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     assert!(String::from_utf8(refused.stderr).unwrap().contains("only an operator's certificate"));
-    let forgotten = String::from_utf8(forget("operator").stdout).unwrap();
-    assert!(forgotten.starts_with("1 network forgotten"), "{forgotten}");
-    // Prefixes that cover it, and the site, have its samples, too.
+    let forgotten = String::from_utf8(forget("authority/operator").stdout).unwrap();
+    assert!(forgotten.ends_with(": 1 network forgotten, 0 agents notified\n"), "{forgotten}");
     let asked = stdout(&["ask", "--json", "--config", &agent, "192.0.2.0/24"]);
-    assert!(!asked.contains("\"source\": \"network\""), "{asked}");
+    assert!(asked.contains("\"none\""), "{asked}");
     let pid = Pid::from_raw(gateway.child.id().cast_signed());
     kill(pid, Signal::SIGTERM).unwrap();
     assert!(gateway.child.wait().unwrap().success());

@@ -1,6 +1,7 @@
 //! Tests `headstart-gateway` as a user runs it. `run` starts it.
 
 mod gateway;
+mod keys;
 #[path = "../../../cli/tests/cli/man.rs"]
 mod man;
 mod observe;

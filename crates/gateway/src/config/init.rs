@@ -1,10 +1,12 @@
 //! A first gateway for one machine: a new authority, certificates, and the configurations, written
-//! into a folder.
+//! into a folder. Keys that the gateway does not need are in a folder of their own, `authority`:
+//! who breaks into the gateway must not be able to make certificates.
 
 use crate::pki::{Authority, HolderRole};
-use std::fs::{self, DirBuilder, OpenOptions};
+use nix::unistd::{Gid, User};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -22,6 +24,9 @@ pub struct FirstGateway {
     pub agent: String,
     /// Interfaces whose packets an observer is to read; none: no observer.
     pub observe: Vec<String>,
+    /// User as whom the gateway will run: its group may read the gateway's files. `None`: only
+    /// their owner may.
+    pub user: Option<String>,
     /// Overwrite existing files.
     pub force: bool,
 }
@@ -43,9 +48,10 @@ impl FirstGateway {
     /// Writes the files into `folder`, and creates the folder if need be.
     ///
     /// # Errors
-    /// If one of the files exists already, or cannot be written.
+    /// If one of the files exists already or cannot be written, or if there is no such user.
     pub fn write(&self, folder: &Path, now: SystemTime) -> Result<Written, String> {
         let folder = &absolute(folder)?;
+        let group = self.user.as_deref().map(group_of).transpose()?;
         let contents = self.contents(folder, now)?;
         if !self.force
             && let Some(there) = first_there(folder, &contents)
@@ -59,10 +65,17 @@ impl FirstGateway {
         for (name, text) in contents {
             let file = folder.join(name);
             let of_file = file.parent().unwrap_or(folder);
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(of_file);
-            made.map_err(|error| format!("cannot make {}: {error}", of_file.display()))?;
+            make_private_folder(of_file)
+                .map_err(|error| format!("cannot make {}: {error}", of_file.display()))?;
             write_private(&file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
             files.push(file);
+        }
+        if let Some(group) = group {
+            for (name, mode) in READ_BY_GATEWAY {
+                let file = folder.join(name);
+                open_to(group, &file, mode)
+                    .map_err(|error| format!("{}: {error}", file.display()))?;
+            }
         }
         Ok(Written {
             gateway: folder.join("gateway.toml"),
@@ -88,13 +101,14 @@ impl FirstGateway {
         let address = address(host);
         let mut contents = vec![
             ("ca.pem", ca.certificate.clone()),
-            ("ca.key", ca.key),
+            ("authority/ca.pem", ca.certificate.clone()),
+            ("authority/ca.key", ca.key),
             ("server.pem", server.certificate),
             ("server.key", server.key),
             ("agent.pem", agent.certificate),
             ("agent.key", agent.key),
-            ("operator.pem", operator.certificate),
-            ("operator.key", operator.key),
+            ("authority/operator.pem", operator.certificate),
+            ("authority/operator.key", operator.key),
             ("revoked.txt", REVOKED.to_owned()),
             ("gateway.toml", GATEWAY_TOML.to_owned()),
             ("agent.toml", agent_toml(folder, &address)),
@@ -112,6 +126,59 @@ impl FirstGateway {
         }
         Ok(contents)
     }
+}
+
+/// Folder within that of a first gateway: `ca.pem`, `ca.key`, `operator.pem` and `operator.key`.
+/// The gateway needs none of them.
+pub const AUTHORITY: &str = "authority";
+
+/// Files that the group of the gateway's user may read, with their permissions; an empty name is
+/// the folder.
+const READ_BY_GATEWAY: [(&str, u32); 6] = [
+    ("ca.pem", 0o640),
+    ("server.pem", 0o640),
+    ("server.key", 0o640),
+    ("revoked.txt", 0o640),
+    ("gateway.toml", 0o640),
+    ("", 0o750),
+];
+
+/// Returns the keys that a gateway does not need and that this process can read. They are searched
+/// for in the folders of `config` and `ca`, and in their folders `authority`.
+pub fn readable_keys(config: &Path, ca: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<_> = [config, ca].into_iter().filter_map(Path::parent).collect();
+    folders.dedup();
+    let keys = folders.into_iter().flat_map(|folder| {
+        [folder.to_owned(), folder.join(AUTHORITY)]
+            .into_iter()
+            .flat_map(|folder| ["ca.key", "operator.key"].map(|key| folder.join(key)))
+    });
+    keys.filter(|key| fs::File::open(key).is_ok()).collect()
+}
+
+fn group_of(user: &str) -> Result<Gid, String> {
+    match User::from_name(user) {
+        Ok(Some(found)) => Ok(found.gid),
+        Ok(None) => Err(format!(
+            "--user {user}: there is no such user; \
+             `useradd --system --no-create-home {user}` makes one"
+        )),
+        Err(error) => Err(format!("--user {user}: {error}")),
+    }
+}
+
+/// Lets a group read a file or a folder, whose owner stays the same: the gateway changes none.
+fn open_to(group: Gid, file: &Path, mode: u32) -> io::Result<()> {
+    chown(file, None, Some(group.as_raw()))?;
+    fs::set_permissions(file, Permissions::from_mode(mode))
+}
+
+/// Makes a folder that only its owner may read, if need be. Folders above it are as others are.
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    if let Some(above) = folder.parent() {
+        fs::create_dir_all(above)?;
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn absolute(folder: &Path) -> Result<PathBuf, String> {
@@ -157,8 +224,8 @@ pub fn replace_private(file: &Path, text: &str) -> io::Result<()> {
 }
 
 const REVOKED: &str = "\
-# SHA-256 fingerprints of certificates that this gateway refuses, one a line. It reads them again when this file changes.
-# `headstart gateway revoke --config gateway.toml CERTIFICATE.pem` adds one.
+# Certificates that this gateway refuses, of holders and of authorities, one a line: SHA-256 fingerprints, or `serial` and a serial
+# number. It reads them again when this file changes. `headstart gateway revoke --config gateway.toml CERTIFICATE.pem` adds one.
 ";
 
 const GATEWAY_TOML: &str = r#"# A performance gateway: `headstart gateway --config FILE`. What each key means: docs/gateway/reference.md.

@@ -7,6 +7,7 @@ use crate::pki::{beginning, ending};
 use crate::site::GatewaySite;
 use crate::site::tenant::Tenant;
 use crate::storage::snapshot::SnapshotFile;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -55,6 +56,13 @@ pub(super) fn warn_of_loss(gone: &Tenant) {
 pub(super) fn warn_of_start(config: &DaemonConfig) {
     // The file has been read before.
     if let Ok(Some(what)) = beginning(&config.tls.certificate, SiteClock::wall_seconds()) {
+        say(LogPriority::Warning, &what);
+    }
+}
+
+/// Warns if the process can read keys that it does not need.
+pub(super) fn warn_of_keys(file: &Path, config: &DaemonConfig) {
+    if let Some(what) = super::warning_of_keys(file, config) {
         say(LogPriority::Warning, &what);
     }
 }
@@ -114,7 +122,10 @@ pub(super) fn reread_revocations(site: &GatewaySite) {
     match site.reread_revocations() {
         Ok(true) => say(
             LogPriority::Notice,
-            &format!("{} certificates are revoked", site.revocations.len()),
+            &format!(
+                "the list of revoked certificates has {}",
+                counted(site.revocations.len() as u64, "line")
+            ),
         ),
         Ok(false) => {}
         Err(why) => {

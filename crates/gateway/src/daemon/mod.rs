@@ -4,6 +4,7 @@
 mod background;
 mod reload;
 
+use crate::config::init::readable_keys;
 use crate::config::{DaemonConfig, StoreConfig};
 use crate::http;
 use crate::os::clock::SiteClock;
@@ -17,7 +18,9 @@ use crate::site::GatewaySite;
 use crate::storage::shared::SharedStore;
 use crate::storage::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
-use background::{chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_start};
+use background::{
+    chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_keys, warn_of_start,
+};
 use gateway_proto::v1::gateway_server::GatewayServer;
 use reload::{ReadTls, reload, tls};
 use rustls::ServerConfig;
@@ -82,6 +85,7 @@ impl Daemon {
         site.set_certificate_end(earliest_end(&config.tls.certificate)?);
         warn_of_start(&config);
         warn_of_end(&site);
+        warn_of_keys(file, &config);
         if let Some(snapshot) = &snapshot {
             let restored = snapshot.restore(&site)?;
             say(LogPriority::Notice, &format!("{restored} networks restored"));
@@ -261,6 +265,19 @@ pub fn check(config: &DaemonConfig) -> Result<Option<String>, String> {
         (Some(why), true) => Err(why),
         (said, _) => Ok(said),
     }
+}
+
+/// Returns a warning if this process can read keys that a gateway does not need.
+pub fn warning_of_keys(file: &Path, config: &DaemonConfig) -> Option<String> {
+    let keys = readable_keys(file, &config.tls.ca);
+    let named: Vec<_> = keys.iter().map(|key| key.display().to_string()).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "{}: the gateway can read this, so who breaks into the gateway can make certificates with it. Run the gateway as another user \
+             (`headstart gateway init --user`), or move the folder away",
+            named.join(", ")
+        )
+    })
 }
 
 /// Returns how many connections of reporters are accepted at a time: fewer than `wanted` if file

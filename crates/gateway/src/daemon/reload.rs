@@ -1,6 +1,8 @@
 //! Reload: the configuration and the certificates, without a restart.
 
-use super::background::{reread_revocations, warn_of_end, warn_of_loss, warn_of_start};
+use super::background::{
+    reread_revocations, warn_of_end, warn_of_keys, warn_of_loss, warn_of_start,
+};
 use super::notify;
 use crate::config::DaemonConfig;
 use crate::os::log::{LogPriority, say, set_log_level};
@@ -39,6 +41,7 @@ pub(super) fn reload(
             say(LogPriority::Notice, "the configuration is reloaded");
             warn_of_start(&new);
             warn_of_end(site);
+            warn_of_keys(file, &new);
         }
         Err(why) => say(LogPriority::Error, &format!("{why}; all stays as it was")),
     }

@@ -11,13 +11,14 @@ use assets::{dashboard, script, style};
 use axum::Router;
 use axum::extract::{Query, Request, State};
 use axum::http::header::{CONTENT_TYPE, HOST};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+use service::metrics::metrics_page;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -106,9 +107,8 @@ async fn readiness(State(site): State<Arc<GatewaySite>>) -> (StatusCode, &'stati
     }
 }
 
-async fn metrics(State(site): State<Arc<GatewaySite>>) -> Response {
-    const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(CONTENT_TYPE, TYPE)], metrics::metrics(&site)).into_response()
+async fn metrics(State(site): State<Arc<GatewaySite>>, headers: HeaderMap) -> Response {
+    metrics_page(&headers, &metrics::metrics(&site)).into_response()
 }
 
 async fn status(State(site): State<Arc<GatewaySite>>) -> Response {

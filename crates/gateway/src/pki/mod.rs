@@ -5,6 +5,7 @@
 //! `spiffe://headstart/tenant/TENANT/agent/NAME`. No other part of it and no message identifies the
 //! sender. The holder's permissions are in the gateway's configuration, by tenant.
 
+mod client_authority;
 mod identity;
 mod issue;
 mod own;
@@ -12,9 +13,13 @@ mod pem;
 mod revocation;
 mod tls;
 
+pub use client_authority::ClientAuthority;
 pub use identity::{HolderRole, Identity, IdentityError, is_name};
 pub use issue::{Authority, IssueError, Issued};
 pub use own::{beginning, earliest_end, ending, hosts_of_file};
 pub use pem::TlsError;
-pub use revocation::{Fingerprint, Revocations, add_revocation};
-pub use tls::{ClientAuthority, KnowsTenant, TlsFiles, fingerprint_of_file, server_config};
+pub use revocation::{
+    CertificateSerial, Fingerprint, RevocationEntry, Revocations, add_revocation,
+    fingerprint_of_file, other_signatures,
+};
+pub use tls::{KnowsTenant, TlsFiles, server_config};

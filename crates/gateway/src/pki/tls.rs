@@ -1,23 +1,22 @@
 //! TLS towards reporters: both sides show certificates of the site's authority. Only TLS 1.3 and
 //! HTTP/2 are allowed.
 
+use super::client_authority::ClientAuthority;
 use super::identity::Identity;
 use super::own::usable;
-use super::pem::{TlsError, certificates, named, roots};
-use super::revocation::{Fingerprint, Revocations};
+use super::pem::{TlsError, certificates, named};
+use super::revocation::Revocations;
 use crate::os::clock::system_time;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
-use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 /// Files of TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,31 +34,6 @@ pub struct TlsFiles {
 /// Returns whether this gateway has the holder's tenant.
 pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 
-/// The authority of the certificates that clients show.
-#[derive(Clone, Debug)]
-pub struct ClientAuthority(Arc<dyn ClientCertVerifier>);
-
-impl ClientAuthority {
-    /// Reads the authority's certificates.
-    ///
-    /// # Errors
-    /// If `ca` cannot be read, or has no certificate of an authority.
-    pub fn read(ca: &Path) -> Result<Self, TlsError> {
-        let provider = Arc::new(ring::default_provider());
-        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots(ca)?), provider);
-        verifier.build().map(Self).map_err(|error| named(ca, error))
-    }
-
-    /// Returns true if the first certificate of `chain` is from this authority, and valid now.
-    pub fn verifies(&self, chain: &[CertificateDer<'_>]) -> bool {
-        let now = system_time().duration_since(UNIX_EPOCH).unwrap_or_default();
-        chain.split_first().is_some_and(|(own, others)| {
-            let now = UnixTime::since_unix_epoch(now);
-            self.0.verify_client_cert(own, others, now).is_ok()
-        })
-    }
-}
-
 /// Sets up the server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates
 /// of `authority`. Certificates that `revocations` lists, and holders that `knows` does not know,
 /// are refused in the handshake, whose alert gives the reason.
@@ -74,9 +48,9 @@ pub fn server_config(
     knows: Arc<KnowsTenant>,
 ) -> Result<ServerConfig, TlsError> {
     let TlsFiles { ca, certificate, key, certificate_ca } = files;
-    let inner = Arc::clone(&authority.0);
+    let (inner, authority) = (authority.verifier(), authority.clone());
     let provider = Arc::new(ring::default_provider());
-    let verifier = Arc::new(SiteVerifier { inner, revocations, knows });
+    let verifier = Arc::new(SiteVerifier { inner, authority, revocations, knows });
     let key_of = PrivateKeyDer::from_pem_file(key).map_err(|error| named(key, error))?;
     let builder = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -93,20 +67,11 @@ pub fn server_config(
     Ok(config)
 }
 
-/// Returns the fingerprint of the first certificate of a PEM file.
-///
-/// # Errors
-/// If there is none.
-pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
-    let all = certificates(file)?;
-    all.first()
-        .map(|first| Fingerprint::of_certificate(first))
-        .ok_or_else(|| named(file, "no certificate in it"))
-}
-
 /// Checks chains as usual, and then their holders.
 struct SiteVerifier {
+    /// Knows the names of authorities and the schemes of signatures.
     inner: Arc<dyn ClientCertVerifier>,
+    authority: ClientAuthority,
     revocations: Arc<Revocations>,
     knows: Arc<KnowsTenant>,
 }
@@ -128,10 +93,8 @@ impl ClientCertVerifier for SiteVerifier {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<ClientCertVerified, rustls::Error> {
-        let verified = self.inner.verify_client_cert(end_entity, intermediates, now)?;
-        if self.revocations.contains(Fingerprint::of_certificate(end_entity)) {
-            return Err(CertificateError::Revoked.into());
-        }
+        let chain = [std::slice::from_ref(end_entity), intermediates].concat();
+        let verified = self.authority.verify(&chain, now, &self.revocations)?;
         match Identity::of_certificate(end_entity) {
             _ if self.revocations.is_unknown() => {
                 Err(CertificateError::UnknownRevocationStatus.into())

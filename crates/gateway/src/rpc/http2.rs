@@ -259,7 +259,7 @@ mod tests {
         let name = format!("headstart-serve-{}-{}", std::process::id(), crate::os::draw::number());
         let folder = std::env::temp_dir().join(name);
         let (hosts, agent, observe) = (vec![], "agent".to_owned(), vec![]);
-        let first = FirstGateway { hosts, agent, observe, force: false };
+        let first = FirstGateway { hosts, agent, observe, user: None, force: false };
         first.write(&folder, crate::os::clock::system_time()).unwrap();
         let config = DaemonConfig::read(&folder.join("gateway.toml")).unwrap();
         let site = GatewaySite::new(&config, 1).unwrap();

@@ -4,9 +4,9 @@
 
 use super::peer::PeerIdentity;
 use crate::pki::Identity;
-use crate::site::GatewaySite;
 use crate::site::counters::RefusedConnection;
 use crate::site::trust::OpenChain;
+use crate::site::{GatewaySite, Silenced};
 use arc_swap::ArcSwap;
 use memory::canonical_address;
 use rustls::server::Acceptor;
@@ -139,7 +139,10 @@ impl Entrance {
         let certificate = chain.first().ok_or(RefusedConnection::NoCertificate)?;
         let identity = Identity::of_certificate(certificate);
         let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
-        let chain = self.site.trust.enter(chain).ok_or(RefusedConnection::OtherAuthority)?;
+        let chain = self.site.trust.enter(chain).map_err(|why| match why {
+            Silenced::Revoked => RefusedConnection::Revoked,
+            _ => RefusedConnection::OtherAuthority,
+        })?;
         let place = self.place(chain).ok_or(RefusedConnection::TooMany)?;
         let end = Some(end(Arc::clone(&self.site), Arc::clone(&identity)));
         Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })

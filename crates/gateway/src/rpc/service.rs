@@ -10,6 +10,7 @@ use super::subscriber::{Sources, Wanted, tell};
 use crate::pki::{HolderRole, Identity};
 use crate::site::tenant::arrivals::address_of;
 use crate::site::tenant::judge::sense_of;
+use crate::site::tenant::subscribers::NotifiedHosts;
 use crate::site::{GatewaySite, ReporterSession};
 use crate::storage::shared::{BatchName, SharedStore};
 use gateway_proto::v1::gateway_server::Gateway;
@@ -143,8 +144,9 @@ impl Gateway for GatewayService {
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Subscribing precedes reading the estimates, so that no change is missed between.
-        let changes = session.tenant().updates(self.site.clock.now());
-        let sources = Sources { changes, arrivals: session.tenant().arrivals.subscribe() };
+        let name = &session.identity().name;
+        let (changes, open) = session.tenant().subscribe(name, self.site.clock);
+        let sources = Sources { changes, arrivals: session.tenant().arrivals.subscribe(), open };
         let site = Arc::clone(&self.site);
         tokio::spawn(async move {
             let told = guarded(&site, tell(session, &wanted, known, sources, &updates));
@@ -170,9 +172,15 @@ impl Gateway for GatewayService {
         }
         let network = request.get_ref().network.as_ref().and_then(Network::to_net);
         let network = network.ok_or_else(|| Status::invalid_argument("no network"))?;
-        let forgotten = session.tenant().forget(self.site.clock.now(), network).await;
+        let tenant = session.tenant();
+        let forgotten = tenant.forget(self.site.clock.now(), network).await;
         self.site.note_forget(forgotten);
-        Ok(Response::new(ForgetReply { forgotten }))
+        let NotifiedHosts { notified, missed } = tenant.notified_hosts();
+        let store_missed = match &self.shared {
+            Some(shared) => !shared.has_forgets(tenant).await,
+            None => false,
+        };
+        Ok(Response::new(ForgetReply { forgotten, notified, missed, store_missed }))
     }
 
     async fn announce(

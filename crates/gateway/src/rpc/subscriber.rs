@@ -3,6 +3,7 @@
 use super::statuses::{draining, ended};
 use crate::site::ReporterSession;
 use crate::site::tenant::arrivals::{VisitorArrival, addresses_of};
+use crate::site::tenant::subscribers::OpenSubscription;
 use crate::site::tenant::subscriptions::UpdateReceiver;
 use gateway_proto::v1::{KeepAlive, Network, SubscribeRequest, Update, update};
 use ipnet::IpNet;
@@ -52,6 +53,8 @@ impl Wanted {
 pub(super) struct Sources {
     pub(super) changes: UpdateReceiver,
     pub(super) arrivals: Receiver<VisitorArrival>,
+    /// Marks the subscriber as connected until the updates end.
+    pub(super) open: OpenSubscription,
 }
 
 /// Sends updates until the subscriber may receive no more. Returns why.
@@ -62,7 +65,7 @@ pub(super) async fn tell(
     sources: Sources,
     updates: &mpsc::Sender<Result<Update, Status>>,
 ) -> Status {
-    let Sources { mut changes, mut arrivals } = sources;
+    let Sources { mut changes, mut arrivals, open: _open } = sources;
     // Forgotten networks go first, then estimates made since.
     while let Some(update) = changes.next_missed() {
         if updates.send(Ok(update)).await.is_err() {

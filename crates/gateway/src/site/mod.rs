@@ -73,7 +73,7 @@ pub struct GatewaySite {
 /// The reason why a holder with a valid certificate is no longer accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silenced {
-    /// The certificate is in the list now.
+    /// The list names the certificate now, or its authority.
     Revoked,
     /// The list of revoked certificates could not be read for too long, so the certificate may be
     /// in it.
@@ -92,6 +92,8 @@ impl GatewaySite {
     /// # Errors
     /// If the list of revoked certificates cannot be read.
     pub fn new(config: &DaemonConfig, origin: u32) -> Result<Self, String> {
+        let revocations = Revocations::open(Some(config.revoked.clone()), config.revoked_grace)?;
+        let revocations = Arc::new(revocations);
         let site = Self {
             rules: ArcSwap::from_pointee(config.rules.clone()),
             tenants: RwLock::default(),
@@ -100,11 +102,8 @@ impl GatewaySite {
             gateways: Presences::new(origin, config.state.is_some()),
             counts: Counts::default(),
             clock: SiteClock::start(),
-            revocations: Arc::new(Revocations::open(
-                Some(config.revoked.clone()),
-                config.revoked_grace,
-            )?),
-            trust: Arc::default(),
+            trust: Arc::new(Trust::new(Arc::clone(&revocations))),
+            revocations,
             unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
@@ -144,6 +143,7 @@ impl GatewaySite {
         let reread = self.revocations.reread();
         // After an error as well, lines without a fault count.
         if reread != Ok(false) {
+            self.trust.verify_again();
             self.judged_anew.send_replace(());
         }
         reread
@@ -160,8 +160,8 @@ impl GatewaySite {
         if self.revocations.is_unknown() {
             return Err(Silenced::Unchecked);
         }
-        if self.trust.refuses(identity.fingerprint) {
-            return Err(Silenced::OtherAuthority);
+        if let Some(why) = self.trust.refusal(identity.fingerprint) {
+            return Err(why);
         }
         if identity.not_after < SiteClock::wall_seconds() {
             return Err(Silenced::Expired);

@@ -1,11 +1,14 @@
 //! Checks that the certificates of open connections are of an authority that the gateway still
-//! accepts. A handshake verifies a chain once, but connections live for days. So each reload
-//! verifies the chains of open connections again.
+//! accepts, and that none of their chains is revoked. A handshake verifies a chain once, but
+//! connections live for days. So each reload, and each change of the list, verifies the chains of
+//! open connections again.
 
-use crate::pki::{ClientAuthority, Fingerprint};
+use super::Silenced;
+use crate::pki::{ClientAuthority, Fingerprint, Revocations};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use rustls::pki_types::CertificateDer;
+use rustls::{CertificateError, Error};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,13 +16,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 type Chain = Vec<CertificateDer<'static>>;
 
 /// The authority in force, and the chains of all open connections.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Trust {
+    revocations: Arc<Revocations>,
     /// `None` before the gateway has read one.
     authority: ArcSwapOption<ClientAuthority>,
     open: Mutex<OpenChains>,
-    /// Certificates of open connections that are not of the authority in force.
-    refused: ArcSwap<FxHashSet<Fingerprint>>,
+    /// Certificates of open connections that are no longer accepted, with the reason.
+    refused: ArcSwap<FxHashMap<Fingerprint, Silenced>>,
 }
 
 #[derive(Debug, Default)]
@@ -36,17 +40,34 @@ pub(crate) struct OpenChain {
 }
 
 impl Trust {
+    /// Creates it without an authority.
+    pub(crate) fn new(revocations: Arc<Revocations>) -> Self {
+        let (authority, open, refused) = Default::default();
+        Self { revocations, authority, open, refused }
+    }
+
     /// Verifies all open connections by `authority`, and new ones from now on.
     pub(crate) fn set_authority(&self, authority: ClientAuthority) {
         self.authority.store(Some(Arc::new(authority)));
-        let open = self.open();
-        let refused = open.chains.values().filter(|chain| !self.verifies(chain)).map(own);
-        self.refused.store(Arc::new(refused.collect()));
+        self.verify_again();
     }
 
-    /// Adds a connection; `None` if its chain is not of the authority in force. A reload may have
+    /// Verifies all open connections: the list of revoked certificates has changed.
+    pub(crate) fn verify_again(&self) {
+        self.note_refused(&self.open());
+    }
+
+    fn note_refused(&self, open: &OpenChains) {
+        let refused = |chain: &Chain| Some((own(chain), self.verify(chain).err()?));
+        self.refused.store(Arc::new(open.chains.values().filter_map(refused).collect()));
+    }
+
+    /// Adds a connection.
+    ///
+    /// # Errors
+    /// If its chain is not accepted: the reason. A reload, or a change of the list, may have
     /// happened after the beginning of the handshake.
-    pub(crate) fn enter(self: &Arc<Self>, chain: Chain) -> Option<OpenChain> {
+    pub(crate) fn enter(self: &Arc<Self>, chain: Chain) -> Result<OpenChain, Silenced> {
         let entered = {
             let mut open = self.open();
             let number = open.next;
@@ -54,17 +75,25 @@ impl Trust {
             open.chains.insert(number, chain.clone());
             OpenChain { all: Arc::clone(self), number }
         };
-        // In this order: a reload between the two verifies the chain, or has set the authority.
-        self.verifies(&chain).then_some(entered)
+        // In this order: a change between the two verifies the chain, or has happened before.
+        self.verify(&chain).map(|()| entered)
     }
 
-    /// Returns true if the certificate is not of the authority in force.
-    pub(crate) fn refuses(&self, certificate: Fingerprint) -> bool {
-        self.refused.load().contains(&certificate)
+    /// Returns the reason if the certificate of an open connection is no longer accepted.
+    pub(crate) fn refusal(&self, certificate: Fingerprint) -> Option<Silenced> {
+        self.refused.load().get(&certificate).copied()
     }
 
-    fn verifies(&self, chain: &Chain) -> bool {
-        self.authority.load().as_ref().is_none_or(|authority| authority.verifies(chain))
+    fn verify(&self, chain: &Chain) -> Result<(), Silenced> {
+        let authority = self.authority.load();
+        let verified = authority.as_ref().map(|known| known.verify_now(chain, &self.revocations));
+        match verified {
+            None | Some(Ok(())) => Ok(()),
+            Some(Err(Error::InvalidCertificate(CertificateError::Revoked))) => {
+                Err(Silenced::Revoked)
+            }
+            Some(Err(_)) => Err(Silenced::OtherAuthority),
+        }
     }
 
     fn open(&self) -> MutexGuard<'_, OpenChains> {
@@ -74,7 +103,12 @@ impl Trust {
 
 impl Drop for OpenChain {
     fn drop(&mut self) {
-        self.all.open().chains.remove(&self.number);
+        let mut open = self.all.open();
+        let gone = open.chains.remove(&self.number);
+        // The same certificate may come back with a better chain.
+        if gone.is_some_and(|chain| self.all.refusal(own(&chain)).is_some()) {
+            self.all.note_refused(&open);
+        }
     }
 }
 
@@ -87,8 +121,21 @@ fn own(chain: &Chain) -> Fingerprint {
 mod tests {
     use super::*;
     use crate::os::clock::system_time;
-    use crate::pki::{Authority, HolderRole};
+    use crate::pki::{Authority, HolderRole, RevocationEntry, add_revocation};
     use rustls::pki_types::pem::PemObject;
+    use std::fs;
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    fn list(name: &str) -> PathBuf {
+        let name = format!("headstart-trust-{}-{name}.txt", std::process::id());
+        std::env::temp_dir().join(name)
+    }
+
+    fn trust(file: &std::path::Path) -> Arc<Trust> {
+        let list = Revocations::open(Some(file.to_owned()), Duration::from_secs(60)).unwrap();
+        Arc::new(Trust::new(Arc::new(list)))
+    }
 
     /// Returns an authority as the gateway reads it, and a chain of one of its agents.
     fn site(name: &str) -> (ClientAuthority, Chain) {
@@ -106,17 +153,40 @@ mod tests {
     #[test]
     fn a_new_authority_refuses_open_chains_of_the_old_one_until_it_is_back() {
         let ((old, agent), (new, other)) = (site("old"), site("new"));
-        let trust = Arc::new(Trust::default());
+        let trust = trust(&list("authority"));
         trust.set_authority(old.clone());
         let entered = trust.enter(agent.clone()).unwrap();
-        assert!(!trust.refuses(own(&agent)) && trust.enter(other.clone()).is_none());
+        assert!(trust.refusal(own(&agent)).is_none() && trust.enter(other.clone()).is_err());
         trust.set_authority(new);
-        assert!(trust.refuses(own(&agent)) && !trust.refuses(own(&other)));
+        let refused = Some(Silenced::OtherAuthority);
+        assert_eq!([&agent, &other].map(|chain| trust.refusal(own(chain))), [refused, None]);
         // The reload happened during a handshake.
-        assert!(trust.enter(agent.clone()).is_none());
+        assert_eq!(trust.enter(agent.clone()).err(), refused);
         trust.set_authority(old);
-        assert!(!trust.refuses(own(&agent)));
+        assert_eq!(trust.refusal(own(&agent)), None);
         drop(entered);
         assert!(trust.open().chains.is_empty());
+    }
+
+    /// Two chains have the same certificate. A list refuses one of them because of another
+    /// certificate in it. The holder comes back with the good chain alone.
+    #[test]
+    fn a_certificate_is_refused_while_a_revoked_chain_of_it_is_open() {
+        let (authority, agent) = site("chain");
+        let (_, extra) = site("extra");
+        let file = list("chain");
+        let trust = trust(&file);
+        trust.set_authority(authority);
+        let with_extra = [agent.clone(), extra.clone()].concat();
+        let kept = trust.enter(with_extra.clone()).unwrap();
+        add_revocation(&file, &RevocationEntry::Certificate(own(&extra)), "extra").unwrap();
+        trust.revocations.reread().unwrap();
+        trust.verify_again();
+        assert_eq!(trust.refusal(own(&agent)), Some(Silenced::Revoked));
+        assert_eq!(trust.enter(with_extra).err(), Some(Silenced::Revoked));
+        drop(kept);
+        assert_eq!(trust.refusal(own(&agent)), None);
+        trust.enter(agent).unwrap();
+        fs::remove_file(&file).unwrap();
     }
 }

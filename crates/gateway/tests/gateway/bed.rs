@@ -20,13 +20,13 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 /// Files that gateways of one site share.
 const SHARED_FILES: [&str; 8] = [
     "ca.pem",
-    "ca.key",
+    "authority/ca.key",
     "server.pem",
     "server.key",
     "agent.pem",
     "agent.key",
-    "operator.pem",
-    "operator.key",
+    "authority/operator.pem",
+    "authority/operator.key",
 ];
 
 /// A gateway's folder; removed at the end.
@@ -60,7 +60,7 @@ impl Bed {
         let folder = std::env::temp_dir().join(name);
         let hosts = vec!["127.0.0.1".to_owned()];
         let (agent, observe) = ("agent".to_owned(), Vec::new());
-        let first = FirstGateway { hosts, agent, observe, force: false };
+        let first = FirstGateway { hosts, agent, observe, user: None, force: false };
         first.write(&folder, system_time()).unwrap();
         let bed = Self { folder };
         let text = fs::read_to_string(bed.file("gateway.toml")).unwrap();
@@ -106,7 +106,7 @@ impl Bed {
     }
 
     pub(crate) fn authority(&self) -> Authority {
-        Authority::of_pem(&self.text("ca.pem"), &self.text("ca.key")).unwrap()
+        Authority::of_pem(&self.text("ca.pem"), &self.text("authority/ca.key")).unwrap()
     }
 
     /// Issues a certificate of the site's authority.
@@ -122,6 +122,11 @@ impl Bed {
 
     pub(crate) fn agent(&self) -> Issued {
         Issued { certificate: self.text("agent.pem"), key: self.text("agent.key") }
+    }
+
+    pub(crate) fn operator(&self) -> Issued {
+        let text = |name: &str| self.text(&format!("authority/operator.{name}"));
+        Issued { certificate: text("pem"), key: text("key") }
     }
 
     /// Connects with a certificate, or without any.

@@ -6,7 +6,7 @@ use crate::shared::{beside, learns};
 use crate::store::Redis;
 use crate::swept::{OTHER, other, tell_by_hand};
 use gateway::pki::HolderRole;
-use gateway_proto::v1::{ForgetRequest, SubscribeRequest, update};
+use gateway_proto::v1::{ForgetReply, ForgetRequest, SubscribeRequest, update};
 use std::fs;
 use std::time::Duration;
 
@@ -22,11 +22,13 @@ async fn learn(bed: &Bed, running: &Running, number: u64, networks: &[&str]) {
 }
 
 /// Makes `running` forget the network, as an operator.
-async fn forget(bed: &Bed, running: &Running) {
+async fn forget(bed: &Bed, running: &Running) -> ForgetReply {
     let operator = bed.issue(HolderRole::Operator, "site", "ann");
     let mut operator = bed.connect(running.grpc, Some(&operator)).await.unwrap();
     let network = query(NETWORK).network;
-    assert!(operator.forget(ForgetRequest { network }).await.unwrap().into_inner().forgotten > 0);
+    let reply = operator.forget(ForgetRequest { network }).await.unwrap().into_inner();
+    assert!(reply.forgotten > 0);
+    reply
 }
 
 fn knows(running: &Running, network: &str) -> bool {
@@ -73,7 +75,7 @@ async fn what_is_forgotten_while_the_store_is_down_is_told_when_it_is_back() {
     learn(&first, &a, 1, &[NETWORK]).await;
     assert!(learns(&second, &b, NETWORK).await);
     redis.kill();
-    forget(&first, &a).await;
+    assert!(forget(&first, &a).await.store_missed);
     // Some rounds of sharing fail.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(knows(&b, NETWORK));
@@ -122,7 +124,7 @@ async fn a_gateway_that_was_down_forgets_when_it_starts() {
     learn(&second, &b, 1, &[NETWORK, KEPT]).await;
     assert!(learns(&first, &a, NETWORK).await);
     b.handle.end().await.unwrap();
-    forget(&first, &a).await;
+    assert!(!forget(&first, &a).await.store_missed);
     is_told(&redis).await;
     let b = second.run().await;
     assert!(!knows(&b, NETWORK) && knows(&b, KEPT));
@@ -173,5 +175,75 @@ async fn who_subscribes_is_told_what_was_forgotten_lately() {
     assert!(
         matches!(next, Some(update::What::Estimate(estimate)) if estimate.network == query(KEPT).network)
     );
+    running.handle.end().await.unwrap();
+}
+
+/// Two gateways share a store. A network is forgotten at the first one. Neither of them, nor the
+/// store, has samples of it any more with the prefixes that cover it, or with the site.
+#[tokio::test]
+async fn covering_prefixes_in_the_store_lose_the_samples() {
+    let Some(redis) = Redis::start() else { return };
+    let first = Bed::new("");
+    first.share_over(redis.port);
+    let second = beside(&first, redis.port);
+    let (a, b) = (first.run().await, second.run().await);
+    learn(&first, &a, 1, &[NETWORK]).await;
+    assert!(learns(&second, &b, NETWORK).await);
+    learn(&second, &b, 2, &[NETWORK]).await;
+    let in_store = || -> usize {
+        let origins = [&a, &b].map(|running| running.site.origin);
+        let count = |origin| {
+            redis.query::<usize>(
+                redis::cmd("HLEN").arg(format!("headstart:2:{{site}}:records:{origin}")),
+            )
+        };
+        origins.into_iter().map(count).sum()
+    };
+    // The network, its halves of 21 and 17 bits, and the site, of two gateways.
+    until(|| in_store() == 8).await;
+    forget(&first, &a).await;
+    until(|| in_store() == 0).await;
+    for running in [&a, &b] {
+        let tenant = running.site.tenant("site").unwrap();
+        assert_eq!(tenant.memory().records().count(), 0);
+    }
+    end(vec![a, b]).await;
+}
+
+async fn until(is_so: impl Fn() -> bool) {
+    for _ in 0..200 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("not in 10 s");
+}
+
+/// A host subscribes, disconnects, and comes back after a network was forgotten. It is named as
+/// missed meanwhile, and gets the order first when it is back.
+#[tokio::test]
+async fn a_host_that_is_away_is_named_and_told_when_it_is_back() {
+    let bed = Bed::new("");
+    let running = bed.run().await;
+    let subscribe = async |name: &str| {
+        let shown = bed.issue(HolderRole::Agent, "site", name);
+        let mut client = bed.connect(running.grpc, Some(&shown)).await.unwrap();
+        let updates = client.subscribe(SubscribeRequest::default()).await.unwrap().into_inner();
+        (client, updates)
+    };
+    let _kept = subscribe("web-1").await;
+    let away = subscribe("web-2").await;
+    drop(away);
+    let connections = || running.site.counts.connections.get() == 1;
+    until(connections).await;
+    learn(&bed, &running, 1, &[NETWORK]).await;
+    let reply = forget(&bed, &running).await;
+    assert_eq!((reply.notified, reply.missed), (vec!["web-1".into()], vec!["web-2".into()]));
+    let (_client, mut updates) = subscribe("web-2").await;
+    let first = updates.message().await.unwrap().unwrap().what;
+    assert_eq!(first, query(NETWORK).network.map(update::What::Forget));
+    learn(&bed, &running, 2, &[NETWORK]).await;
+    assert_eq!(forget(&bed, &running).await.missed, Vec::<String>::new());
     running.handle.end().await.unwrap();
 }

@@ -11,6 +11,7 @@ mod hostile;
 mod observer;
 mod protocol;
 mod restart;
+mod revoked;
 mod rogue;
 mod security;
 mod share;

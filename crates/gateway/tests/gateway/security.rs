@@ -372,8 +372,7 @@ async fn only_an_operator_has_networks_forgotten() {
     let forget = ForgetRequest { network: query("192.0.0.0/16").network };
     let status = agent.forget(forget).await.unwrap_err();
     assert_eq!(status.code(), Code::PermissionDenied);
-    let operator = Issued { certificate: bed.text("operator.pem"), key: bed.text("operator.key") };
-    let mut operator = bed.connect(running.grpc, Some(&operator)).await.unwrap();
+    let mut operator = bed.connect(running.grpc, Some(&bed.operator())).await.unwrap();
     assert_eq!(operator.forget(forget).await.unwrap().into_inner().forgotten, 1);
     running.handle.end().await.unwrap();
 }

@@ -1,12 +1,12 @@
-//! Networks that were forgotten by request, and when. Earlier samples are refused from then on,
-//! whichever gateway or file has kept them.
+//! Networks that an operator had forgotten, and when. Older samples stay away from then on,
+//! whichever gateway or file has kept them. That includes samples that covering prefixes keep.
 //!
 //! A network is kept here as long as the age of a sample can be represented. If there are too many
 //! networks, the longest prefixes are shortened: then old samples of their neighbours are not taken
 //! from others either.
 
-use super::kept::{OLDEST, Tick};
-use super::prefix::Prefix;
+use super::kept::{KeptSample, OLDEST, Tick};
+use super::prefix::{LabelSet, Prefix};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use units::Instant;
@@ -85,13 +85,42 @@ impl ForgottenNetworks {
         known.filter_map(|covering| self.times.get(&covering).copied()).max()
     }
 
-    /// Time for samples whose oldest is of `oldest`; `None` if all are later. Most are, and need no
-    /// search.
-    pub(super) fn until_after(&self, prefix: Prefix, oldest: Tick) -> Option<Tick> {
-        if self.times.is_empty() || oldest > self.newest || prefix == Prefix::SITE {
+    /// Returns true if a sample of `network` that was measured then is forgotten.
+    pub(super) fn has_sample(&self, network: Prefix, measured: Tick) -> bool {
+        let is_late = self.times.is_empty() || measured > self.newest;
+        !is_late && self.until_any(network).is_some_and(|until| measured < until)
+    }
+
+    /// Returns when all of `network`, or a part of it, was forgotten last. The network does not know
+    /// which of its samples are of the part.
+    fn until_any(&self, network: Prefix) -> Option<Tick> {
+        self.within(network).map(|(_, at)| at).chain(self.until(network)).max()
+    }
+
+    /// Returns which samples of `prefix` are forgotten, if the oldest of them is of `oldest`;
+    /// `None` if all are later. Most are, and cost no search.
+    pub(super) fn samples_of(&self, prefix: Prefix, oldest: Tick) -> Option<ForgottenSamples> {
+        if self.times.is_empty() || oldest > self.newest {
             return None;
         }
-        self.until(prefix).filter(|until| *until >= oldest)
+        let is_old = |until: &Tick| *until >= oldest;
+        let found = if prefix.is_network() {
+            let until = self.until_any(prefix).filter(is_old);
+            ForgottenSamples { until, of_networks: Vec::new() }
+        } else {
+            let until = if prefix == Prefix::SITE { None } else { self.until(prefix) };
+            let within = self.within(prefix).filter(|(_, at)| is_old(at));
+            let of_networks = within.map(|(network, at)| (network.labels(), at)).collect();
+            ForgottenSamples { until: until.filter(is_old), of_networks }
+        };
+        (found.until.is_some() || !found.of_networks.is_empty()).then_some(found)
+    }
+
+    /// Returns the forgotten networks of which `prefix` may keep samples, because it covers them.
+    fn within(&self, prefix: Prefix) -> impl Iterator<Item = (Prefix, Tick)> {
+        let (first, last) = prefix.range();
+        let some = self.times.range(first..=last).map(|(network, at)| (*network, *at));
+        some.filter(move |(network, _)| prefix.covers(*network))
     }
 
     /// The longest prefixes become shorter ones, with the latest time of the prefixes that they
@@ -106,6 +135,29 @@ impl ForgottenNetworks {
             let then = self.times.entry(kept).or_default();
             *then = at.max(*then);
         }
+    }
+}
+
+/// Samples of one prefix that are forgotten.
+pub(super) struct ForgottenSamples {
+    /// Time until which all of them are.
+    until: Option<Tick>,
+    /// Under a covering prefix: labels of forgotten networks, and until when their samples are.
+    of_networks: Vec<(LabelSet, Tick)>,
+}
+
+impl ForgottenSamples {
+    /// Returns the time until which all samples are forgotten.
+    pub(super) const fn until(&self) -> Option<Tick> {
+        self.until
+    }
+
+    /// Returns true if `sample` is forgotten. `heard`: time of the newest sample beside it.
+    pub(super) fn has(&self, sample: KeptSample, heard: Tick) -> bool {
+        let is_until = |until: Tick| sample.is_until(until, heard);
+        let mut of_networks = self.of_networks.iter();
+        self.until.is_some_and(is_until)
+            || of_networks.any(|(labels, until)| labels.has(sample.label) && is_until(*until))
     }
 }
 
@@ -184,13 +236,53 @@ mod tests {
         assert_eq!(until(&forgotten, "10.99.0.0/24"), None);
     }
 
+    /// All of IPv4 is written as the site is. The site keeps samples of both families.
     #[test]
     fn later_samples_cost_no_search_and_the_site_is_of_no_network() {
         let mut forgotten = ForgottenNetworks::default();
         forgotten.add(forget("0.0.0.0/0", 7));
-        let prefix = Prefix::of_any("10.1.2.0/24".parse().unwrap());
-        let after = |prefix, oldest| forgotten.until_after(prefix, Tick(oldest));
-        assert_eq!([after(prefix, 7), after(prefix, 8)], [Some(Tick(7)), None]);
-        assert_eq!(after(Prefix::SITE, 1), None);
+        let network = Prefix::of_any("10.1.2.0/24".parse().unwrap());
+        let of = |prefix, oldest| forgotten.samples_of(prefix, Tick(oldest));
+        assert_eq!(of(network, 7).and_then(|samples| samples.until()), Some(Tick(7)));
+        assert!(of(network, 8).is_none());
+        let site = of(Prefix::SITE, 1).unwrap();
+        assert_eq!((site.until(), site.of_networks.len()), (None, 1));
+        assert!(of(Prefix::of_any("2001:db8::/33".parse().unwrap()), 1).is_none());
+    }
+
+    /// 10.1.3.0/24 is a network of 17 kept ones: itself, and 16 of 28 bits. A /20 has 256 + 16 + 1.
+    #[test]
+    fn a_covering_prefix_forgets_by_labels() {
+        let prefix = |text: &str| Prefix::of_any(text.parse().unwrap());
+        let labels = prefix("10.1.3.0/24").labels();
+        let count = (0..=u8::MAX).filter(|label| labels.has(*label)).count();
+        assert!(labels.has(prefix("10.1.3.0/24").label()) && count <= 17, "{count}");
+        assert!(labels.has(prefix("10.1.3.240/28").label()));
+        assert!((0..=u8::MAX).all(|label| prefix("10.1.0.0/20").labels().has(label)));
+        let mut forgotten = ForgottenNetworks::default();
+        forgotten.add(forget("10.1.3.0/24", 7));
+        let is_told = |text: &str| forgotten.samples_of(prefix(text), Tick(1)).is_some();
+        assert!(is_told("10.1.0.0/21") && is_told("10.1.0.0/17") && is_told("10.1.3.0/25"));
+        assert!(!is_told("10.1.8.0/21") && !is_told("10.2.0.0/17") && !is_told("10.2.0.0/20"));
+    }
+
+    /// Reports of a /24 may be of any address in it.
+    #[test]
+    fn a_network_forgets_all_when_a_part_of_it_is_forgotten() {
+        let prefix = |text: &str| Prefix::of_any(text.parse().unwrap());
+        let mut forgotten = ForgottenNetworks::default();
+        forgotten.add(forget("192.0.2.7/32", 7));
+        for (network, until) in [
+            ("192.0.2.0/24", Some(Tick(7))),
+            ("192.0.0.0/20", Some(Tick(7))),
+            ("192.0.2.0/28", Some(Tick(7))),
+            ("192.0.2.16/28", None),
+            ("192.0.3.0/24", None),
+        ] {
+            let samples = forgotten.samples_of(prefix(network), Tick(1));
+            assert_eq!(samples.and_then(|samples| samples.until()), until, "{network}");
+            let has = |measured| forgotten.has_sample(prefix(network), Tick(measured));
+            assert_eq!([has(6), has(7)], [until.is_some(), false], "{network}");
+        }
     }
 }

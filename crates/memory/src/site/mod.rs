@@ -42,6 +42,7 @@ pub use report::{Reporter, SiteReport};
 
 use ageing::Ageing;
 use evidence::Question;
+use forgotten::ForgottenSamples;
 use ipnet::IpNet;
 use kept::{KeptSample, Tick};
 use origins::Origins;
@@ -107,7 +108,7 @@ impl SiteMemory {
         let Some(network) = Prefix::of_report(report.network) else { return };
         let measured = Instant::from_nanos(now.as_nanos().saturating_sub(age.as_nanos()));
         let (now, measured) = (Tick::at(now), Tick::at(measured));
-        if self.forgotten.until_after(network, measured).is_some_and(|until| measured < until) {
+        if self.forgotten.has_sample(network, measured) {
             return;
         }
         let arrived = Arrived {
@@ -146,14 +147,18 @@ impl SiteMemory {
         Some(estimate)
     }
 
-    /// Forgets the samples of a network, and of all networks in it, that were taken until then,
-    /// including later records of other gateways. Returns the number of networks that had samples.
-    /// Samples that were passed to covering prefixes stay there until they have aged.
+    /// Forgets the samples of a network, and of all networks in it, that were taken until then.
+    /// Samples that arrive later from other gateways, and those that covering prefixes and the site
+    /// keep, are included. Returns the number of networks that had samples.
+    ///
+    /// Covering prefixes know by eight bits of which network a sample is, so they forget some
+    /// samples of other networks, too. For a network of more than 16 kept ones they forget all.
     pub fn forget(&mut self, forget: SiteForget) -> usize {
         self.forgotten.add(forget);
         self.revisions.note_all();
-        let (whole, until) = (Prefix::of_any(forget.network), Tick(forget.at));
-        self.few.forget(whole, until) + self.many.forget(whole, until)
+        let mut forgotten = ForgottenNetworks::default();
+        forgotten.add(forget);
+        self.few.forget(&forgotten) + self.many.forget(&forgotten)
     }
 
     /// The forgotten networks.
@@ -188,7 +193,16 @@ impl SiteMemory {
     /// cover it: a report changes these records.
     pub fn records_of(&self, network: IpNet) -> Vec<SiteRecord> {
         let Some(network) = Prefix::of_report(network) else { return Vec::new() };
-        let prefixes = [network].into_iter().chain(network.halves()).chain([Prefix::SITE]);
+        self.own_records([network].into_iter().chain(network.halves()).chain([Prefix::SITE]))
+    }
+
+    /// Returns the records that lose samples of this gateway when `network` is forgotten, beside its
+    /// own.
+    pub fn records_covering(&self, network: IpNet) -> Vec<SiteRecord> {
+        self.own_records(Prefix::of_any(network).halves().chain([Prefix::SITE]))
+    }
+
+    fn own_records(&self, prefixes: impl Iterator<Item = Prefix>) -> Vec<SiteRecord> {
         let record = |prefix| {
             let key = self.sought(EntryKey { prefix, origin: Origins::OWN });
             let few = self.few.get(key).map(|entry| SiteRecord::of(entry, &self.origins));
@@ -204,8 +218,10 @@ impl SiteMemory {
     pub fn merge(&mut self, record: &SiteRecord) -> bool {
         let Some(prefix) = Prefix::of_record(record.network) else { return false };
         let has_forgotten = !self.forgotten.is_empty();
-        let until = has_forgotten.then(|| record.oldest());
-        let until = until.and_then(|oldest| self.forgotten.until_after(prefix, oldest));
+        let oldest = has_forgotten.then(|| record.oldest());
+        let forgotten = oldest.and_then(|oldest| self.forgotten.samples_of(prefix, oldest));
+        let forgotten = forgotten.as_ref();
+        let until = forgotten.and_then(ForgottenSamples::until);
         if until.is_some_and(|until| record.heard <= until.0) {
             return false;
         }
@@ -220,9 +236,11 @@ impl SiteMemory {
             self.revisions.note(prefix.spread(self.config.seed));
         }
         if record.len() > FEW {
-            self.put_many(record.entry(key, until));
+            let Some(entry) = record.entry(key, forgotten) else { return false };
+            self.put_many(entry);
         } else {
-            self.put_few(record.entry(key, until));
+            let Some(entry) = record.entry(key, forgotten) else { return false };
+            self.put_few(entry);
         }
         true
     }

@@ -18,6 +18,25 @@ pub(super) struct Prefix {
     pub(super) tag: u8,
 }
 
+/// A set of [labels](Prefix::label).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LabelSet([u64; 4]);
+
+impl LabelSet {
+    const ALL: Self = Self([u64::MAX; 4]);
+
+    fn add(&mut self, label: u8) {
+        self.0[usize::from(label >> 6)] |= 1 << (label & 63);
+    }
+
+    /// Returns true if the set has the label.
+    pub(super) const fn has(&self, label: u8) -> bool {
+        self.0[(label >> 6) as usize] & 1 << (label & 63) != 0
+    }
+}
+
+/// Bits by which a kept length may exceed that of a prefix whose labels are computed one by one.
+const MOST_FREE: u8 = 4;
 const IPV6: u8 = 0x80;
 const LEAVES_4: [u8; 4] = [28, 24, 20, 16];
 const LEAVES_6: [u8; 5] = [64, 56, 48, 40, 32];
@@ -93,6 +112,35 @@ impl Prefix {
     /// Bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6
+    }
+
+    /// Returns the labels of all networks within `self` under which reports may be kept. If these
+    /// are many, the set has all labels: samples of others then count as theirs, too.
+    pub(super) fn labels(self) -> LabelSet {
+        let family = self.tag & IPV6;
+        let mut labels = LabelSet::default();
+        for length in leaves(family).iter().filter(|length| **length >= self.length()) {
+            let free = length - self.length();
+            if free > MOST_FREE {
+                return LabelSet::ALL;
+            }
+            for n in 0..1_u64 << free {
+                let bits = self.bits | n << (64 - u32::from(*length));
+                labels.add(Self { bits, tag: length | family }.label());
+            }
+        }
+        labels
+    }
+
+    /// Returns the least and the greatest value of prefixes that `self` may cover.
+    pub(super) fn range(self) -> (Self, Self) {
+        let rest = if self.length() == 0 { u64::MAX } else { !(u64::MAX << (64 - self.length())) };
+        (Self { bits: self.bits, tag: 0 }, Self { bits: self.bits | rest, tag: u8::MAX })
+    }
+
+    /// Returns true if `self` may keep samples of networks within `network`.
+    pub(super) fn covers(self, network: Self) -> bool {
+        self == Self::SITE || network.is_within(self)
     }
 
     /// The prefix cut to this number of bits.

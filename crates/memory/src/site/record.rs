@@ -1,5 +1,6 @@
 //! Records of a site's memory that outlive a restart and are exchanged with other gateways.
 
+use super::forgotten::ForgottenSamples;
 use super::kept::{KeptSample, Tick};
 use super::origins::Origins;
 use super::store::{Entry, EntryKey};
@@ -87,9 +88,13 @@ impl SiteRecord {
         Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
     }
 
-    /// The entry for it: the newest samples that fit into its slots, without samples that were
-    /// taken until it was forgotten.
-    pub(super) fn entry<const N: usize>(&self, key: EntryKey, forgotten: Option<Tick>) -> Entry<N> {
+    /// Returns what is kept of it: the newest samples that there is a place for, without forgotten
+    /// ones; `None` if all are forgotten.
+    pub(super) fn entry<const N: usize>(
+        &self,
+        key: EntryKey,
+        forgotten: Option<&ForgottenSamples>,
+    ) -> Option<Entry<N>> {
         let mut entry = Entry::new(key);
         (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
         let mut kept = [KeptSample::default(); MOST];
@@ -97,10 +102,8 @@ impl SiteRecord {
             *place = sample;
         }
         entry.fill(&kept);
-        if let Some(until) = forgotten {
-            entry.forget(until);
-        }
-        entry
+        let has_forgotten = forgotten.is_some_and(|samples| entry.forget(samples));
+        (!has_forgotten || !entry.is_empty()).then_some(entry)
     }
 
     fn kept(&self) -> impl Iterator<Item = KeptSample> {

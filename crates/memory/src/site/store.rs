@@ -6,6 +6,7 @@
 //! that has been without a report for longest.
 
 use super::attempts::KeptBefore;
+use super::forgotten::{ForgottenNetworks, ForgottenSamples};
 use super::kept::{KeptSample, Samples, Tick};
 use super::origins::Origins;
 use super::prefix::Prefix;
@@ -110,12 +111,12 @@ impl<const N: usize> Entry<N> {
         resized
     }
 
-    /// Forgets the samples that were taken until then; whether there were any.
-    pub(super) fn forget(&mut self, until: Tick) -> bool {
+    /// Forgets samples; returns true if there were any.
+    pub(super) fn forget(&mut self, forgotten: &ForgottenSamples) -> bool {
         let heard = self.heard;
         let mut has_forgotten = false;
         for place in self.places.iter_mut().filter(|place| !place.is_free()) {
-            if place.is_until(until, heard) {
+            if forgotten.has(*place, heard) {
                 *place = KeptSample::default();
                 has_forgotten = true;
             }
@@ -123,7 +124,8 @@ impl<const N: usize> Entry<N> {
         has_forgotten
     }
 
-    fn is_empty(&self) -> bool {
+    /// Returns true if no sample is kept.
+    pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(|place| place.is_free())
     }
 
@@ -215,19 +217,20 @@ impl<const N: usize> Store<N> {
         Some(taken)
     }
 
-    /// Forgets the samples until then of all prefixes within `whole`, except the site's. Returns
-    /// the number of networks' entries.
-    pub(super) fn forget(&mut self, whole: Prefix, until: Tick) -> usize {
-        let within = |key: &EntryKey| key.prefix.is_within(whole) && key.prefix != Prefix::SITE;
-        let keys: Vec<_> = self.iter().map(Entry::key).filter(within).collect();
-        keys.into_iter()
-            .filter(|key| self.forget_of(*key, until) && key.prefix.is_network())
+    /// Forgets samples of networks, and those that prefixes keep that cover the networks. Returns the
+    /// number of entries of networks with a forgotten sample.
+    pub(super) fn forget(&mut self, forgotten: &ForgottenNetworks) -> usize {
+        let of_key = |key: EntryKey| Some((key, forgotten.samples_of(key.prefix, Tick(0))?));
+        let found: Vec<_> = self.iter().map(Entry::key).filter_map(of_key).collect();
+        found
+            .into_iter()
+            .filter(|(key, samples)| self.forget_of(*key, samples) && key.prefix.is_network())
             .count()
     }
 
-    fn forget_of(&mut self, key: EntryKey, until: Tick) -> bool {
+    fn forget_of(&mut self, key: EntryKey, samples: &ForgottenSamples) -> bool {
         let Some(entry) = self.get_mut(HashedKey::new(self.seed, key)) else { return false };
-        let has_forgotten = entry.forget(until);
+        let has_forgotten = entry.forget(samples);
         if entry.is_empty() {
             self.take(key);
         }

@@ -107,13 +107,13 @@ fn halves_that_disagree_answer_each_for_itself() {
         site.report(at(0), &report(&fast, third, 400, Bound::Loss));
     }
     let [slow, fast] = ["10.1.6.9", "10.1.14.9"].map(|a| {
-        // Forgotten, so that only what covers it can answer.
+        // Its own samples are forgotten, also by what covers it, so that seven neighbours answer.
         site.forget(SiteForget::new(at(0), net(&format!("{a}/24"))));
         site.estimate(at(1), ip(a), None).unwrap()
     });
     assert_eq!([slow.network, fast.network], [net("10.1.0.0/21"), net("10.1.8.0/21")]);
-    // Eight networks deserve 1 + 8 / 4 initial windows of 14,600 B.
-    assert!(slow.window < 25_000 && fast.window == 43_800, "{slow:?} {fast:?}");
+    // Seven networks deserve 1 + 7 / 4 initial windows of 14,600 B.
+    assert!(slow.window < 25_000 && fast.window == 40_150, "{slow:?} {fast:?}");
 }
 
 #[test]
@@ -223,6 +223,46 @@ fn a_network_is_forgotten_with_all_in_it() {
     assert_eq!(site.forget(SiteForget::new(at(0), net("10.1.0.0/16"))), 2);
     let left: Vec<_> = site.networks().map(|one| one.network).collect();
     assert_eq!(left, [net("10.9.1.0/24")]);
+}
+
+/// Eight networks of one /21 have one report each. After one of them is forgotten, the prefixes
+/// that cover it and the site have one sample less, and after all are, none.
+#[test]
+fn covering_prefixes_and_the_site_forget_the_samples_of_a_network() {
+    let mut site = memory();
+    for third in 0..8 {
+        site.report(at(0), &report(&format!("10.1.{third}.0/24"), third, 60, Bound::Loss));
+    }
+    let kept = |site: &SiteMemory, network: &str| {
+        let record = site.records().find(|record| record.network == net(network));
+        record.map_or(0, |record| record.len())
+    };
+    assert_eq!(["10.1.0.0/21", "10.1.0.0/17", "0.0.0.0/0"].map(|one| kept(&site, one)), [8; 3]);
+    let before = site.estimate(at(1), ip("10.1.200.1"), None).unwrap();
+    assert_eq!((before.source, before.samples), (EstimateSource::Neighbours, 8));
+    site.forget(SiteForget::new(at(0), net("10.1.3.0/24")));
+    assert_eq!(["10.1.0.0/21", "10.1.0.0/17", "0.0.0.0/0"].map(|one| kept(&site, one)), [7; 3]);
+    // A /24 of another half is not touched, and later reports of the network count again.
+    site.forget(SiteForget::new(at(0), net("10.2.3.0/24")));
+    site.report(at(2), &report("10.1.3.0/24", 3, 60, Bound::Loss));
+    assert_eq!(kept(&site, "10.1.0.0/21"), 8);
+    site.forget(SiteForget::new(at(2), net("10.1.0.0/21")));
+    assert_eq!(["10.1.0.0/21", "10.1.0.0/17", "0.0.0.0/0"].map(|one| kept(&site, one)), [0; 3]);
+    assert_eq!(site.estimate(at(3), ip("10.1.3.1"), None), None);
+}
+
+/// A network of IPv6 and one of IPv4 are forgotten by the site, whose samples are of both families.
+#[test]
+fn the_site_forgets_samples_of_both_families() {
+    let mut site = memory();
+    site.report(at(0), &report("2001:db8:1::/48", 1, 60, Bound::Loss));
+    site.report(at(0), &report("192.0.2.0/24", 1, 60, Bound::Loss));
+    let of_site =
+        |site: &SiteMemory| site.records().any(|record| record.network == net("0.0.0.0/0"));
+    assert!(of_site(&site));
+    site.forget(SiteForget::new(at(0), net("2001:db8:1::/48")));
+    // The /48 has 65,792 networks within, so all samples of the site may be of one of them.
+    assert!(!of_site(&site) && site.records().any(|record| record.network == net("192.0.2.0/24")));
 }
 
 fn gateway(origin: u32) -> SiteMemory {
@@ -369,10 +409,18 @@ proptest! {
         all.iter().for_each(|record| _ = after.merge(record));
         after.forget(forget);
         prop_assert_eq!(sorted(&before), sorted(&after));
-        // Nothing of before is left of networks within it.
-        let within = sorted(&after).into_iter().filter(|record| forget.network.contains(&record.network));
-        for record in within {
-            prop_assert!(record.heard > forget.at, "{:?}", record);
+        // Nothing of before is left of networks within it, nor with what covers them.
+        let labels = Prefix::of_any(forget.network).labels();
+        for record in sorted(&after) {
+            if forget.network.contains(&record.network) {
+                prop_assert!(record.heard > forget.at, "{:?}", record);
+            }
+            let prefix = Prefix::of_record(record.network).unwrap();
+            if !prefix.is_network() && prefix.covers(Prefix::of_any(forget.network)) {
+                let heard = Tick(record.heard);
+                let mut samples = record.samples.as_chunks::<7>().0.iter().map(|one| KeptSample::from_bytes(*one));
+                prop_assert!(samples.all(|one| !labels.has(one.label) || !one.is_until(Tick(forget.at), heard)));
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus and `/health`, by HTTP on an address or a Unix socket of the
+//! `/metrics` for Prometheus and `/healthz`, by HTTP on an address or a Unix socket of the
 //! operator's choice. Labels are of two kinds, the kind of a start and the size class. No label is
 //! an address, so there are as many series on every machine.
 
@@ -12,7 +12,7 @@ use crate::os::unix_socket::remove_socket;
 use ::canary::interval::ConfidenceInterval;
 use ::canary::part::SIZES;
 use axum::Router;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
@@ -22,6 +22,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 use service::http::serve;
+use service::metrics::metrics_page;
 use std::future::pending;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -95,9 +96,17 @@ impl MetricsListener {
     pub fn serve(self, status: impl Fn() -> AgentStatus + Send + Sync + 'static) -> io::Result<()> {
         let status = Arc::new(status);
         let (for_metrics, for_health) = (Arc::clone(&status), status);
+        let health_page = async move || health(&for_health());
         let router = Router::new()
-            .route("/metrics", get(async move || metrics(&for_metrics())))
-            .route("/health", get(async move || health(&for_health())));
+            .route(
+                "/metrics",
+                get(async move |headers: HeaderMap| {
+                    metrics_page(&headers, &metrics(&for_metrics()))
+                }),
+            )
+            .route("/healthz", get(health_page.clone()))
+            // The name before 0.1.0.
+            .route("/health", get(health_page));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let name = thread::Builder::new().name("metrics".to_owned());
@@ -120,15 +129,16 @@ impl MetricsListener {
     }
 }
 
-/// Health of the agent. An agent that has turned itself off is not healthy: the operator has to
-/// look.
+/// Returns 503 if the operator has to act: the agent has turned itself off, or its programs are
+/// detached.
 fn health(status: &AgentStatus) -> (StatusCode, String) {
-    match &status.off {
-        None => (StatusCode::OK, "ok\n".to_owned()),
-        Some(why) => {
-            (StatusCode::SERVICE_UNAVAILABLE, format!("all windows are left alone: {why}\n"))
-        }
-    }
+    let missing = status.detachments.missing.join(", ");
+    let trouble = match &status.off {
+        Some(why) => format!("all windows are left alone: {why}\n"),
+        None if missing.is_empty() => return (StatusCode::OK, "ok\n".to_owned()),
+        None => format!("another process has detached programs: {missing}\n"),
+    };
+    (StatusCode::SERVICE_UNAVAILABLE, trouble)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -197,8 +207,8 @@ const fn metric<T, V>(
     MetricOf { name, help, value }
 }
 
-/// Writes the metrics in the text format of OpenMetrics.
-fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) {
+/// In the text format of OpenMetrics.
+fn metrics(status: &AgentStatus) -> String {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);
     sums(&mut registry, status);
@@ -212,7 +222,7 @@ fn metrics(status: &AgentStatus) -> ([(&'static str, &'static str); 1], String) 
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = text::encode(&mut text, &registry);
-    ([("content-type", "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+    text
 }
 
 fn gauges(registry: &mut Registry, status: &AgentStatus) {
@@ -224,6 +234,11 @@ fn gauges(registry: &mut Registry, status: &AgentStatus) {
             "off",
             "1: all windows are left alone, because warm starts did harm",
             status.off.is_some().into(),
+        ),
+        (
+            "detached_programs",
+            "Programs of the agent that another process has detached and that are not attached again",
+            status.detachments.missing.len() as i64,
         ),
         ("dry_run", "1: connections are measured alone, as was asked for", status.dry_run.into()),
     ];
@@ -237,6 +252,10 @@ fn gauges(registry: &mut Registry, status: &AgentStatus) {
     let lost: Counter = Counter::default();
     lost.inc_by(status.summaries_lost);
     registry.register("uncounted_connections", "Closed connections that are in no sum", lost);
+    let detached: Counter = Counter::default();
+    detached.inc_by(status.detachments.count);
+    let help = "Programs of the agent that were found detached by another process";
+    registry.register("detachments", help, detached);
 }
 
 fn sums(registry: &mut Registry, status: &AgentStatus) {
@@ -275,7 +294,7 @@ fn sums(registry: &mut Registry, status: &AgentStatus) {
 }
 
 fn classes(registry: &mut Registry, status: &AgentStatus) {
-    let names = SIZES.iter().map(u64::to_string).chain(["any".to_owned()]);
+    let names = SIZES.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
     let names: Vec<_> = names.collect();
     let of: [MetricOf<Group, u64>; 3] = [
         metric("class_connections", "Connections closed, by bytes acknowledged", |group| {

@@ -40,6 +40,7 @@ impl SiteFolder {
             hosts: vec!["127.0.0.1".to_owned()],
             agent: "agent".to_owned(),
             observe: vec!["any".to_owned()],
+            user: None,
             force: true,
         };
         let Written { gateway: config, .. } = first.write(&folder, SystemTime::now()).unwrap();

@@ -9,13 +9,13 @@ pub(crate) mod judge;
 mod locked_memory;
 pub(crate) mod messages;
 mod reporters;
+pub(crate) mod subscribers;
 pub(crate) mod subscriptions;
 pub(crate) mod unshared;
 
 use super::counters::Counts;
 use crate::config::Rules;
 use crate::config::permission::Allowed;
-use crate::os::clock::ticks;
 use crate::pki::Identity;
 use arrivals::Arrivals;
 use busiest::BusyNetworks;
@@ -30,7 +30,8 @@ use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, 
 use reporters::Reporters;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
-use subscriptions::{UpdateReceiver, Updates};
+use subscribers::Subscribers;
+use subscriptions::Updates;
 use units::Instant;
 use unshared::UnsharedChanges;
 
@@ -42,9 +43,6 @@ const AT_A_TIME: usize = 128;
 const MOST_TOLD: usize = 512;
 /// Number of networks at a time whose histories continue, if there is no subscriber.
 const MOST_NOTED: usize = 128;
-/// Time for which a new subscriber is also notified of forgotten networks: it may have lost another
-/// gateway meanwhile.
-const LATELY: units::Duration = units::Duration::from_secs(600);
 
 /// A tenant.
 pub struct Tenant {
@@ -66,6 +64,8 @@ pub struct Known {
     pub reporters: Reporters,
     /// Networks for people to see.
     pub busy: BusyNetworks,
+    /// Its subscribers.
+    subscribers: Subscribers,
     /// The gain of warm starts.
     pub gains: SiteGains,
     /// Networks with new reports since subscribers were last notified.
@@ -106,6 +106,7 @@ impl Tenant {
         let known = Known {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
+            subscribers: Subscribers::default(),
             gains: SiteGains::default(),
             changed: ChangedNetworks::default(),
             unshared: None,
@@ -146,14 +147,6 @@ impl Tenant {
     pub fn known(&self) -> MutexGuard<'_, Known> {
         // After a panic the counters may be a little off, and nothing worse.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the updates from now on, after recently forgotten networks.
-    pub(crate) fn updates(&self, now: Instant) -> UpdateReceiver {
-        let lately = ticks(now).saturating_sub(ticks(Instant::ZERO + LATELY));
-        let memory = self.memory();
-        let forgotten = memory.forgotten().iter().filter(|forget| forget.at >= lately);
-        self.updates.subscribe(forgotten.map(|forget| forget.network).collect())
     }
 
     /// Takes a batch in, once. `Err` if it makes no sense as a whole.
@@ -337,6 +330,9 @@ impl Tenant {
             let mut known = self.known();
             known.busy.forget(&forget.network);
             known.changed.forget(&forget.network);
+            if let Some(unshared) = &mut known.unshared {
+                unshared.note_covered(forget.network);
+            }
         }
         self.updates.forget(forget.network);
         forgotten as u64

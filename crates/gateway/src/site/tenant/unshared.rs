@@ -16,12 +16,14 @@ pub struct Unshared {
     pub records: Vec<SiteRecord>,
     /// Networks that an operator made the site forget.
     pub forgotten: ForgottenNetworks,
+    /// Forgotten networks whose covering prefixes have lost samples.
+    pub covered: Vec<IpNet>,
 }
 
 impl Unshared {
     /// Returns true if there is no change.
     pub fn is_empty(&self) -> bool {
-        self.networks.is_empty() && self.forgotten.is_empty()
+        self.networks.is_empty() && self.forgotten.is_empty() && self.covered.is_empty()
     }
 }
 
@@ -30,6 +32,7 @@ impl Unshared {
 pub(crate) struct UnsharedChanges {
     networks: FxHashSet<IpNet>,
     forgotten: ForgottenNetworks,
+    covered: FxHashSet<IpNet>,
 }
 
 impl UnsharedChanges {
@@ -45,6 +48,14 @@ impl UnsharedChanges {
         self.forgotten.add(forget);
     }
 
+    /// Notes that prefixes that cover `network` have lost samples, whichever gateway was asked to
+    /// forget it. If there are too many, their next report replaces what the store has.
+    pub(crate) fn note_covered(&mut self, network: IpNet) {
+        if self.covered.len() < MOST_CHANGED {
+            self.covered.insert(network);
+        }
+    }
+
     /// Removes all forgotten networks, and at most `most` changed ones, without their records.
     pub(crate) fn take(&mut self, most: usize) -> Unshared {
         let networks: Vec<IpNet> = self.networks.iter().take(most).copied().collect();
@@ -52,13 +63,15 @@ impl UnsharedChanges {
             self.networks.remove(network);
         }
         let forgotten = std::mem::take(&mut self.forgotten);
-        Unshared { networks, records: Vec::new(), forgotten }
+        let covered = std::mem::take(&mut self.covered).into_iter().collect();
+        Unshared { networks, records: Vec::new(), forgotten, covered }
     }
 
     /// Keeps `shared` for the next time, after a failed write.
     pub(crate) fn give_back(&mut self, shared: Unshared) {
         shared.networks.into_iter().for_each(|network| self.add(network));
         shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
+        shared.covered.into_iter().for_each(|network| self.note_covered(network));
     }
 }
 
@@ -79,6 +92,8 @@ impl Tenant {
         let memory = self.memory();
         let mut seen = FxHashSet::default();
         let records = shared.networks.iter().flat_map(|network| memory.records_of(*network));
+        let covering = shared.covered.iter().flat_map(|network| memory.records_covering(*network));
+        let records = records.chain(covering);
         shared.records = records.filter(|record| seen.insert(record.network)).collect();
         shared
     }

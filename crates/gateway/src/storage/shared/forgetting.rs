@@ -12,11 +12,25 @@ use ipnet::IpNet;
 use memory::site::{ForgottenNetworks, SiteForget};
 use redis::streams::StreamId;
 use redis::{AsyncCommands, Pipeline, RedisResult};
+use std::time::Duration;
 
 /// Lifetime of the set after its last change, seconds: a little longer than samples can last.
 const LASTS_S: i64 = 18 * 3600;
 
+/// Longest time for which an order to forget waits for the store.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 impl SharedStore {
+    /// Writes all networks that are forgotten here. Returns true if the store has them now. Changes
+    /// that wait for a write have them, too, so a store that was away gets them later.
+    pub(crate) async fn has_forgets(&self, tenant: &Tenant) -> bool {
+        let mut pipeline = redis::pipe();
+        self.tell_forgets(pipeline.atomic(), tenant, &tenant.memory().forgotten().clone());
+        let mut connection = self.connection.clone();
+        let written = pipeline.query_async::<()>(&mut connection);
+        matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
+    }
+
     /// Writes the forgotten networks for others.
     pub(super) fn tell_forgets(
         &self,

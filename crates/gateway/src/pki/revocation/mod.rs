@@ -1,65 +1,31 @@
-//! Revoked certificates: a file of fingerprints, one a line, which is read again when it changes.
+//! Revoked certificates: a file of fingerprints and serial numbers, one a line, which is read again
+//! when it changes. A line may name the certificate of a holder or of an authority.
 //! [`add_revocation`] adds a line. If the list cannot be read for too long, every certificate is
 //! refused, since a stolen one may be in it.
 
+mod entry;
+mod signature_form;
+
+pub use entry::{CertificateSerial, Fingerprint, RevocationEntry};
+pub use signature_form::other_signatures;
+
+use super::pem::{TlsError, certificates, named};
 use crate::os::clock::SiteClock;
 use arc_swap::ArcSwap;
-use rustc_hash::FxHashSet;
-use sha2::{Digest, Sha256};
-use std::fmt::{self, Display, Formatter};
+use entry::RevocationList;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
-
-/// SHA-256 of a certificate, as `openssl x509 -noout -fingerprint -sha256` shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint([u8; 32]);
-
-impl Fingerprint {
-    /// Returns the fingerprint of a certificate in DER.
-    pub fn of_certificate(der: &[u8]) -> Self {
-        Self(Sha256::digest(der).into())
-    }
-}
-
-impl Display for Fingerprint {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl FromStr for Fingerprint {
-    type Err = String;
-
-    /// Parses 64 hexadecimal digits; it ignores colons between them.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b':').collect();
-        let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
-        let mut bytes = [0; 32];
-        let pairs = digits.chunks_exact(2).map(|pair| Some(value(pair[0])? << 4 | value(pair[1])?));
-        let read: Option<Vec<u8>> = pairs.collect();
-        match read {
-            Some(read) if digits.len() == 64 => {
-                bytes.copy_from_slice(&read);
-                Ok(Self(bytes))
-            }
-            _ => Err(format!(
-                "{text:?} is no SHA-256 fingerprint (64 hexadecimal digits); \
-                 `openssl x509 -noout -fingerprint -sha256 -in FILE` shows a certificate's"
-            )),
-        }
-    }
-}
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// The list in force.
 #[derive(Debug)]
 pub struct Revocations {
     file: Option<PathBuf>,
-    list: ArcSwap<FxHashSet<Fingerprint>>,
+    list: ArcSwap<RevocationList>,
     /// Version of the file when it was last read.
     read: Mutex<Option<FileVersion>>,
     /// Longest time for which the file may be unreadable.
@@ -84,8 +50,8 @@ impl FileVersion {
     }
 }
 
-/// Adds a certificate to the list in `file`, which is created if need be. `remark` says whose
-/// certificate it is.
+/// Adds `entry` to the list in `file`, which is created if need be. `remark` says whose certificate
+/// it is.
 ///
 /// The line is written at once, so a gateway that reads the file meanwhile never finds a part of
 /// it. If the last line of the file has no end, the new line begins after an end of line: nothing
@@ -93,11 +59,28 @@ impl FileVersion {
 ///
 /// # Errors
 /// If the file cannot be read or written.
-pub fn add_revocation(file: &Path, fingerprint: Fingerprint, remark: &str) -> io::Result<()> {
+pub fn add_revocation(file: &Path, entry: &RevocationEntry, remark: &str) -> io::Result<()> {
     let mut list = OpenOptions::new().read(true).append(true).create(true).open(file)?;
     let end = if ends_its_line(&mut list)? { "" } else { "\n" };
     let remark = remark.replace(['\n', '\r'], " ");
-    list.write_all(format!("{end}{fingerprint} # {remark}\n").as_bytes())
+    list.write_all(format!("{end}{entry} # {remark}\n").as_bytes())
+}
+
+/// Returns the fingerprint of the certificate in a PEM file; of a chain, that of its first one.
+///
+/// # Errors
+/// If there is none, or if there are several authorities, of which only one may be meant.
+pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
+    let all = certificates(file)?;
+    let is_authority =
+        |der: &[u8]| X509Certificate::from_der(der).is_ok_and(|(_, read)| read.is_ca());
+    match &all[..] {
+        [] => Err(named(file, "no certificate in it")),
+        [first, _, ..] if is_authority(first) => {
+            Err(named(file, "several authorities in it; name a file with the one that you mean"))
+        }
+        [first, ..] => Ok(Fingerprint::of_certificate(first)),
+    }
 }
 
 /// Returns true if appended text begins a new line.
@@ -116,7 +99,7 @@ impl Revocations {
     /// long the file may be unreadable before [`Self::is_unknown`].
     ///
     /// # Errors
-    /// With the line, if something in it is no fingerprint.
+    /// With the line, if something in it is no entry.
     pub fn open(file: Option<PathBuf>, grace: Duration) -> Result<Self, String> {
         let revocations = Self {
             file,
@@ -129,9 +112,15 @@ impl Revocations {
         revocations.reread().map(|_| revocations)
     }
 
-    /// Returns true if the list has the certificate.
+    /// Returns true if the list has this fingerprint. [`Self::names`] finds more.
     pub fn contains(&self, certificate: Fingerprint) -> bool {
-        self.list.load().contains(&certificate)
+        self.list.load().has_fingerprint(certificate)
+    }
+
+    /// Returns true if the list names the certificate `der`: by its fingerprint, also with the
+    /// other form of its signature, or by its serial number.
+    pub fn names(&self, der: &[u8]) -> bool {
+        self.list.load().names(der)
     }
 
     /// Returns true if the file has been unreadable for too long, so that no certificate is
@@ -152,7 +141,7 @@ impl Revocations {
         self.known_ms.store(ms, Ordering::Release);
     }
 
-    /// Returns the number of certificates in the list.
+    /// Returns the number of entries in the list.
     pub fn len(&self) -> usize {
         self.list.load().len()
     }
@@ -166,7 +155,7 @@ impl Revocations {
     /// the revocations of the others: they count, together with the list that was in force.
     ///
     /// # Errors
-    /// With the line, if something in it is no fingerprint, or with the reason why it cannot be
+    /// With the line, if something in it is no entry, or with the reason why it cannot be
     /// read. A file that existed and is gone cannot be read.
     pub fn reread(&self) -> Result<bool, String> {
         let Some(file) = &self.file else { return Ok(false) };
@@ -187,9 +176,9 @@ impl Revocations {
         let text = fs::read_to_string(file).map_err(named)?;
         self.note_known();
         *read = Some(version);
-        let (mut list, faults) = parse(&text, file);
+        let (mut list, faults) = RevocationList::parse(&text, file);
         if !faults.is_empty() {
-            list.extend(self.list.load().iter());
+            list.extend(&self.list.load());
         }
         self.list.store(Arc::new(list));
         match faults.first() {
@@ -199,40 +188,9 @@ impl Revocations {
     }
 }
 
-fn parse(text: &str, file: &Path) -> (FxHashSet<Fingerprint>, Vec<String>) {
-    let (mut list, mut faults) = (FxHashSet::default(), Vec::new());
-    for (number, line) in text.lines().enumerate() {
-        let said = line.split('#').next().unwrap_or_default().trim();
-        if said.is_empty() {
-            continue;
-        }
-        match said.parse() {
-            Ok(fingerprint) => {
-                list.insert(fingerprint);
-            }
-            Err(why) => faults.push(format!("{}:{}: {why}", file.display(), number + 1)),
-        }
-    }
-    (list, faults)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fingerprints_are_read_as_openssl_shows_them() {
-        let shown = Fingerprint::of_certificate(b"x").to_string();
-        assert_eq!(shown.parse(), Ok(Fingerprint::of_certificate(b"x")));
-        let pairs: Vec<String> = (0..32).map(|n| shown[2 * n..2 * n + 2].to_uppercase()).collect();
-        assert_eq!(pairs.join(":").parse(), Ok(Fingerprint::of_certificate(b"x")));
-        for wrong in ["", "ab", &shown[1..], &format!("{shown}0"), &shown.replace('0', "g")] {
-            assert!(wrong.is_empty() || wrong != shown);
-            if wrong.len() != 64 || wrong.contains('g') {
-                assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
-            }
-        }
-    }
 
     /// Writes a list with `text` to a file of its own.
     fn list(name: &str, text: &str) -> PathBuf {
@@ -279,9 +237,9 @@ mod tests {
     fn what_is_revoked_is_refused_also_behind_a_line_without_an_end() {
         let [laptop, phone, desk] = [b"l", b"p", b"d"].map(|der| Fingerprint::of_certificate(der));
         let file = list("unended", &format!("# lost\n{laptop} # laptop"));
-        add_revocation(&file, phone, "DIR/phone.pem").unwrap();
+        add_revocation(&file, &RevocationEntry::Certificate(phone), "DIR/phone.pem").unwrap();
         // A file name may have any characters, and none of them begins a line.
-        add_revocation(&file, desk, "a\nb\rc").unwrap();
+        add_revocation(&file, &RevocationEntry::Certificate(desk), "a\nb\rc").unwrap();
         let expected =
             format!("# lost\n{laptop} # laptop\n{phone} # DIR/phone.pem\n{desk} # a b c\n");
         assert_eq!(fs::read_to_string(&file).unwrap(), expected);
@@ -289,7 +247,7 @@ mod tests {
         assert!([laptop, phone, desk].map(|one| revocations.contains(one)) == [true; 3]);
         fs::remove_file(&file).unwrap();
         // A missing list begins with its first line.
-        add_revocation(&file, phone, "phone").unwrap();
+        add_revocation(&file, &RevocationEntry::Certificate(phone), "phone").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), format!("{phone} # phone\n"));
         fs::remove_file(&file).unwrap();
     }
@@ -301,20 +259,11 @@ mod tests {
         let revocations = open(&file);
         assert_eq!(revocations.reread(), Ok(false));
         let tick = fs::metadata(&file).unwrap().modified().unwrap();
-        add_revocation(&file, second, "second").unwrap();
+        add_revocation(&file, &RevocationEntry::Certificate(second), "second").unwrap();
         File::options().append(true).open(&file).unwrap().set_modified(tick).unwrap();
         assert_eq!(revocations.reread(), Ok(true));
         assert!(revocations.contains(first) && revocations.contains(second));
         fs::remove_file(&file).unwrap();
-    }
-
-    #[test]
-    fn a_wrong_line_is_named_and_the_others_count() {
-        let good = Fingerprint::of_certificate(b"x");
-        let text = format!("# stolen\n\n{good} # laptop\nnonsense\n");
-        let (list, faults) = parse(&text, Path::new("revoked"));
-        assert!(list.contains(&good) && list.len() == 1);
-        assert!(faults[0].starts_with("revoked:4: \"nonsense\" is no SHA-256"), "{faults:?}");
     }
 
     /// An operator breaks a line while another certificate is added. The broken line's certificate

@@ -1,0 +1,151 @@
+//! Programs that another process has detached, like a cgroup manager at its restart
+//! (`bpf_link_ops.detach`). The kernel does not notify the owner of a link, so the agent looks.
+
+use super::links::Attached;
+use super::load_options::DetachResponse;
+use super::loader::Loaded;
+use crate::os::clock::{monotonic_ns, since};
+use crate::os::log::{Level, say};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+/// Time between two looks, nanoseconds.
+const LOOK_EVERY_NS: u64 = 1_000_000_000;
+/// Maximum number of times within [`WITHIN_NS`] that the agent attaches its programs again. If they
+/// are detached more often, another process wants them away, and connections change all the time.
+const MOST_ATTACHED: usize = 6;
+const WITHIN_NS: u64 = 600_000_000_000;
+
+/// Detached programs, for status and metrics.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detachments {
+    /// Programs that are detached now, and where they were attached.
+    pub missing: Vec<String>,
+    /// Programs that were found detached since the agent started.
+    pub count: u64,
+}
+
+/// Notices detached programs, and responds as configured.
+#[derive(Debug, Default)]
+pub(crate) struct DetachWatch {
+    found: Detachments,
+    last_look_ns: Option<u64>,
+    attached_ns: VecDeque<u64>,
+    /// The reason why the programs could not be attached again; logged once.
+    why: Option<String>,
+}
+
+/// Cgroups whose connections the agent handles, and those within that it does not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HandledCgroups<'a> {
+    pub(crate) cgroups: &'a [PathBuf],
+    pub(crate) except: &'a [PathBuf],
+}
+
+impl DetachWatch {
+    /// Looks once a second. Returns what was found, if that has changed.
+    pub(crate) fn look(
+        &mut self,
+        loaded: &mut Loaded,
+        attached: &mut Attached,
+        handled: HandledCgroups<'_>,
+        response: DetachResponse,
+    ) -> Option<Detachments> {
+        let now = monotonic_ns();
+        if self.last_look_ns.is_some_and(|last| since(last, now) < LOOK_EVERY_NS) {
+            return None;
+        }
+        self.last_look_ns = Some(now);
+        let before = self.found.clone();
+        self.note(attached.detached());
+        if !self.found.missing.is_empty() && self.may_attach(response, now) {
+            self.attach(loaded, attached, handled);
+        }
+        (self.found != before).then(|| self.found.clone())
+    }
+
+    /// Notes which programs are detached now.
+    fn note(&mut self, missing: Vec<String>) {
+        let new: Vec<_> =
+            missing.iter().filter(|one| !self.found.missing.contains(one)).cloned().collect();
+        self.found.count += new.len() as u64;
+        if !new.is_empty() {
+            say(
+                Level::Error,
+                &format!(
+                    "another process has detached programs of the agent ({}): new connections are stock there",
+                    new.join(", ")
+                ),
+            );
+        }
+        self.found.missing = missing;
+    }
+
+    /// Returns true if the programs are to be attached again at `now`, and notes that.
+    fn may_attach(&mut self, response: DetachResponse, now: u64) -> bool {
+        while self.attached_ns.front().is_some_and(|then| since(*then, now) > WITHIN_NS) {
+            self.attached_ns.pop_front();
+        }
+        let may = response == DetachResponse::Attach && self.attached_ns.len() < MOST_ATTACHED;
+        if may {
+            self.attached_ns.push_back(now);
+        }
+        may
+    }
+
+    fn attach(
+        &mut self,
+        loaded: &mut Loaded,
+        attached: &mut Attached,
+        HandledCgroups { cgroups, except }: HandledCgroups<'_>,
+    ) {
+        attached.drop_detached();
+        match loaded.attach_missing(attached, cgroups, except) {
+            Ok(()) => {
+                self.found.missing = attached.detached();
+                self.why = None;
+                say(Level::Notice, "the programs are attached again (on-detach = \"attach\")");
+                if self.attached_ns.len() == MOST_ATTACHED {
+                    let what = "the programs were detached six times within ten minutes: the agent leaves them detached for a while; \
+                                find out which process detaches them";
+                    say(Level::Warning, what);
+                }
+            }
+            Err(why) if self.why.as_ref() != Some(&why) => {
+                say(Level::Error, &format!("the programs cannot be attached again: {why}"));
+                self.why = Some(why);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_attached_again_six_times_in_ten_minutes() {
+        let mut watch = DetachWatch::default();
+        let second = |s: u64| s * 1_000_000_000;
+        assert!(!watch.may_attach(DetachResponse::Report, second(1)));
+        let may = |watch: &mut DetachWatch, s| watch.may_attach(DetachResponse::Attach, second(s));
+        assert!((1..=6).all(|s| may(&mut watch, s)));
+        assert!(!may(&mut watch, 7) && !may(&mut watch, 601));
+        // The first one was more than 600 s ago.
+        assert!(may(&mut watch, 602) && !may(&mut watch, 602));
+    }
+
+    #[test]
+    fn a_program_that_stays_detached_counts_once() {
+        let mut watch = DetachWatch::default();
+        let one = || vec!["attend at /a".to_owned()];
+        watch.note(one());
+        watch.note(one());
+        assert_eq!(watch.found, Detachments { missing: one(), count: 1 });
+        watch.note(Vec::new());
+        watch.note(one());
+        assert_eq!(watch.found.count, 2);
+    }
+}
