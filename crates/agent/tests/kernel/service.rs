@@ -41,7 +41,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
             "headstart_connections_total{start=\"cold\"} 1",
             "headstart_connections_total{start=\"warm\"} 0",
             "headstart_first_window_segments_total{start=\"cold\"} 10",
-            "headstart_class_connections_total{start=\"warm\",up_to_bytes=\"any\"} 0",
+            "headstart_class_connections_total{start=\"warm\",up_to_bytes=\"+Inf\"} 0",
             "headstart_paths 1",
             "headstart_off 0",
             "headstart_canary_percent 100.0",
