@@ -51,12 +51,12 @@ impl Journal {
         }
         let for_journal = std::env::var_os("JOURNAL_STREAM").is_some();
         let line = self.line(priority, what, for_journal, wall().as_nanos() / 1_000_000_000);
-        // Who closed standard error does not want to know.
+        // An operator who closed standard error does not want to know.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 
-    /// Lines of `what` become parts of one; other control characters, which could move a cursor, become spaces.
-    /// A journal notes the time itself; a person gets `now_s`, seconds since 1970.
+    /// Lines of `what` become parts of one. Other control characters, which could move a cursor,
+    /// become spaces. A journal notes the time itself; a person gets `now_s`, seconds since 1970.
     fn line(&self, priority: LogPriority, what: &str, for_journal: bool, now_s: u64) -> String {
         let what = what.trim_end().replace('\n', "; ");
         let what: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
