@@ -12,7 +12,9 @@ fn impossible_paths() {
         ("20mbit,80ms,0p", "queue"),
         ("20mbit,80ms,100p,up=0bit", "up"),
         ("20mbit,80ms,100p,loss=1.5", "loss"),
-        ("20mbit", "rtt"),
+        ("20mbit,80ms", "queue"),
+        // Without a comma it is a name.
+        ("20mbit", "headstart paths"),
         ("20mbit,80ms,100p,colour=red", "colour"),
     ] {
         refused(&["race", &format!("--path={path}")], &["--path", key]);
