@@ -6,6 +6,7 @@ use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, schemes};
 use kernel_fuzz::FuzzKind;
 use reproduction::check::ns2::SUITES;
 use reproduction::papers::claims;
+use testbed::published::MEASUREMENTS;
 use testbed::{agreement, pages, truth};
 
 /// The values of an option or argument; `None` where clap knows them, or where any number or text
@@ -24,6 +25,9 @@ pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
         }
         ("truth", "rows") => {
             Completion::of(truth::row_names().into_iter().map(|name| Candidate::whole(name, "")))
+        }
+        ("published", "rows") => {
+            Completion::named(MEASUREMENTS.iter().map(|row| (row.name, row.source)))
         }
         ("pages", "pages") => {
             Completion::of(pages::cases().into_iter().map(|case| Candidate::whole(case.name, "")))

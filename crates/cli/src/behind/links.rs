@@ -36,7 +36,8 @@ pub(crate) struct LinkArgs {
     path_preset: Option<PathSpec>,
 
     /// The link towards the command:
-    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME]
+    /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P]
+    /// [,jitter=TIME][,ordered-jitter=TIME]
     ///
     /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
     /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up

@@ -231,7 +231,7 @@ fn nothing_is_left_behind() {
 fn bad_lines_are_refused() {
     for (arguments, hint) in [
         (vec!["emulate"], "COMMAND"),
-        (vec!["emulate", "--path", "20mbit", "--", "true"], "rtt"),
+        (vec!["emulate", "--path", "20mbit", "--", "true"], "headstart paths"),
         (vec!["emulate", "--down", "20mbit,1ms,1p", "--", "true"], "--up"),
         (vec!["emulate", "--down", "1mbit,1ms,1p", "--up", "1mbit,1ms", "--", "true"], "queue"),
         (vec!["emulate", "--path-preset", "warp", "--", "true"], "headstart paths"),
