@@ -130,7 +130,7 @@ impl Recipe {
         }
         let name = MEMORIES.iter().find(|(_, kind)| *kind == config.memory).map_or("", |m| m.0);
         Err(format!(
-            "memory={name}: the start-up {} begins with its host's window pool (memory=lent), and gets \
+            "memory={name}: the start-up {} begins with its host's window pool (`memory=lent`), and gets \
              nothing from another memory; leave memory out, or use memory=none for cold starts",
             startup.name
         ))
