@@ -65,7 +65,7 @@ impl ClientAuthority {
     /// Checks a chain at the present time.
     ///
     /// # Errors
-    /// The same errors as [`Self::verify`].
+    /// If the chain is not from one of these authorities, not valid now, or revoked: the reason.
     pub fn verify_now(
         &self,
         chain: &[CertificateDer<'_>],
