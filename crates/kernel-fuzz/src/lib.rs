@@ -1,8 +1,8 @@
 //! Differential fuzzing of the model of TCP: random scripts in the model and in the running kernel.
 //!
-//! A [`FuzzCase`] says what reaches a host and what its application does. A [`recording`] plays the
+//! A [`FuzzCase`] says what reaches a host and what its application does. A `recording` plays the
 //! case in the model, and writes a script of our grammar with what the model sends and reports. A
-//! [`kernel`] behind a TUN device then plays the script. The first event that does not hold is a
+//! `kernel` behind a TUN device then plays the script. The first event that does not hold is a
 //! difference.
 //!
 //! `case.rs` has the inputs, and `compose/` makes random ones. `recording.rs` writes scripts,

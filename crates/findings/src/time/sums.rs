@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use trace::{TimeShare, TlsReport, TransferEnd, TransferReport};
 use units::Rate;
 
-/// Sums of a group of transfers. They serialize as they are; [`shown`] has seconds for readers.
+/// Sums of a group of transfers. They serialize as they are; `shown` has seconds for readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSums {
     /// Number of transfers.
