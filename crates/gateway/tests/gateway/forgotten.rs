@@ -2,7 +2,7 @@
 //! restarts, and if a gateway writes old samples afterwards.
 
 use crate::bed::{Bed, Running, batch, query, report, send};
-use crate::shared::{beside, learns};
+use crate::shared::{beside, learns, two_over};
 use crate::store::Redis;
 use crate::swept::{OTHER, other, tell_by_hand};
 use gateway::pki::HolderRole;
@@ -68,10 +68,7 @@ async fn end(all: Vec<Running>) {
 #[tokio::test]
 async fn what_is_forgotten_while_the_store_is_down_is_told_when_it_is_back() {
     let Some(mut redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     learn(&first, &a, 1, &[NETWORK]).await;
     assert!(learns(&second, &b, NETWORK).await);
     redis.kill();
@@ -117,10 +114,7 @@ async fn samples_of_before_do_not_come_back_with_what_another_gateway_writes_lat
 #[tokio::test]
 async fn a_gateway_that_was_down_forgets_when_it_starts() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     learn(&second, &b, 1, &[NETWORK, KEPT]).await;
     assert!(learns(&first, &a, NETWORK).await);
     b.handle.end().await.unwrap();
@@ -183,10 +177,7 @@ async fn who_subscribes_is_told_what_was_forgotten_lately() {
 #[tokio::test]
 async fn covering_prefixes_in_the_store_lose_the_samples() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     learn(&first, &a, 1, &[NETWORK]).await;
     assert!(learns(&second, &b, NETWORK).await);
     learn(&second, &b, 2, &[NETWORK]).await;

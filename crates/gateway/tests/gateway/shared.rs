@@ -16,6 +16,15 @@ pub(crate) fn beside(first: &Bed, redis: u16) -> Bed {
     bed
 }
 
+/// Runs two gateways of one authority over the same Redis server.
+pub(crate) async fn two_over(redis: u16) -> [(Bed, Running); 2] {
+    let first = Bed::new("");
+    first.share_over(redis);
+    let second = beside(&first, redis);
+    let (a, b) = (first.run().await, second.run().await);
+    [(first, a), (second, b)]
+}
+
 /// Waits until `running` answers for a network by samples of the network itself.
 pub(crate) async fn learns(bed: &Bed, running: &Running, network: &str) -> bool {
     let mut client = bed.connect(running.grpc, Some(&bed.agent())).await.unwrap();
@@ -33,10 +42,7 @@ pub(crate) async fn learns(bed: &Bed, running: &Running, network: &str) -> bool 
 #[tokio::test]
 async fn what_one_gateway_learns_another_answers_also_one_that_begins_later() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
     assert!(learns(&second, &b, "192.0.2.0/24").await);
@@ -98,10 +104,7 @@ async fn the_documented_rights_at_a_store_suffice() {
 #[tokio::test]
 async fn gateways_of_a_store_see_each_other() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(_first, a), (_second, b)] = two_over(redis.port).await;
     for (running, other) in [(&a, &b), (&b, &a)] {
         let mut patience = 300;
         let origins = loop {
@@ -166,10 +169,7 @@ async fn a_gateway_without_a_state_leaves_no_row_behind() {
 #[tokio::test]
 async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     let one = batch(1, vec![report("192.0.2.0/24", 100_000); 10]);
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     send(&mut client, vec![one.clone()]).await.unwrap();
@@ -192,10 +192,7 @@ async fn a_batch_that_one_gateway_has_counted_another_does_not_count_again() {
 #[tokio::test]
 async fn what_is_forgotten_at_one_gateway_is_forgotten_at_all() {
     let Some(redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();
     send(&mut client, vec![batch(1, vec![report("192.0.2.0/24", 100_000); 10])]).await.unwrap();
     assert!(learns(&second, &b, "192.0.2.0/24").await);
@@ -278,10 +275,7 @@ async fn a_gateway_that_was_killed_replaces_nothing_that_it_had_shared() {
 #[tokio::test]
 async fn without_the_store_a_gateway_goes_on_alone_and_shares_later() {
     let Some(mut redis) = Redis::start() else { return };
-    let first = Bed::new("");
-    first.share_over(redis.port);
-    let second = beside(&first, redis.port);
-    let (a, b) = (first.run().await, second.run().await);
+    let [(first, a), (second, b)] = two_over(redis.port).await;
     let port = redis.port;
     redis.kill();
     let mut client = first.connect(a.grpc, Some(&first.agent())).await.unwrap();

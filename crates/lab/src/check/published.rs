@@ -45,21 +45,13 @@ struct ComparedFigure {
     source: &'static str,
     about: &'static str,
     command: String,
-    unit: &'static str,
+    unit: Unit,
     published_low: f64,
     published_high: f64,
     ours: f64,
     difference: f64,
     holds: bool,
     remark: &'static str,
-}
-
-const fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Seconds => "s",
-        Unit::GoodputMbit => "Mbit/s",
-        Unit::Drops => "drops",
-    }
 }
 
 pub(super) fn run(args: &CheckPublishedArgs) -> Result<(), Failure> {
@@ -77,7 +69,7 @@ pub(super) fn run(args: &CheckPublishedArgs) -> Result<(), Failure> {
                 source: row.source,
                 about: row.about,
                 command: figure.command(),
-                unit: unit_name(figure.unit),
+                unit: figure.unit,
                 published_low: figure.published.0,
                 published_high: figure.published.1,
                 ours,
@@ -110,27 +102,28 @@ fn table(compared: &[ComparedFigure]) -> Table {
 
 fn line(figure: &ComparedFigure) -> Row {
     let published = match figure.published_low == figure.published_high {
-        true => amount(figure.published_low),
-        false => format!("{} to {}", amount(figure.published_low), amount(figure.published_high)),
+        true => shown(figure.published_low, figure.unit),
+        false => [figure.published_low, figure.published_high]
+            .map(|end| shown(end, figure.unit))
+            .join(" to "),
     };
     let cells = vec![
         Cell::Text(figure.name.to_owned()),
         Cell::Text(figure.source.to_owned()),
-        Cell::Text(format!("{published} {}", figure.unit)),
-        Cell::Text(format!("{} {}", amount(figure.ours), figure.unit)),
+        Cell::Text(published),
+        Cell::Text(shown(figure.ours, figure.unit)),
         Cell::Number(figure.difference.into()),
         Cell::Text(if figure.holds { "holds" } else { "DIFFERS" }.to_owned()),
     ];
     Row { cells, is_reference: false }
 }
 
-/// A number with three digits that count.
-fn amount(value: f64) -> String {
-    match value {
-        value if value >= 100.0 => format!("{value:.0}"),
-        value if value >= 10.0 => format!("{value:.1}"),
-        value if value >= 1.0 => format!("{value:.2}"),
-        value => format!("{value:.3}"),
+/// A figure in words, like `812 ms`.
+fn shown(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Seconds => report::written(value.into(), Quantity::Time),
+        Unit::GoodputMbit => report::written((value * 1e6).into(), Quantity::Rate),
+        Unit::Drops => report::written(value.into(), Quantity::Count),
     }
 }
 

@@ -4,6 +4,7 @@ mod rows;
 
 pub use rows::MEASUREMENTS;
 
+use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
@@ -45,13 +46,16 @@ pub struct PublishedFigure {
 }
 
 /// Unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
     /// Completion time, seconds.
+    #[serde(rename = "s")]
     Seconds,
     /// Size over completion time, bits of payload per second in millions.
+    #[serde(rename = "Mbit/s")]
     GoodputMbit,
     /// Packets dropped by queues.
+    #[serde(rename = "drops")]
     Drops,
 }
 
