@@ -34,8 +34,7 @@ pub struct ManPage {
     pub roff: String,
 }
 
-/// Where pages are written to, and when what they say was last changed: the arguments of
-/// `PROGRAM man`.
+/// Arguments of `PROGRAM man`: the folder of the pages, and the date of their last change.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ManArgs {
     /// Folder for the pages, which is made if there is none

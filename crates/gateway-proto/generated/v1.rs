@@ -202,8 +202,8 @@ pub mod update {
         /// A network's estimate has changed.
         #[prost(message, tag = "1")]
         Estimate(super::Estimate),
-        /// Nothing learnt of this network before now may be used. Who subscribes is told so first of what was forgotten since its last
-        /// subscription; a host that is new to the gateway, of what was forgotten within 17 hours.
+        /// Nothing learnt of this network before now may be used. A subscription begins with the networks forgotten
+        /// since the host's last one, or within 17 hours for a host that is new to the gateway.
         #[prost(message, tag = "2")]
         Forget(super::Network),
         /// The gateway is alive; comes where nothing else has for a while.

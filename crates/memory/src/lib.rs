@@ -4,10 +4,10 @@
 //! ([`PathMemory::record`]). [`HostCache`] keeps the final state of the last path to a host
 //! (temporal sharing: Eggert, Heidemann & Touch 2000 §3; RFC 9040). [`Gateway`] keeps samples of
 //! many senders and answers with their average (the performance gateway of Zhang, Qiu & Keshav 2000
-//! §5). A sender uses their answers only through the [`ReuseGate`]. [`Lender`] is the memory of the
-//! agent's warm starts: it divides the window that one connection has proven among those that start
-//! together, and has bounds of its own. [`site`] is the memory of a site's gateway, which takes a
-//! window without loss for a lower bound.
+//! §5). A sender uses their answers only through the [`ReuseGate`]. [`WindowPool`] is the memory of
+//! the agent's warm starts: it divides the window that one connection has proven among those that
+//! start together, and has bounds of its own. [`site`] is the memory of a site's gateway, which
+//! takes a window without loss for a lower bound.
 //!
 //! # Where to begin
 //! A host remembers how a path ended. Five minutes later it believes half of the window:
@@ -43,7 +43,6 @@ mod cache;
 mod gate;
 mod gateway;
 mod key;
-mod lender;
 mod member;
 mod remembered;
 mod sample;
@@ -53,15 +52,12 @@ mod sole_use;
 mod table;
 mod values;
 mod window;
+mod window_pool;
 
 pub use cache::{CacheConfig, HalfLife, HostCache};
 pub use gate::{Cold, ReuseGate};
 pub use gateway::{Gateway, GatewayConfig};
 pub use key::{PathKey, Scope, canonical_address, canonical_network, holds_translated};
-pub use lender::{
-    AnsweredPeer, ColdReason, END_UNKNOWN, Lender, LendingTerms, Loan, LoanRequest, MAX_WINDOW,
-    PathSample, ProvenPath, SharedStart,
-};
 pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
@@ -70,6 +66,10 @@ pub use sole_use::SoleUse;
 pub use table::DestinationTable;
 pub use values::Weighing;
 pub use window::{Average, SlidingWindow};
+pub use window_pool::{
+    AnsweredPeer, ColdReason, END_UNKNOWN, LendingTerms, Loan, LoanRequest, MAX_WINDOW, PathSample,
+    ProvenPath, SharedStart, WindowPool,
+};
 
 use std::cell::RefCell;
 use std::net::IpAddr;

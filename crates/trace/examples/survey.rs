@@ -22,9 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:>16} {:>11}{}", "server", "observed", names.concat());
     for file in std::env::args().skip(1) {
         println!("{file}");
-        for SurveyedHost { host, profile, misfits } in surveyed(&file)? {
-            let charges = misfits.map(|misfit| format!("{:>11}", misfit.charge));
-            println!("{host:>16} {:>11}{} {profile}", misfits[0].seen, charges.concat());
+        for SurveyedHost { host, profile, fit_errors } in surveyed(&file)? {
+            let charges = fit_errors.map(|fit_error| format!("{:>11}", fit_error.charge));
+            println!("{host:>16} {:>11}{} {profile}", fit_errors[0].seen, charges.concat());
         }
     }
     Ok(())

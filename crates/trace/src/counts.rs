@@ -1,7 +1,7 @@
 //! Counters of one sender, small while nothing is lost: each open connection has two of them.
 
+use crate::fit_error::FitError;
 use crate::kinds::{Retransmission, RetransmissionKind, SparedBy};
-use crate::misfit::Misfit;
 use crate::summary::SenderTally;
 
 /// Counters that stay zero for most senders.
@@ -16,7 +16,7 @@ pub(crate) struct RareCounts {
     pub(crate) reordered: u32,
     pub(crate) unseen_bytes: u64,
     /// Fit error of the compressed senders.
-    pub(crate) misfit: Misfit,
+    pub(crate) fit_error: FitError,
 }
 
 /// Counters of one sender.
@@ -61,9 +61,8 @@ impl Counts {
         }
     }
 
-    /// Returns the counters for a report; `misfit` is the fit error of the sender that is still in
-    /// memory.
-    pub(crate) fn tally(&self, misfit: Misfit) -> SenderTally {
+    /// Returns the counters for a report; `fit_error` is of the sender that is still in memory.
+    pub(crate) fn tally(&self, fit_error: FitError) -> SenderTally {
         let rare = self.rare.as_deref().copied().unwrap_or_default();
         let mut tally = SenderTally {
             packets: self.packets.into(),
@@ -77,9 +76,9 @@ impl Counts {
             probes: rare.probes.into(),
             spurious: rare.spurious.into(),
             reordered: rare.reordered.into(),
-            misfit,
+            fit_error,
         };
-        tally.misfit.add(&rare.misfit);
+        tally.fit_error.add(&rare.fit_error);
         tally
     }
 }

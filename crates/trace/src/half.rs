@@ -5,7 +5,7 @@ mod copies;
 mod offer;
 mod stamps;
 
-use crate::misfit::Misfit;
+use crate::fit_error::FitError;
 use crate::profile::SenderModel;
 use crate::rebuilt::{ParkedSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
 use crate::transfer::PassingData;
@@ -298,17 +298,17 @@ impl Half {
     }
 
     /// Compresses the sender if it is idle. Returns its fit error.
-    pub(crate) fn park(&mut self) -> Option<Misfit> {
+    pub(crate) fn park(&mut self) -> Option<FitError> {
         self.forget_said();
         self.recent.park();
         if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
             return None;
         }
         self.late = None;
-        let (parked, misfit) = self.sender.as_ref()?.park()?;
+        let (parked, fit_error) = self.sender.as_ref()?.park()?;
         self.parked = Some(Box::new(parked));
         self.sender = None;
-        Some(misfit)
+        Some(fit_error)
     }
 
     /// Queues a packet that is on its way to the host.

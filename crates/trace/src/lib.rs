@@ -11,11 +11,11 @@ mod connection;
 mod counts;
 mod engine;
 mod fast_open;
+mod fit_error;
 mod half;
 mod kinds;
 #[cfg(feature = "testing")]
 mod longhand;
-mod misfit;
 mod profile;
 mod rebuilt;
 mod servers;
@@ -33,8 +33,8 @@ mod vantage;
 pub use config::EngineConfig;
 pub use engine::{EngineTally, TraceEngine};
 pub use fast_open::FastOpenOutcome;
+pub use fit_error::FitError;
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
-pub use misfit::Misfit;
 pub use profile::{SenderModel, SenderModels, SenderProfile};
 pub use servers::{ClientPattern, NamedClients, NamedServers, OnlyServers, ServerPattern};
 pub use sharded::{

@@ -1,8 +1,8 @@
 //! The report of a finished connection.
 
 use crate::fast_open::FastOpenOutcome;
+use crate::fit_error::FitError;
 use crate::kinds::{RetransmissionKind, SparedBy};
-use crate::misfit::Misfit;
 use crate::vantage::Vantage;
 use capture::TcpEnd;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub struct SenderTally {
     /// Packets that others of the same sender had overtaken before the capture.
     pub reordered: u64,
     /// Fit error of the rebuilt sender to the captured packets.
-    pub misfit: Misfit,
+    pub fit_error: FitError,
 }
 
 impl SenderTally {
@@ -86,7 +86,7 @@ impl SenderTally {
         self.probes += other.probes;
         self.spurious += other.spurious;
         self.reordered += other.reordered;
-        self.misfit.add(&other.misfit);
+        self.fit_error.add(&other.fit_error);
         add(&mut self.retransmissions, &other.retransmissions);
         add(&mut self.unexpected, &other.unexpected);
         add(&mut self.spared_by, &other.spared_by);

@@ -2,12 +2,11 @@
 //! capture best.
 //!
 //! Every profile rebuilds all senders of that part, and is charged for each event that it does not
-//! predict (the fit error, [`Misfit`]). The part has a maximum length, which bounds the time that a
-//! survey takes.
+//! predict ([`FitError`]). The part has a maximum length, which bounds the time of a survey.
 
 use crate::config::EngineConfig;
 use crate::engine::TraceEngine;
-use crate::misfit::Misfit;
+use crate::fit_error::FitError;
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
 use crate::sink::TraceSink;
 use crate::summary::ConnectionTrace;
@@ -37,20 +36,20 @@ pub struct SurveyedHost {
     /// The profile that explains it best.
     pub profile: SenderProfile,
     /// The fit error of each profile, in the order of [`SenderProfile::ALL`].
-    pub misfits: [Misfit; SenderProfile::ALL.len()],
+    pub fit_errors: [FitError; SenderProfile::ALL.len()],
 }
 
 /// Adds up fit errors by host.
 #[derive(Default)]
-struct MisfitSink(FxHashMap<IpAddr, Misfit>);
+struct FitErrorSink(FxHashMap<IpAddr, FitError>);
 
-impl TraceSink for MisfitSink {
+impl TraceSink for FitErrorSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         // At the client, behind the link's queue, data shows little of the window that released it.
         if summary.vantage == Vantage::Client {
             return;
         }
-        self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.misfit);
+        self.0.entry(summary.server.ip).or_default().add(&summary.server_sent.fit_error);
     }
 
     fn wants_packets(&self) -> bool {
@@ -63,10 +62,10 @@ fn charged(
     config: &EngineConfig,
     profile: SenderProfile,
     segments: &[Observed],
-) -> FxHashMap<IpAddr, Misfit> {
+) -> FxHashMap<IpAddr, FitError> {
     let models = SenderModels::all(SenderModel::of(profile));
     let config = EngineConfig { models, ..config.clone() };
-    let mut engine = TraceEngine::new(config, MisfitSink::default());
+    let mut engine = TraceEngine::new(config, FitErrorSink::default());
     segments.iter().for_each(|segment| engine.on_segment(segment));
     engine.finish_all().0.0
 }
@@ -87,18 +86,18 @@ impl ProfileSurvey {
     }
 
     /// Builds the survey from the charges of each profile.
-    fn by(found: &[FxHashMap<IpAddr, Misfit>; SenderProfile::ALL.len()]) -> Self {
+    fn by(found: &[FxHashMap<IpAddr, FitError>; SenderProfile::ALL.len()]) -> Self {
         let mut hosts: Vec<IpAddr> = found[0].keys().copied().collect();
         hosts.sort_unstable();
-        let mut total = [Misfit::default(); SenderProfile::ALL.len()];
+        let mut total = [FitError::default(); SenderProfile::ALL.len()];
         let mut surveyed = Vec::with_capacity(hosts.len());
         for host in hosts {
-            let misfits = found.each_ref().map(|f| f.get(&host).copied().unwrap_or_default());
-            total.iter_mut().zip(&misfits).for_each(|(sum, misfit)| sum.add(misfit));
-            surveyed.push(SurveyedHost { host, profile: best(&misfits), misfits });
+            let fit_errors = found.each_ref().map(|f| f.get(&host).copied().unwrap_or_default());
+            total.iter_mut().zip(&fit_errors).for_each(|(sum, fit_error)| sum.add(fit_error));
+            surveyed.push(SurveyedHost { host, profile: best(&fit_errors), fit_errors });
         }
         let mut models = SenderModels::all(SenderModel::of(best(&total)));
-        for host in surveyed.iter().filter(|host| host.misfits[0].seen >= ENOUGH) {
+        for host in surveyed.iter().filter(|host| host.fit_errors[0].seen >= ENOUGH) {
             models.set(host.host, SenderModel::of(host.profile));
         }
         Self { hosts: surveyed, models }
@@ -115,12 +114,12 @@ const MANY: u64 = 5_000;
 /// The difference is clear if it is a fifth of the charge. It is also clear if it is a hundred
 /// charges and one in fifty observations. If much is lost, all profiles are charged for the same
 /// retransmissions, and a fifth of that is too much to ask for.
-fn best(misfits: &[Misfit; SenderProfile::ALL.len()]) -> SenderProfile {
-    let mut best = (misfits[0].charge, SenderProfile::ALL[0]);
-    for (misfit, profile) in misfits.iter().zip(SenderProfile::ALL) {
-        let charge = misfit.charge;
+fn best(fit_errors: &[FitError; SenderProfile::ALL.len()]) -> SenderProfile {
+    let mut best = (fit_errors[0].charge, SenderProfile::ALL[0]);
+    for (fit_error, profile) in fit_errors.iter().zip(SenderProfile::ALL) {
+        let charge = fit_error.charge;
         let less = best.0.saturating_sub(charge);
-        let seen = misfits[0].seen.max(MANY);
+        let seen = fit_errors[0].seen.max(MANY);
         if less >= MARGIN && (less * 5 > best.0 || less * 50 > seen) {
             best = (charge, profile);
         }
@@ -135,7 +134,7 @@ mod tests {
     #[test]
     fn a_profile_has_to_beat_a_likelier_one_clearly() {
         let among = |seen, charges: [u64; 5]| {
-            best(&charges.map(|charge| Misfit { seen, charge, ..Misfit::default() }))
+            best(&charges.map(|charge| FitError { seen, charge, ..FitError::default() }))
         };
         let of = |charges| among(10_000, charges);
         assert_eq!(of([25, 25, 92, 92, 14]), SenderProfile::Linux, "a difference of 11 is chance");

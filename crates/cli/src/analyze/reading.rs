@@ -90,11 +90,11 @@ impl SurveyedServer {
         let one = |host: &trace::SurveyedHost| Self {
             server: host.host,
             profile: name_of(survey.models.of(host.host)),
-            seen: host.misfits[0].seen,
+            seen: host.fit_errors[0].seen,
             charges: SenderProfile::ALL
                 .iter()
-                .zip(&host.misfits)
-                .map(|(profile, misfit)| (profile.name().to_owned(), misfit.charge))
+                .zip(&host.fit_errors)
+                .map(|(profile, fit_error)| (profile.name().to_owned(), fit_error.charge))
                 .collect(),
         };
         hosts.map(one).collect()

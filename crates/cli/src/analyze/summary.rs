@@ -259,7 +259,7 @@ pub(super) fn print_charges(survey: &ProfileSurvey) -> Result<(), Failure> {
         Column::new("servers", Quantity::Count, "Servers that it was chosen for"),
     ];
     let rows = SenderProfile::ALL.iter().enumerate().map(|(n, &profile)| {
-        let charge = survey.hosts.iter().map(|host| host.misfits[n].charge).sum();
+        let charge = survey.hosts.iter().map(|host| host.fit_errors[n].charge).sum();
         let is_chosen =
             |host: &&SurveyedHost| name_of(survey.models.of(host.host)) == profile.name();
         let servers = survey.hosts.iter().filter(is_chosen).count() as u64;

@@ -62,12 +62,12 @@ async fn with_something(bed: &Bed) -> Running {
     running
 }
 
-/// Writes the page, which shows `told` as the gateway's answers, and a page around it with a frame
+/// Writes the page, which shows `answers` as the gateway's answers, and a page around it with a frame
 /// for each of [`WIDTHS`].
-fn write_pages(folder: &Path, told: &Value) {
+fn write_pages(folder: &Path, answers: &Value) {
     let stub = format!(
-        "const told = {told};\nwindow.fetch = () => new Promise(() => {{}});\n\
-         window.EventSource = class {{ constructor() {{ setTimeout(() => this.onmessage({{ data: JSON.stringify(told) }}), 10); }} }};\n{MEASURE}"
+        "const answers = {answers};\nwindow.fetch = () => new Promise(() => {{}});\n\
+         window.EventSource = class {{ constructor() {{ setTimeout(() => this.onmessage({{ data: JSON.stringify(answers) }}), 10); }} }};\n{MEASURE}"
     );
     fs::write(folder.join("stub.js"), stub.replace("</", "<\\/")).unwrap();
     let html = HTML.replace("\"/dashboard.css\"", "\"dashboard.css\"").replace(
@@ -112,13 +112,13 @@ async fn the_dashboard_fits_and_works_in_a_browser() {
     let json = async |path: &str| -> Value {
         serde_json::from_str(&get(running.http, path).await.1).unwrap()
     };
-    let told = json!({
+    let answers = json!({
         "status": json("/api/v1/status").await,
         "tenant": "site",
         "networks": json("/api/v1/networks?limit=25").await,
         "network": json("/api/v1/network?prefix=2001:db8:ffff::/48").await,
     });
-    write_pages(&bed.folder, &told);
+    write_pages(&bed.folder, &answers);
     for (scheme, background) in SCHEMES {
         let url = format!("file://{}", bed.file("around.html").display());
         let profile = bed.file(&format!("profile-{scheme}"));

@@ -175,7 +175,7 @@ impl Path {
             return timeout;
         };
         let mss = self.window.mss();
-        let gap = attendance.lender(|lender, to| lender.spacing(to.address, mss));
+        let gap = attendance.pool(|pool, to| pool.spacing(to.address, mss));
         let spacing = gap.saturating_mul(gaps.into());
         let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }
@@ -271,8 +271,8 @@ mod tests {
     #[test]
     fn who_has_nothing_under_way_sends_no_more() {
         let (mut path, host, peer) = warm_path();
-        let senders = || host.borrow_mut().lender.senders(peer);
-        host.borrow_mut().lender.count_sender(peer, true);
+        let senders = || host.borrow_mut().pool.senders(peer);
+        host.borrow_mut().pool.count_sender(peer, true);
         let rto = path.rto(0);
         let transfer = PendingData { bytes: 2000, admitted: 65_535, announced: 0 };
         path.on_sending_resumed(at(0), rto, transfer);
@@ -296,11 +296,11 @@ mod tests {
         assert_eq!(path.rto(0), Duration::from_millis(240));
         for n in 0..9 {
             let queued = Duration::from_millis(20);
-            host.borrow_mut().lender.note_arrival(at(10 * n), peer, 1448, queued);
+            host.borrow_mut().pool.note_arrival(at(10 * n), peer, 1448, queued);
         }
         assert_eq!(path.rto(0), Duration::from_millis(240));
         for _ in 0..30 {
-            host.borrow_mut().lender.count_sender(peer, true);
+            host.borrow_mut().pool.count_sender(peer, true);
         }
         let timeouts = [0, 1, 6].map(|backoff| path.rto(backoff));
         assert_eq!(timeouts, [2480, 4960, 60_000].map(Duration::from_millis));

@@ -12,7 +12,7 @@ use crate::bbr::ModelledPath;
 use crate::startup::PendingData;
 use crate::window::Window;
 use arith::session::{Session, SessionMember};
-use memory::{AnsweredPeer, Lender};
+use memory::{AnsweredPeer, WindowPool};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ use units::{Duration, Instant};
 #[derive(Default)]
 pub struct Attendant {
     /// The memory of paths.
-    pub lender: Lender,
+    pub pool: WindowPool,
     /// Sessions, by the hosts to which their connections are open.
     sessions: FxHashMap<IpAddr, SharedSession>,
 }
@@ -53,14 +53,14 @@ impl Attendance {
     }
 
     /// Queries or updates the memory of paths.
-    pub fn lender<T>(&self, act: impl FnOnce(&mut Lender, AnsweredPeer) -> T) -> T {
-        act(&mut self.attendant.borrow_mut().lender, self.peer)
+    pub fn pool<T>(&self, act: impl FnOnce(&mut WindowPool, AnsweredPeer) -> T) -> T {
+        act(&mut self.attendant.borrow_mut().pool, self.peer)
     }
 
     /// Chooses the memory that answers for the peer from now on, because the connection starts at
     /// `now`.
     pub fn answer(&mut self, now: Instant) {
-        self.peer = self.lender(|lender, to| lender.answer(now, to.address));
+        self.peer = self.pool(|pool, to| pool.answer(now, to.address));
     }
 
     /// Becomes a member of the session with the other host, which begins with its first one.

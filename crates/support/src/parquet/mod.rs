@@ -90,11 +90,11 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn row(&mut self, values: impl IntoIterator<Item = TableValue>) -> io::Result<()> {
         let mut values = values.into_iter();
         for column in &mut self.columns {
-            let value = values.next().ok_or_else(misfit)?;
-            column.push(value).ok_or_else(misfit)?;
+            let value = values.next().ok_or_else(fit_error)?;
+            column.push(value).ok_or_else(fit_error)?;
         }
         if values.next().is_some() {
-            return Err(misfit());
+            return Err(fit_error());
         }
         self.rows += 1;
         if self.rows == GROUP {
@@ -133,7 +133,7 @@ impl<W: Write + Send> TableRows for TableWriter<W> {
 }
 
 /// The error of a row that does not fit its table.
-pub fn misfit() -> io::Error {
+pub fn fit_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a row that does not fit its table's columns")
 }
 

@@ -41,7 +41,7 @@ impl Memories {
     /// Returns the number of destinations in its memories.
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
-        let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().lender.len());
+        let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().pool.len());
         lent + [&self.temporal, &self.gateway, &self.site]
             .into_iter()
             .flatten()
@@ -80,11 +80,11 @@ impl Memories {
             let site = &self.site;
             let attendant = self.attendant.get_or_insert_with(|| {
                 let mut attendant = Attendant::default();
-                site.iter().for_each(|site| attendant.lender.join(site.clone()));
+                site.iter().for_each(|site| attendant.pool.join(site.clone()));
                 Rc::new(RefCell::new(attendant))
             });
             // The path's SYN was received, or leaves now.
-            attendant.borrow_mut().lender.begin_handshake(now, remote);
+            attendant.borrow_mut().pool.begin_handshake(now, remote);
             path.attend(Attendance::new(attendant.clone(), remote));
         }
         path

@@ -14,8 +14,8 @@ mod upload;
 
 use crate::config::EngineConfig;
 use crate::counts::Counts;
+use crate::fit_error::FitError;
 use crate::half::{Half, Late};
-use crate::misfit::Misfit;
 use crate::rebuilt::{AckDigest, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
 use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
@@ -434,7 +434,8 @@ impl TracedConnection {
 
     fn tally(&self, side: Side) -> SenderTally {
         let sender = self.halves[side].sender.as_ref();
-        self.tallies[side].tally(sender.map_or_else(Misfit::default, |sender| *sender.misfit()))
+        self.tallies[side]
+            .tally(sender.map_or_else(FitError::default, |sender| *sender.fit_error()))
     }
 
     /// Compresses an idle connection. An answer that pauses for so long is over.
@@ -451,10 +452,10 @@ impl TracedConnection {
             with.sink.on_transfer(&self.told(self.server()), &report);
         }
         for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
-            if let Some(misfit) = half.park()
-                && misfit != Misfit::default()
+            if let Some(fit_error) = half.park()
+                && fit_error != FitError::default()
             {
-                counts.rare().misfit.add(&misfit);
+                counts.rare().fit_error.add(&fit_error);
             }
         }
     }

@@ -5,8 +5,8 @@
 //! the outstanding data.
 
 use super::RebuiltSender;
+use crate::fit_error::FitError;
 use crate::kinds::SenderPhase;
-use crate::misfit::Misfit;
 use units::{Duration, Instant};
 
 /// Charge of a retransmission that was not foreseen, in units of wrong windows.
@@ -19,7 +19,7 @@ const OFTEN: u8 = 3;
 /// State of the fit check.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fit {
-    pub(super) misfit: Misfit,
+    pub(super) fit_error: FitError,
     /// Room that the window had before the last ACK of new data, until data answers that ACK,
     /// bytes.
     left: u64,
@@ -31,8 +31,8 @@ pub(super) struct Fit {
 
 impl RebuiltSender {
     /// Returns the fit error so far.
-    pub(crate) const fn misfit(&self) -> &Misfit {
-        &self.fit.misfit
+    pub(crate) const fn fit_error(&self) -> &FitError {
+        &self.fit.fit_error
     }
 
     /// Notes the room that the window had before an ACK, bytes.
@@ -62,7 +62,7 @@ impl RebuiltSender {
         if self.fit.outstanding == 0 {
             return;
         }
-        self.fit.misfit.seen += 1;
+        self.fit.fit_error.seen += 1;
         // The ACK had released nothing, or other data has answered it.
         if left == 0 {
             self.fit.too_large = 0;
@@ -80,11 +80,11 @@ impl RebuiltSender {
             self.fit.too_large = 0;
             return;
         }
-        self.fit.misfit.charge += 1;
+        self.fit.fit_error.charge += 1;
         self.fit.too_large += 1;
         if self.fit.too_large >= OFTEN {
             self.fit.too_large = 0;
-            self.fit.misfit.corrections += 1;
+            self.fit.fit_error.corrections += 1;
             self.path.correct_window(self.fit.outstanding + self.core.mss());
         }
     }
@@ -95,10 +95,10 @@ impl RebuiltSender {
     #[cold]
     fn check_pace(&mut self, at: Instant) {
         let steady = self.is_steady();
-        self.fit.misfit.seen += u64::from(steady);
+        self.fit.fit_error.seen += u64::from(steady);
         let early = (self.srtt() / 16).max(EARLY).max(self.time_of_segment());
         if self.path.release(at).is_some_and(|release| release > at + early) {
-            self.fit.misfit.charge += u64::from(steady);
+            self.fit.fit_error.charge += u64::from(steady);
             self.path.forgive_pacer(at);
         }
     }
@@ -122,8 +122,8 @@ impl RebuiltSender {
             return;
         }
         if self.allowance() >= 2 * self.core.mss() {
-            self.fit.misfit.seen += 1;
-            self.fit.misfit.charge += 1;
+            self.fit.fit_error.seen += 1;
+            self.fit.fit_error.charge += 1;
         }
     }
 
@@ -140,15 +140,15 @@ impl RebuiltSender {
     #[cold]
     fn check_steady_outstanding(&mut self) {
         if self.evidence.duplicates == 0 && self.core.board().is_clean() && self.is_steady() {
-            self.fit.misfit.charge += 1;
-            self.fit.misfit.corrections += 1;
+            self.fit.fit_error.charge += 1;
+            self.fit.fit_error.corrections += 1;
             self.path.correct_window(self.core.board().outstanding());
         }
     }
 
     /// Counts a retransmission, foreseen or not.
     pub(super) fn count_foreseen(&mut self, foreseen: bool) {
-        self.fit.misfit.seen += 1;
-        self.fit.misfit.charge += if foreseen { 0 } else { UNFORESEEN };
+        self.fit.fit_error.seen += 1;
+        self.fit.fit_error.charge += if foreseen { 0 } else { UNFORESEEN };
     }
 }

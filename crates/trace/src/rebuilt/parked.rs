@@ -5,7 +5,7 @@
 //! million idle connections.
 
 use super::{RebuiltSender, Terms};
-use crate::misfit::Misfit;
+use crate::fit_error::FitError;
 use crate::profile::SenderModel;
 use path::ParkedPath;
 use sender::SenderTerms;
@@ -34,7 +34,7 @@ impl RebuiltSender {
     }
 
     /// Compresses the sender, if nothing is outstanding.
-    pub(crate) fn park(&self) -> Option<(ParkedSender, Misfit)> {
+    pub(crate) fn park(&self) -> Option<(ParkedSender, FitError)> {
         let parked = ParkedSender {
             path: self.path.park(),
             terms: self.terms(),
@@ -46,7 +46,7 @@ impl RebuiltSender {
             srtt: self.path.rtt.srtt(),
             rttvar: self.path.rtt.rttvar(),
         };
-        self.core.board().is_empty().then_some((parked, *self.misfit()))
+        self.core.board().is_empty().then_some((parked, *self.fit_error()))
     }
 }
 

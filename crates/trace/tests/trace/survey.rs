@@ -27,8 +27,8 @@ fn surveyed(profile: SenderProfile) -> SenderProfile {
     let ProfileSurvey { hosts, .. } = ProfileSurvey::of(&EngineConfig::default(), &segments, 1);
     let beside = ProfileSurvey::of(&EngineConfig::default(), &segments, 2);
     assert_eq!(beside.hosts, hosts, "threads change nothing");
-    for (misfit, candidate) in hosts[0].misfits.iter().zip(SenderProfile::ALL) {
-        println!("{profile}: {candidate} {misfit:?}");
+    for (fit_error, candidate) in hosts[0].fit_errors.iter().zip(SenderProfile::ALL) {
+        println!("{profile}: {candidate} {fit_error:?}");
     }
     hosts[0].profile
 }

@@ -100,7 +100,7 @@ impl Core {
             }
             Kind::Handshake => {
                 let host = self.host.clone();
-                host.borrow_mut().lender.begin_handshake(at(e.now_us), address);
+                host.borrow_mut().pool.begin_handshake(at(e.now_us), address);
                 let options = self.options.expect("a host is set up before connections come");
                 let connection = Connection::new(Attendance::new(host, address), options, e);
                 self.connections.insert(key, connection);
@@ -126,12 +126,12 @@ impl Core {
     fn memory(&self, e: &Event, address: IpAddr) -> Outcome {
         let mut outcome =
             Outcome { line_learnt_us: UNKNOWN, network_learnt_us: UNKNOWN, ..Outcome::default() };
-        let lender = &mut self.host.borrow_mut().lender;
-        let peer = lender.answer(at(e.now_us), address);
-        if let Some(line) = lender.path(peer) {
+        let pool = &mut self.host.borrow_mut().pool;
+        let peer = pool.answer(at(e.now_us), address);
+        if let Some(line) = pool.path(peer) {
             outcome.note_line(&line, e.mss as u32);
         }
-        if let Some(network) = lender.path(AnsweredPeer { by: Some(Scope::Network), ..peer }) {
+        if let Some(network) = pool.path(AnsweredPeer { by: Some(Scope::Network), ..peer }) {
             outcome.note_network(&network, e.mss as u32);
         }
         outcome

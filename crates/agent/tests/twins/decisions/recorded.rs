@@ -176,7 +176,7 @@ impl StartUp for Recorder {
 
 impl KernelEvents for Recorder {
     fn attend(&mut self, attendance: Attendance) {
-        let IpAddr::V4(address) = attendance.lender(|_, to| to.address) else {
+        let IpAddr::V4(address) = attendance.pool(|_, to| to.address) else {
             panic!("hosts of this simulation have IPv4 addresses");
         };
         self.last.address = u32::from(address).into();

@@ -38,10 +38,10 @@ impl ForgetLog {
         self.count += 1;
     }
 
-    /// Returns the networks to forget after the first `told` ones. If some of these are no longer
+    /// Returns the networks to forget after the first `sent` ones. If some of these are no longer
     /// in the log, returns both address families as a whole, so the subscriber forgets everything.
-    fn since(&self, told: u64) -> Vec<IpNet> {
-        let missed = usize::try_from(self.count.saturating_sub(told)).unwrap_or(usize::MAX);
+    fn since(&self, sent: u64) -> Vec<IpNet> {
+        let missed = usize::try_from(self.count.saturating_sub(sent)).unwrap_or(usize::MAX);
         match self.last.len().checked_sub(missed) {
             Some(first) => self.last.range(first..).copied().collect(),
             None => vec![Ipv4Net::default().into(), Ipv6Net::default().into()],
@@ -55,7 +55,7 @@ pub(crate) struct UpdateReceiver {
     updates: Updates,
     receiver: Receiver<Update>,
     /// Number of networks to forget of which it has been notified.
-    told: u64,
+    sent: u64,
     /// Networks to forget that precede any other update.
     missed: VecDeque<IpNet>,
 }
@@ -74,7 +74,7 @@ impl Updates {
         UpdateReceiver {
             updates: self.clone(),
             receiver: self.sender.subscribe(),
-            told: log.count,
+            sent: log.count,
             missed: forgotten.into(),
         }
     }
@@ -128,7 +128,7 @@ impl UpdateReceiver {
         }
         match self.receiver.recv().await {
             Ok(update) => {
-                self.told += u64::from(matches!(update.what, Some(What::Forget(_))));
+                self.sent += u64::from(matches!(update.what, Some(What::Forget(_))));
                 Ok(update)
             }
             Err(RecvError::Lagged(lost)) => Err(RecvError::Lagged(lost + self.catch_up())),
@@ -147,8 +147,8 @@ impl UpdateReceiver {
         let log = self.updates.log();
         let left_out = self.receiver.len() as u64;
         self.receiver = self.receiver.resubscribe();
-        self.missed.extend(log.since(self.told));
-        self.told = log.count;
+        self.missed.extend(log.since(self.sent));
+        self.sent = log.count;
         left_out
     }
 }
@@ -204,9 +204,9 @@ mod tests {
         (0..=FORGETS as u32).for_each(|n| updates.forget(network(n)));
         tell(&updates, 5000);
         assert!(matches!(receiver.recv().await, Err(RecvError::Lagged(_))));
-        let told = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];
+        let sent = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];
         let all = ["0.0.0.0/0", "::/0"].map(|all| Network::of(all.parse().unwrap()));
-        assert_eq!(told, all.map(|all| Update { what: Some(What::Forget(all)) }));
+        assert_eq!(sent, all.map(|all| Update { what: Some(What::Forget(all)) }));
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! A path asks its policies for nothing but what they are capable of.
 
 use crate::path::Path;
-use memory::Lender;
+use memory::WindowPool;
 use policy::ack::{AckSample, RttEstimator};
 use policy::bbr::{Model, ModelledPath};
 use policy::config::ConnectionConfig;
@@ -403,11 +403,11 @@ fn a_timer_waits_for_gaps_only_if_the_start_up_asks() {
         let startup = StartUpCapabilities { timer_gaps, ..Default::default() };
         let mut case = Policies { startup, follows_kernel, ..Policies::default() }.on_path();
         let host = SharedAttendant::default();
-        let arrive = |lender: &mut Lender, n: u64| {
-            lender.note_arrival(at(10 * n), peer, MSS, Duration::from_millis(40));
+        let arrive = |pool: &mut WindowPool, n: u64| {
+            pool.note_arrival(at(10 * n), peer, MSS, Duration::from_millis(40));
         };
-        (0_u64..13).for_each(|n| arrive(&mut host.borrow_mut().lender, n));
-        (0..30).for_each(|_| host.borrow_mut().lender.count_sender(peer, true));
+        (0_u64..13).for_each(|n| arrive(&mut host.borrow_mut().pool, n));
+        (0..30).for_each(|_| host.borrow_mut().pool.count_sender(peer, true));
         case.path.attend(Attendance::new(host, peer));
         case.path.on_rtt_sample(at(0), at(80));
         case.path.rto(0)

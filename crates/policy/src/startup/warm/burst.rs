@@ -90,7 +90,7 @@ impl Warm {
         self.end_first_flight(WarmPhase::Stock);
         self.measure.forget_rate();
         if let Some(attendance) = &self.attendance {
-            attendance.lender(|lender, to| lender.forget_rate(at.now, to.address));
+            attendance.pool(|pool, to| pool.forget_rate(at.now, to.address));
         }
         window.set_ssthresh(u64::MAX, Cause::HyStart);
         let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };

@@ -7,7 +7,7 @@ use super::Warm;
 use super::pacing::STOCK_BURST;
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
-use memory::{AnsweredPeer, Lender};
+use memory::{AnsweredPeer, WindowPool};
 use units::Instant;
 
 /// Segments of the stock ten that must be delivered first: fewer show more about clocks than about
@@ -54,10 +54,10 @@ impl Warm {
     /// second; 0: not known.
     fn part_of_rate(&self, now: Instant) -> u64 {
         let max_age = self.options.terms.max_age;
-        let part = |lender: &mut Lender, AnsweredPeer { address, .. }: AnsweredPeer| {
-            lender.carried(now, address, max_age) / u64::from(lender.senders(address))
+        let part = |pool: &mut WindowPool, AnsweredPeer { address, .. }: AnsweredPeer| {
+            pool.carried(now, address, max_age) / u64::from(pool.senders(address))
         };
-        self.attendance.as_ref().map_or(0, |attendance| attendance.lender(part))
+        self.attendance.as_ref().map_or(0, |attendance| attendance.pool(part))
     }
 
     /// Processes a loss. If it is in the flight that the rate has widened, the path does not have
@@ -65,7 +65,7 @@ impl Warm {
     pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
         if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
-            attendance.lender(|lender, to| lender.doubt_carried(to.address));
+            attendance.pool(|pool, to| pool.doubt_carried(to.address));
         }
     }
 

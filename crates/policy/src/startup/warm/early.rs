@@ -29,11 +29,11 @@ impl Warm {
     fn assumed_round_trips(&self, window: &Window, at: &Situation<'_>) -> Option<RttEstimator> {
         let is_early = self.options.opens_early && !self.models;
         let attendance = self.attendance.as_ref().filter(|_| is_early)?;
-        let path = attendance.lender(|lender, to| lender.path(to))?;
+        let path = attendance.pool(|pool, to| pool.path(to))?;
         let request =
             LoanRequest { cold: 0, rtt_us: path.min_rtt_us, ..self.request(window, at, 1) };
         let terms = &self.options.terms;
-        attendance.lender(|lender, to| lender.recall(at.now, to, &request, terms)).ok()?;
+        attendance.pool(|pool, to| pool.recall(at.now, to, &request, terms)).ok()?;
         let mut rtt = *at.rtt;
         let took = Duration::from_micros(path.min_rtt_us.into());
         rtt.on_sample(Instant::ZERO, Instant::ZERO + took, 0, 0);

@@ -50,7 +50,7 @@ impl Warm {
         let Some(attendance) = &self.attendance else { return };
         let request = self.request(window, at, among);
         let terms = &self.options.terms;
-        let lent = attendance.lender(|lender, to| lender.reserve(at.now, to, &request, terms));
+        let lent = attendance.pool(|pool, to| pool.reserve(at.now, to, &request, terms));
         if let Some(loan) = lent {
             self.begin_warm(window, at, &loan, among);
         }

@@ -62,8 +62,8 @@ impl Warm {
         let Some(attendance) = &self.attendance else { return };
 
         let terms = &self.options.terms;
-        let taken = attendance
-            .lender(|lender, to| lender.learn(now, to.address, sample, is_measured, terms));
+        let taken =
+            attendance.pool(|pool, to| pool.learn(now, to.address, sample, is_measured, terms));
         if taken {
             self.has_measured = is_measured;
         }
@@ -84,9 +84,9 @@ impl Warm {
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
-        attendance.lender(|lender, to| {
-            lender.take(at.now, to.address, &carried, true, terms);
-            lender.tell_failure(at.now, to.address, &failed, sent, lost);
+        attendance.pool(|pool, to| {
+            pool.take(at.now, to.address, &carried, true, terms);
+            pool.tell_failure(at.now, to.address, &failed, sent, lost);
         });
     }
 
@@ -170,7 +170,7 @@ impl Warm {
             && !self.has_fallen_back
             && let Some(attendance) = &self.attendance
         {
-            attendance.lender(memory::Lender::confirm);
+            attendance.pool(memory::WindowPool::confirm);
         }
     }
 }

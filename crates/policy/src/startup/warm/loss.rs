@@ -193,10 +193,10 @@ impl Warm {
     /// Reports to the memory that the path is not the remembered one.
     pub(super) fn fail_memory(&mut self, now: Instant, is_slower: bool) {
         if let Some(attendance) = &self.attendance {
-            attendance.lender(|lender, to| lender.fail(now, to, is_slower));
+            attendance.pool(|pool, to| pool.fail(now, to, is_slower));
             // A flight by itself may have used that rate, too.
             if self.options.paces_together {
-                attendance.lender(|lender, to| lender.doubt_carried(to.address));
+                attendance.pool(|pool, to| pool.doubt_carried(to.address));
             }
         }
         self.has_fallen_back = true;

@@ -174,7 +174,7 @@ impl MemberStart {
         at: &Situation<'_>,
         joining: &Joining,
     ) -> Option<(Grant, u32)> {
-        let remembered = self.warm.attendance.as_ref()?.lender(|lender, to| lender.path(to));
+        let remembered = self.warm.attendance.as_ref()?.pool(|pool, to| pool.path(to));
         self.lead(window, at);
         self.warm.is_paced = false;
         self.note_phase();
@@ -204,7 +204,7 @@ impl MemberStart {
         let is_first = at.sent_total == 0;
         let among = match (&self.warm.attendance, is_first) {
             (Some(attendance), true) => {
-                attendance.lender(|lender, to| lender.finish_handshake(at.now, to))
+                attendance.pool(|pool, to| pool.finish_handshake(at.now, to))
             }
             _ => 1,
         };

@@ -183,7 +183,7 @@ impl Warm {
             let queued =
                 sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
             let (now, bytes) = (sample.now, sample.delivered);
-            attendance.lender(|lender, to| lender.note_arrival(now, to.address, bytes, queued));
+            attendance.pool(|pool, to| pool.note_arrival(now, to.address, bytes, queued));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::window::{Cause, Window};
 use arith::epoch::{PathShare, WindowChoice};
 use arith::flights::Flights;
 use arith::reuse::{first_window, pacing_rate, wide_cold_window};
-use memory::{AnsweredPeer, ColdReason, Lender};
+use memory::{AnsweredPeer, ColdReason, WindowPool};
 use units::{Duration, Instant};
 
 impl Warm {
@@ -21,7 +21,7 @@ impl Warm {
         self.cold = super::segments(window.cwnd(), window.mss());
         let Some(attendance) = &mut self.attendance else { return };
         attendance.answer(at.now);
-        let among = attendance.lender(|lender, to| lender.finish_handshake(at.now, to));
+        let among = attendance.pool(|pool, to| pool.finish_handshake(at.now, to));
         // A loss in the handshake is evidence against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
@@ -44,25 +44,25 @@ impl Warm {
         let mss = window.mss();
         let Some(attendance) = &self.attendance else { return };
         let is_alone =
-            attendance.lender(|lender, to| lender.opens_alone(at.now, to.address, at.srtt_us()));
+            attendance.pool(|pool, to| pool.opens_alone(at.now, to.address, at.srtt_us()));
         let most = if is_alone { u32::MAX } else { self.options.wide_among };
         let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
         let request = self.request(window, at, 1);
-        let may_widen = |lender: &mut Lender, to: AnsweredPeer| {
-            let is_unknown = match lender.recall(at.now, to, &request, &self.options.terms) {
+        let may_widen = |pool: &mut WindowPool, to: AnsweredPeer| {
+            let is_unknown = match pool.recall(at.now, to, &request, &self.options.terms) {
                 Err(ColdReason::Unknown | ColdReason::Old) => true,
                 // A tiny transfer has shown nothing of the path's width.
                 Err(ColdReason::Small) => {
-                    lender.path(to).is_none_or(|path| path.has_shown_no_width())
+                    pool.path(to).is_none_or(|path| path.has_shown_no_width())
                 }
                 Err(ColdReason::RoundTrip) | Ok(_) => false,
             };
-            is_unknown && lender.begin_wide(at.now, to.address, at.srtt_us())
+            is_unknown && pool.begin_wide(at.now, to.address, at.srtt_us())
         };
         if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {
             return;
         }
-        if attendance.lender(may_widen) {
+        if attendance.pool(may_widen) {
             self.wide.begin(&mut self.pacing);
             window.set_cwnd(widest, Cause::Seed);
         }
@@ -152,8 +152,8 @@ impl Warm {
 
     /// Returns the number of connections that begin together with its restart, itself included.
     fn count_restart(&self, at: &Situation<'_>) -> u32 {
-        let count = |lender: &mut Lender, to| lender.count_restart(at.now, to);
-        self.attendance.as_ref().map_or(1, |attendance| attendance.lender(count))
+        let count = |pool: &mut WindowPool, to| pool.count_restart(at.now, to);
+        self.attendance.as_ref().map_or(1, |attendance| attendance.pool(count))
     }
 
     fn open_for(&self, at: &Situation<'_>) -> Duration {
@@ -168,7 +168,7 @@ impl Warm {
             return false;
         }
         let Some(attendance) = &self.attendance else { return false };
-        let path = attendance.lender(|lender, to| lender.path(to));
+        let path = attendance.pool(|pool, to| pool.path(to));
         path.is_none_or(|path| self.open_for(at) > path.srtt())
     }
 
@@ -223,7 +223,7 @@ impl Warm {
         // A share may be below a stock window.
         let narrowed = first_window(wanted, self.cold.min(first).into(), first.into()) as u32;
         if let Some(attendance) = &self.attendance {
-            attendance.lender(|lender, to| lender.release(to, first - narrowed, lent_for));
+            attendance.pool(|pool, to| pool.release(to, first - narrowed, lent_for));
         }
         self.phase = match narrowed < first {
             true => WarmPhase::NarrowedFlight,

@@ -7,7 +7,7 @@
 use super::{Warm, segments};
 use crate::startup::attended::Situation;
 use crate::window::{Cause, Window};
-use memory::{AnsweredPeer, ColdReason, Lender, LoanRequest, ProvenPath};
+use memory::{AnsweredPeer, ColdReason, LoanRequest, ProvenPath, WindowPool};
 use units::Instant;
 
 /// A connection's part in it.
@@ -44,7 +44,7 @@ impl Warm {
     ) -> bool {
         let Some(attendance) = &self.attendance else { return false };
         let max_age = self.options.terms.max_age;
-        let rate = attendance.lender(|lender, to| lender.carried(at.now, to.address, max_age));
+        let rate = attendance.pool(|pool, to| pool.carried(at.now, to.address, max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
@@ -52,16 +52,16 @@ impl Warm {
         let cold = segments(window.cwnd(), mss);
         let request = LoanRequest { cold, ..self.request(window, at, among) };
         let terms = &self.options.terms;
-        let share = |lender: &mut Lender, to| {
-            // By itself it begins as wide as one connection has proven, or with a stock window,
-            // unless a start of that width has met a queue.
-            let recalled = lender.recall(at.now, to, &request, terms);
+        let share = |pool: &mut WindowPool, to| {
+            // Without the others, a connection begins with the window that one has proven, or with a
+            // stock window, unless a start of that width has met a queue.
+            let recalled = pool.recall(at.now, to, &request, terms);
             let is_narrow = recalled == Err(ColdReason::Small)
-                && lender.path(to).is_some_and(|path| !path.has_shown_no_width());
-            let begins = is_narrow || lender.has_company(at.now, to, among);
-            if begins { lender.share(at.now, to, &request, rate, terms) } else { None }
+                && pool.path(to).is_some_and(|path| !path.has_shown_no_width());
+            let begins = is_narrow || pool.has_company(at.now, to, among);
+            if begins { pool.share(at.now, to, &request, rate, terms) } else { None }
         };
-        let Some((start, _)) = attendance.lender(share) else { return false };
+        let Some((start, _)) = attendance.pool(share) else { return false };
         self.cold = cold;
         self.pace = SharedPace { rate, booked: None };
         self.begin_first_flight(at, start.window, mss);
@@ -78,7 +78,7 @@ impl Warm {
             && let Some(attendance) = &self.attendance
         {
             let max_age = self.options.terms.max_age;
-            path.rate = attendance.lender(|lender, to| lender.carried(now, to.address, max_age));
+            path.rate = attendance.pool(|pool, to| pool.carried(now, to.address, max_age));
         }
         path
     }
@@ -90,7 +90,7 @@ impl Warm {
             && std::mem::replace(&mut self.is_sending, sends) != sends
             && let Some(attendance) = &self.attendance
         {
-            attendance.lender(|lender, to| lender.count_sender(to.address, sends));
+            attendance.pool(|pool, to| pool.count_sender(to.address, sends));
         }
     }
 
@@ -99,7 +99,7 @@ impl Warm {
         let rate = self.pace.rate;
         let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
         let book =
-            |lender: &mut Lender, to: AnsweredPeer| lender.book(now, to.address, bytes, rate);
-        Some(*self.pace.booked.get_or_insert_with(|| attendance.lender(book)))
+            |pool: &mut WindowPool, to: AnsweredPeer| pool.book(now, to.address, bytes, rate);
+        Some(*self.pace.booked.get_or_insert_with(|| attendance.pool(book)))
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 fn two_come() -> SharedAttendant {
     let host = host(100, 2_500_000);
     for _ in 0..2 {
-        host.borrow_mut().lender.begin_handshake(at(999), PEER.into());
+        host.borrow_mut().pool.begin_handshake(at(999), PEER.into());
     }
     host
 }
@@ -34,7 +34,7 @@ fn round_trips_contradict_no_more_than_its_part_of_the_rate() {
         // The smoothed round trip becomes 70 ms and an eighth of these: 241.25 and 242 ms.
         line.round_trip(ms);
         line.arrive(&mut warm, 1090, 1);
-        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+        let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate), "{ms}");
     }
 }
@@ -53,6 +53,6 @@ fn a_burst_beside_others_is_not_judged() {
             line.arrive_at(&mut warm, 1_080_000 + 100 * n, 1);
         }
         assert_eq!(line.window.ssthresh(), 151 * MSS);
-        assert_eq!(host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().rate, 2_500_000);
+        assert_eq!(host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap().rate, 2_500_000);
     }
 }

@@ -11,7 +11,7 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
     let after = |arrived: [u64; 2], others: u32| {
         let host = carrying();
         for _ in 0..others {
-            host.borrow_mut().lender.count_sender(PEER.into(), true);
+            host.borrow_mut().pool.count_sender(PEER.into(), true);
         }
         let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
         line.open(&mut warm, &host);
@@ -50,7 +50,7 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
         line.arrive(&mut warm, 170, arrived);
         line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
         let max_age = Duration::from_secs(600);
-        host.borrow_mut().lender.carried(at(170), PEER.into(), max_age) > 0
+        host.borrow_mut().pool.carried(at(170), PEER.into(), max_age) > 0
     };
     assert!(!carried_after_a_loss(79));
     assert!(carried_after_a_loss(80));
@@ -62,7 +62,7 @@ fn carrying() -> SharedAttendant {
     let host = SharedAttendant::default();
     for ms in 0..13 {
         let queued = Duration::from_millis(9);
-        host.borrow_mut().lender.note_arrival(at(ms), PEER.into(), MSS, queued);
+        host.borrow_mut().pool.note_arrival(at(ms), PEER.into(), MSS, queued);
     }
     host
 }
@@ -74,11 +74,11 @@ fn the_second_flight_leaves_at_the_rate_that_is_left_by_those_who_send_now() {
     let (mut line, mut warm, host) = jumped(false);
     let fixed = |line: &Line| line.window.pacing_order().unwrap().fixed;
     assert_eq!(fixed(&line), Some(Rate::from_bps(8_000_000)));
-    host.borrow_mut().lender.count_sender(PEER.into(), true);
+    host.borrow_mut().pool.count_sender(PEER.into(), true);
     assert!(warm.needs().watches_sending);
     line.write(&mut warm, 70);
     assert_eq!(fixed(&line), Some(Rate::from_bps(4_000_000)));
-    host.borrow_mut().lender.count_sender(PEER.into(), false);
+    host.borrow_mut().pool.count_sender(PEER.into(), false);
     line.sent += 30 * MSS;
     line.arrive(&mut warm, 92, 1);
     assert_eq!(fixed(&line), Some(Rate::from_bps(8_000_000)));
@@ -92,7 +92,7 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
     let host = carrying();
     for _ in 0..7 {
-        host.borrow_mut().lender.count_sender(PEER.into(), true);
+        host.borrow_mut().pool.count_sender(PEER.into(), true);
     }
     let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
     line.open(&mut warm, &host);
@@ -100,7 +100,7 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
     line.arrive(&mut warm, 90, 8);
     assert_eq!((line.segments(), line.window.pacing_order().unwrap().is_on), (10, false));
     for _ in 0..7 {
-        host.borrow_mut().lender.count_sender(PEER.into(), false);
+        host.borrow_mut().pool.count_sender(PEER.into(), false);
     }
     line.arrive(&mut warm, 91, 1);
     assert_eq!((line.segments(), line.window.pacing_order().unwrap().is_on), (80, true));

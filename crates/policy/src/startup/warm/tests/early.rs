@@ -9,7 +9,7 @@ fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
-    host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
+    host.borrow_mut().pool.begin_handshake(at(1000), PEER.into());
     warm.attend(Attendance::new(host.clone(), PEER.into()));
     line.tell(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     line.start(&mut warm, 40);
@@ -87,7 +87,7 @@ fn a_loss_before_the_judgement_is_judged_first() {
 #[test]
 fn starts_without_a_round_trip_share_a_path() {
     let host = host(100, 0);
-    host.borrow_mut().lender.begin_handshake(at(1000), PEER.into());
+    host.borrow_mut().pool.begin_handshake(at(1000), PEER.into());
     let (first, _) = answered(true, &host);
     let (second, _) = answered(true, &host);
     let both = first.segments() + second.segments();

@@ -73,7 +73,7 @@ fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
         line.window.set_cwnd(15 * MSS, Cause::HyStart);
         line.arrive(&mut warm, 1160, 10);
         line.close(&mut warm);
-        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).expect("it has learnt");
+        let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).expect("it has learnt");
         assert_eq!(path.ssthresh, end, "queue {has_queue}, loss {is_lost}");
     }
 }
@@ -155,7 +155,7 @@ fn round_trips_that_contradict_the_rate_end_a_first_flight() {
         line.round_trip(ms);
         line.arrive(&mut warm, 1090, 1);
         assert_eq!(line.segments(), segments);
-        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+        let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate));
     }
 }
@@ -174,7 +174,7 @@ fn a_loss_behind_a_standing_queue_measures_the_rate() {
     line.round_trip(440);
     line.arrive(&mut warm, 1205, 1);
     line.lose(&mut warm, 42);
-    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+    let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
     assert_eq!((path.window, path.rate), (37, 462_500));
 }
 
@@ -194,7 +194,7 @@ fn a_loss_of_slow_start_at_round_trips_that_contradict_the_rate_measures_another
         line.round_trip(ms);
         line.arrive(&mut warm, 1380, 1);
         line.lose(&mut warm, 60);
-        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+        let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (window, rate), "{ms}");
     }
 }
@@ -256,7 +256,7 @@ impl PathMemory for Listener {
 #[test]
 fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().lender.join(shared(Listener(told.clone())));
+    host.borrow_mut().pool.join(shared(Listener(told.clone())));
     let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1090, 10);
@@ -275,7 +275,7 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
 #[test]
 fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
     let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().lender.join(shared(Listener(told.clone())));
+    host.borrow_mut().pool.join(shared(Listener(told.clone())));
     let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1080, 100);

@@ -53,7 +53,7 @@ fn no_member_begins_with_more_than_the_cap() {
 fn the_first_of_two_leaves_at_its_part_of_the_rate() {
     let host = host(100, 0);
     for _ in 0..2 {
-        host.borrow_mut().lender.begin_handshake(at(920), PEER.into());
+        host.borrow_mut().pool.begin_handshake(at(920), PEER.into());
     }
     let (mut line, mut member) = open(1000, options(), &host);
     line.start(&mut member, 500);

@@ -68,7 +68,7 @@ fn known(window: u32, rate: u64) -> PathSample {
 fn host_knowing(sample: &PathSample) -> SharedAttendant {
     let host = SharedAttendant::default();
     let to = IpAddr::from(PEER);
-    host.borrow_mut().lender.learn(at(0), to, sample, false, &options().terms);
+    host.borrow_mut().pool.learn(at(0), to, sample, false, &options().terms);
     host
 }
 
@@ -78,7 +78,7 @@ fn host(window: u32, rate: u64) -> SharedAttendant {
 }
 
 fn remembered(host: &SharedAttendant) -> Option<u32> {
-    host.borrow_mut().lender.path(IpAddr::from(PEER)).map(|path| path.window)
+    host.borrow_mut().pool.path(IpAddr::from(PEER)).map(|path| path.window)
 }
 
 /// The path of a connection, as its start-up sees it.
@@ -261,7 +261,7 @@ fn where_slow_start_has_ended_before_it_need_not_end_again() {
     let host = SharedAttendant::default();
     let sample = PathSample { ssthresh: 30, ..known(30, 0) };
     let to = IpAddr::from(PEER);
-    host.borrow_mut().lender.learn(at(0), to, &sample, true, &options().terms);
+    host.borrow_mut().pool.learn(at(0), to, &sample, true, &options().terms);
     let (line, _) = opened(&host);
     assert_eq!((line.segments(), line.window.ssthresh()), (30, u64::MAX));
 }
@@ -310,7 +310,7 @@ fn a_first_flight_that_pauses_for_longer_than_a_timeout_is_over() {
         line.start(&mut warm, used);
         line.arrive(&mut warm, 1080, used);
         for _ in 0..2 {
-            host.borrow_mut().lender.fail(at(0), IpAddr::from(PEER), true);
+            host.borrow_mut().pool.fail(at(0), IpAddr::from(PEER), true);
         }
         line.now = at(1080) + Duration::from_micros(pause_us);
         line.start(&mut warm, 1);
@@ -332,7 +332,7 @@ fn a_burst_that_arrives_much_faster_lets_slow_start_go_on() {
             line.arrive_at(&mut warm, 1_080_000 + gap_us * n, 1);
         }
         assert_eq!(line.window.ssthresh(), ssthresh);
-        let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+        let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
         assert_eq!((path.window, path.rate), (100, rate));
     }
 }
@@ -357,7 +357,7 @@ fn a_burst_that_arrives_much_slower_ends_slow_start_where_it_fills_the_path() {
         // The memory has failed: half of it is left.
         let known = if full.is_some() { 50 } else { 100 };
         assert_eq!(
-            host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap().window,
+            host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap().window,
             known,
             "{gap_us}"
         );
@@ -384,7 +384,7 @@ fn a_burst_is_the_first_train_of_a_measurement() {
         line.arrive_at(&mut warm, 1_160_000 + 500 * n, 1);
     }
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+    let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
     assert_eq!(path.rate, 2_000_000);
 }
 
@@ -453,7 +453,7 @@ fn first_data_that_comes_late_asks_the_memory_again() {
     let host = host(100, 0);
     let (mut line, mut warm) = opened(&host);
     // Meanwhile the path has failed another connection.
-    host.borrow_mut().lender.fail(at(0), IpAddr::from(PEER), true);
+    host.borrow_mut().pool.fail(at(0), IpAddr::from(PEER), true);
     line.now = at(1081);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 50);
@@ -508,6 +508,6 @@ fn segments_one_by_one_prove_one() {
         line.now = at(1081 + 80 * n);
     }
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).unwrap();
+    let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).unwrap();
     assert_eq!((path.window, path.learnt), (100, at(0)));
 }

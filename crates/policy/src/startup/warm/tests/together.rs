@@ -8,7 +8,7 @@ fn show_20_mbps(host: &SharedAttendant) {
     for n in 0..13 {
         let queued = Duration::from_millis(4);
         let now = Instant::from_nanos(400_000 * n);
-        host.borrow_mut().lender.note_arrival(now, PEER.into(), MSS, queued);
+        host.borrow_mut().pool.note_arrival(now, PEER.into(), MSS, queued);
     }
 }
 
@@ -22,10 +22,10 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let to = IpAddr::from(PEER);
     for ms in 0..13 {
         let queued = Duration::from_millis(9);
-        host.borrow_mut().lender.note_arrival(at(ms), to, MSS, queued);
+        host.borrow_mut().pool.note_arrival(at(ms), to, MSS, queued);
     }
     for _ in 0..2 {
-        host.borrow_mut().lender.begin_handshake(at(1000), to);
+        host.borrow_mut().pool.begin_handshake(at(1000), to);
     }
     let options = WarmOptions { paces_together: true, ..options() };
     let begin = || {
@@ -49,7 +49,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     line.start(&mut third, 10);
     line.queue();
     line.tell(&mut third, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried(at(0), to, Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().pool.carried(at(0), to, Duration::from_secs(600)), 0);
 }
 
 /// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round
@@ -83,7 +83,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.arrive(&mut warm, 1081, 10);
     line.queue();
     line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
-    assert_eq!(host.borrow_mut().lender.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().pool.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
 }
 
 /// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over
@@ -129,7 +129,7 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     let to = IpAddr::from(PEER);
     for n in 0..13 {
         let queued = Duration::from_millis(24);
-        host.borrow_mut().lender.note_arrival(at(8 * n), to, MSS, queued);
+        host.borrow_mut().pool.note_arrival(at(8 * n), to, MSS, queued);
     }
     let options = WarmOptions { paces_together: true, timer_gaps: 2, ..options() };
     let begin = || {
@@ -141,7 +141,7 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     let ((mut line, mut one), (mut other_line, mut other)) = (begin(), begin());
     let spacing = |warm: &Warm| {
         let gaps = Overlay::capabilities(warm).timer_gaps;
-        host.borrow_mut().lender.spacing(to, MSS).saturating_mul(gaps.into())
+        host.borrow_mut().pool.spacing(to, MSS).saturating_mul(gaps.into())
     };
     assert_eq!(spacing(&one), Duration::from_millis(32));
     line.arrive(&mut one, 1080, 4);

@@ -117,7 +117,7 @@ fn the_rate_of_a_probe_is_remembered() {
     line.start(&mut warm, 20);
     line.arrive(&mut warm, 240, 20);
     line.close(&mut warm);
-    let path = host.borrow_mut().lender.path(IpAddr::from(PEER)).expect("it was learnt");
+    let path = host.borrow_mut().pool.path(IpAddr::from(PEER)).expect("it was learnt");
     assert_eq!(path.rate, 500_000);
 }
 
@@ -154,7 +154,7 @@ fn among_others_a_cold_start_is_less_wide() {
     let begins_with = |other_ms: Option<u64>| {
         let host = SharedAttendant::default();
         for ms in other_ms.into_iter().chain([1000]) {
-            host.borrow_mut().lender.begin_handshake(at(ms), PEER.into());
+            host.borrow_mut().pool.begin_handshake(at(ms), PEER.into());
         }
         let (mut line, mut warm) = (Line::new(1000), Warm::new(options, Underneath::default()));
         line.now = at(1080);
@@ -186,13 +186,13 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
         let host = SharedAttendant::default();
         let known = PathSample { ssthresh, ..known(window, 0) };
-        let lends = |lender: &mut memory::Lender| {
-            lender.learn(at(0), PEER.into(), &known, false, &options().terms);
+        let lends = |pool: &mut memory::WindowPool| {
+            pool.learn(at(0), PEER.into(), &known, false, &options().terms);
             if fails {
-                lender.fail(at(0), IpAddr::from(PEER), true);
+                pool.fail(at(0), IpAddr::from(PEER), true);
             }
         };
-        lends(&mut host.borrow_mut().lender);
+        lends(&mut host.borrow_mut().pool);
         let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
         let (mut line, mut warm) = (Line::new(1000), Warm::new(wide, Underneath::default()));
         line.open(&mut warm, &host);
@@ -224,10 +224,10 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
     let to = IpAddr::from(PEER);
     for n in 0..13 {
         let queued = Duration::from_millis(13);
-        host.borrow_mut().lender.note_arrival(at(4 * n), to, MSS, queued);
+        host.borrow_mut().pool.note_arrival(at(4 * n), to, MSS, queued);
     }
     for _ in 0..5 {
-        host.borrow_mut().lender.begin_handshake(at(1000), to);
+        host.borrow_mut().pool.begin_handshake(at(1000), to);
     }
     let options = WarmOptions { paces_together: true, hears_size: true, ..options() };
     for announced in [30, 3] {

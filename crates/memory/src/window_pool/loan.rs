@@ -80,7 +80,7 @@ impl Account {
         still_lent(given, since_us, path.srtt_us.into()) as u32
     }
 
-    /// [`super::Lender::reserve`] (`reserve_window`).
+    /// [`super::WindowPool::reserve`] (`reserve_window`).
     pub(super) fn reserve(
         &mut self,
         now: Instant,
@@ -103,7 +103,7 @@ impl Account {
         self.still_given(now, path) > 0
     }
 
-    /// [`super::Lender::share`].
+    /// [`super::WindowPool::share`].
     pub(super) fn share(
         &mut self,
         now: Instant,
@@ -136,7 +136,7 @@ impl Account {
         before + among.max(1)
     }
 
-    /// [`super::Lender::release`] (`release_window`).
+    /// [`super::WindowPool::release`] (`release_window`).
     pub(super) fn release(&mut self, path: &ProvenPath, segments: u32, since: Duration) {
         let left = still_lent(segments.into(), since.as_micros(), path.srtt_us.into());
         self.given = self.given.saturating_sub(left as u32);

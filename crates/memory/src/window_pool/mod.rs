@@ -4,10 +4,10 @@
 //!
 //! The agent keeps both in two maps of the kernel (`crates/agent/bpf/paths.h`, `reserve.h`). This
 //! module makes the same decisions in the same integers: segments, microseconds, bytes a second. A
-//! warm start reserves its first flight from a [`Lender`] when it opens ([`Lender::reserve`]), and
-//! reports what it has proven or lost ([`Lender::learn`], [`Lender::halve`]). Pending handshakes
-//! count ([`Lender::begin_handshake`]), so a page's connections share the window that one has
-//! proven.
+//! warm start reserves its first flight from a [`WindowPool`] when it opens
+//! ([`WindowPool::reserve`]), and reports what it has proven or lost ([`WindowPool::learn`],
+//! [`WindowPool::halve`]). Pending handshakes count ([`WindowPool::begin_handshake`]), so a page's
+//! connections share the window that one has proven.
 
 mod asking;
 mod loan;
@@ -51,7 +51,7 @@ pub struct LendingTerms {
 }
 
 /// Remembers what paths have proven, and reserves windows.
-pub struct Lender {
+pub struct WindowPool {
     paths: Paths,
     accounts: DestinationTable<Account>,
     /// Times of the last cold start wider than stock, by path.
@@ -65,7 +65,7 @@ pub struct Lender {
     site: Option<Shared>,
 }
 
-impl Default for Lender {
+impl Default for WindowPool {
     fn default() -> Self {
         Self {
             paths: Paths::default(),
@@ -88,7 +88,7 @@ fn line(remote: IpAddr) -> PathKey {
     PathKey::new(remote, Scope::Line)
 }
 
-impl Lender {
+impl WindowPool {
     /// Networks remembered.
     pub fn len(&self) -> usize {
         self.paths.len()

@@ -4,7 +4,9 @@
 mod ages;
 mod rates;
 
-use super::{ColdReason, END_UNKNOWN, Lender, LendingTerms, LoanRequest, PathSample, SharedStart};
+use super::{
+    ColdReason, END_UNKNOWN, LendingTerms, LoanRequest, PathSample, SharedStart, WindowPool,
+};
 use crate::bound::ReportBound;
 use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
 use std::cell::RefCell;
@@ -44,55 +46,55 @@ fn queued(ms: u64, window: u32) -> PathSample {
 }
 
 /// A memory of `window` segments, learnt at 0.
-fn knowing(window: u32) -> Lender {
-    let mut lender = Lender::default();
-    assert!(lender.learn(at(0), peer(1), &sample(0, window), false, &TERMS));
-    lender
+fn knowing(window: u32) -> WindowPool {
+    let mut pool = WindowPool::default();
+    assert!(pool.learn(at(0), peer(1), &sample(0, window), false, &TERMS));
+    pool
 }
 
 fn request(among: u32) -> LoanRequest {
     LoanRequest { cold: 10, least: 0, among, rtt_us: SRTT_US, mss: 1448, takes: true }
 }
 
-fn lent(lender: &mut Lender, ms: u64, request: LoanRequest) -> Option<u32> {
-    lender.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.window)
+fn lent(pool: &mut WindowPool, ms: u64, request: LoanRequest) -> Option<u32> {
+    pool.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.window)
 }
 
 /// The window in memory for a line.
-fn window_of(lender: &mut Lender, last: u8) -> u32 {
-    lender.path(peer(last)).map_or(0, |path| path.window)
+fn window_of(pool: &mut WindowPool, last: u8) -> u32 {
+    pool.path(peer(last)).map_or(0, |path| path.window)
 }
 
 #[test]
 fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
-    let mut lender = knowing(138);
+    let mut pool = knowing(138);
     // A second is 12.5 of 3000 round trips: 138 less a fifth of a per cent is 138 in whole
     // segments.
-    assert_eq!(lent(&mut lender, 1000, request(1)), Some(138));
+    assert_eq!(lent(&mut pool, 1000, request(1)), Some(138));
     // Half a round trip later half of it has expired: 138 - 69 - 10 beside ten of its own.
-    assert_eq!(lent(&mut lender, 1040, request(1)), Some(69));
+    assert_eq!(lent(&mut pool, 1040, request(1)), Some(69));
     // A round trip after that all of it has.
-    assert_eq!(lent(&mut lender, 1120, request(1)), Some(138));
+    assert_eq!(lent(&mut pool, 1120, request(1)), Some(138));
 }
 
 /// Half a round trip after the first one 69 segments are to be had, as above: too few for a
 /// connection that takes 70 or none. Its stock window counts as given all the same.
 #[test]
 fn less_than_the_least_window_is_none() {
-    let mut lender = knowing(138);
-    assert_eq!(lent(&mut lender, 1000, request(1)), Some(138));
-    assert_eq!(lent(&mut lender, 1040, LoanRequest { least: 70, ..request(1) }), None);
+    let mut pool = knowing(138);
+    assert_eq!(lent(&mut pool, 1000, request(1)), Some(138));
+    assert_eq!(lent(&mut pool, 1040, LoanRequest { least: 70, ..request(1) }), None);
     // 138 - 79 - 10 beside ten of its own.
-    assert_eq!(lent(&mut lender, 1040, LoanRequest { least: 59, ..request(1) }), Some(59));
+    assert_eq!(lent(&mut pool, 1040, LoanRequest { least: 59, ..request(1) }), Some(59));
 }
 
 /// Connections that start within a round trip count together, also those that reserve nothing. With
 /// three pending handshakes the last one is one of five. A round trip later it is alone.
 #[test]
 fn those_that_began_within_the_round_trip_are_sharers() {
-    let mut lender = knowing(138);
+    let mut pool = knowing(138);
     let mut sharers = |ms, request: LoanRequest| {
-        lender.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.sharers)
+        pool.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.sharers)
     };
     assert_eq!(sharers(1000, request(1)), Some(1));
     assert_eq!(sharers(1030, LoanRequest { takes: false, ..request(1) }), None);
@@ -102,39 +104,39 @@ fn those_that_began_within_the_round_trip_are_sharers() {
 
 #[test]
 fn those_whose_handshakes_are_under_way_share() {
-    let mut lender = knowing(138);
+    let mut pool = knowing(138);
     for _ in 0..6 {
-        lender.begin_handshake(at(10), peer(1));
+        pool.begin_handshake(at(10), peer(1));
     }
     // (138 - 6 * 10) / 6 = 13 beside its own ten; then (138 - 23 - 5 * 10) / 5 = 13 beside ten.
-    let among = lender.finish_handshake(at(20), peer(1));
-    assert_eq!((among, lent(&mut lender, 20, request(among))), (6, Some(23)));
-    let among = lender.finish_handshake(at(20), peer(1));
-    assert_eq!((among, lent(&mut lender, 20, request(among))), (5, Some(23)));
+    let among = pool.finish_handshake(at(20), peer(1));
+    assert_eq!((among, lent(&mut pool, 20, request(among))), (6, Some(23)));
+    let among = pool.finish_handshake(at(20), peer(1));
+    assert_eq!((among, lent(&mut pool, 20, request(among))), (5, Some(23)));
     // One that has been open starts beside the four that are left.
-    assert_eq!(lender.count_restart(at(20), peer(1)), 5);
+    assert_eq!(pool.count_restart(at(20), peer(1)), 5);
 }
 
 #[test]
 fn handshakes_to_unknown_paths_do_not_count() {
-    let mut lender = Lender::default();
-    lender.begin_handshake(at(0), peer(1));
-    assert_eq!(lender.finish_handshake(at(0), peer(1)), 1);
-    assert_eq!(lent(&mut lender, 0, request(1)), None);
+    let mut pool = WindowPool::default();
+    pool.begin_handshake(at(0), peer(1));
+    assert_eq!(pool.finish_handshake(at(0), peer(1)), 1);
+    assert_eq!(lent(&mut pool, 0, request(1)), None);
 }
 
 #[test]
 fn a_known_rate_lends_what_the_path_carries() {
-    let mut lender = Lender::default();
+    let mut pool = WindowPool::default();
     // 2.5 MB/s over 80 ms are 200 kB: 138 segments of 1448. One has proven 22 of them.
     let known = PathSample { rate: 2_500_000, ..sample(0, 22) };
-    lender.learn(at(0), peer(1), &known, false, &TERMS);
+    pool.learn(at(0), peer(1), &known, false, &TERMS);
     // (138 - 3 * 10 - taken) / among beside ten: 36, 36, 36.
     for n in 0..3 {
-        assert_eq!(lent(&mut lender, 0, request(3 - n)), Some(46));
+        assert_eq!(lent(&mut pool, 0, request(3 - n)), Some(46));
     }
     // One alone: four times what was proven, less 1.4 of 500 half-lives of a thousandth.
-    assert_eq!(lent(&mut lender, 80, request(1)), Some(88));
+    assert_eq!(lent(&mut pool, 80, request(1)), Some(88));
 }
 
 /// The rate fills the path with 138 segments and three. After a failed warm start no more than the
@@ -142,16 +144,16 @@ fn a_known_rate_lends_what_the_path_carries() {
 #[test]
 fn a_failed_start_reaches_no_further_than_what_was_proven() {
     for (is_slower, rate) in [(false, 2_500_000), (true, 0)] {
-        let mut lender = Lender::default();
+        let mut pool = WindowPool::default();
         let known = PathSample { rate: 2_500_000, ..sample(0, 100) };
-        lender.learn(at(0), peer(1), &known, false, &TERMS);
-        assert_eq!(lent(&mut lender, 0, request(1)), Some(141));
-        lender.fail(at(0), peer(1), is_slower);
-        assert_eq!(lender.path(peer(1)).map(|path| path.rate), Some(rate));
-        assert_eq!(lent(&mut lender, 80, request(1)), Some(50));
-        lender.confirm(peer(1));
+        pool.learn(at(0), peer(1), &known, false, &TERMS);
+        assert_eq!(lent(&mut pool, 0, request(1)), Some(141));
+        pool.fail(at(0), peer(1), is_slower);
+        assert_eq!(pool.path(peer(1)).map(|path| path.rate), Some(rate));
+        assert_eq!(lent(&mut pool, 80, request(1)), Some(50));
+        pool.confirm(peer(1));
         let reached = if is_slower { 50 } else { 141 };
-        assert_eq!(lent(&mut lender, 160, request(1)), Some(reached));
+        assert_eq!(lent(&mut pool, 160, request(1)), Some(reached));
     }
 }
 
@@ -160,82 +162,82 @@ fn a_failed_start_reaches_no_further_than_what_was_proven() {
 /// ten minutes after its last visit.
 #[test]
 fn lines_of_a_network_do_not_answer_for_each_other() {
-    let mut lender = knowing(138);
-    let window = |lender: &mut Lender, last| lender.path(peer(last)).map(|path| path.window);
-    assert_eq!(window(&mut lender, 2), Some(138));
-    assert!(lender.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS));
-    assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
+    let mut pool = knowing(138);
+    let window = |pool: &mut WindowPool, last| pool.path(peer(last)).map(|path| path.window);
+    assert_eq!(window(&mut pool, 2), Some(138));
+    assert!(pool.learn(at(1000), peer(2), &sample(1000, 13), true, &TERMS));
+    assert_eq!([1, 2, 3].map(|last| window(&mut pool, last)), [138, 13, 13].map(Some));
     // The fast line's window raises no other line's.
-    assert!(lender.learn(at(2000), peer(1), &sample(2000, 138), false, &TERMS));
-    assert_eq!([1, 2, 3].map(|last| window(&mut lender, last)), [138, 13, 13].map(Some));
-    let later = |lender: &mut Lender, ms: u64| {
-        lender.learn(at(ms), peer(1), &sample(ms, 138), false, &TERMS);
-        window(lender, 3)
+    assert!(pool.learn(at(2000), peer(1), &sample(2000, 138), false, &TERMS));
+    assert_eq!([1, 2, 3].map(|last| window(&mut pool, last)), [138, 13, 13].map(Some));
+    let later = |pool: &mut WindowPool, ms: u64| {
+        pool.learn(at(ms), peer(1), &sample(ms, 138), false, &TERMS);
+        window(pool, 3)
     };
     // The slow line is as slow as before: it holds the network for ten minutes from then on.
-    lender.learn(at(500_000), peer(2), &sample(500_000, 13), true, &TERMS);
-    assert_eq!(later(&mut lender, 1_099_999), Some(13));
-    assert_eq!(later(&mut lender, 1_100_000), Some(138));
+    pool.learn(at(500_000), peer(2), &sample(500_000, 13), true, &TERMS);
+    assert_eq!(later(&mut pool, 1_099_999), Some(13));
+    assert_eq!(later(&mut pool, 1_100_000), Some(138));
 }
 
 /// A line that was not seen for more than ten minutes is answered by its network.
 #[test]
 fn a_line_that_is_not_active_is_forgotten() {
-    let mut lender = knowing(138);
-    lender.learn(at(0), peer(2), &sample(0, 13), true, &TERMS);
-    lender.learn(at(600_000), peer(1), &sample(600_000, 100), false, &TERMS);
-    assert_eq!(lent(&mut lender, 600_000, request(1)), Some(100));
-    lender.begin_handshake(at(600_000), peer(2));
-    assert_eq!(window_of(&mut lender, 2), 13);
-    lender.begin_handshake(at(600_001), peer(2));
-    assert_eq!(window_of(&mut lender, 2), 100);
+    let mut pool = knowing(138);
+    pool.learn(at(0), peer(2), &sample(0, 13), true, &TERMS);
+    pool.learn(at(600_000), peer(1), &sample(600_000, 100), false, &TERMS);
+    assert_eq!(lent(&mut pool, 600_000, request(1)), Some(100));
+    pool.begin_handshake(at(600_000), peer(2));
+    assert_eq!(window_of(&mut pool, 2), 13);
+    pool.begin_handshake(at(600_001), peer(2));
+    assert_eq!(window_of(&mut pool, 2), 100);
 }
 
 #[test]
 fn what_is_not_used_is_given_back() {
-    let mut lender = knowing(138);
-    assert_eq!(lent(&mut lender, 0, request(1)), Some(138));
-    lender.release(peer(1), 100, Duration::ZERO);
+    let mut pool = knowing(138);
+    assert_eq!(lent(&mut pool, 0, request(1)), Some(138));
+    pool.release(peer(1), 100, Duration::ZERO);
     // 138 - 38 - 10 are left beside its own ten.
-    assert_eq!(lent(&mut lender, 0, request(1)), Some(100));
+    assert_eq!(lent(&mut pool, 0, request(1)), Some(100));
 }
 
 #[test]
 fn a_small_window_says_nothing_against_a_larger_one_and_a_measured_one_does() {
-    let mut lender = knowing(138);
-    assert!(!lender.learn(at(100), peer(1), &sample(100, 22), false, &TERMS));
-    assert!(lender.learn(at(100), peer(1), &sample(100, 22), true, &TERMS));
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    let mut pool = knowing(138);
+    assert!(!pool.learn(at(100), peer(1), &sample(100, 22), false, &TERMS));
+    assert!(pool.learn(at(100), peer(1), &sample(100, 22), true, &TERMS));
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(22));
     // Neighbours of the network are on the same path.
-    assert_eq!(lender.path(peer(200)).map(|path| path.window), Some(22));
+    assert_eq!(pool.path(peer(200)).map(|path| path.window), Some(22));
 }
 
 #[test]
 fn the_second_failure_in_a_row_ends_the_memory() {
-    let mut lender = knowing(138);
-    lender.fail(at(0), peer(1), true);
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(69));
-    lender.confirm(peer(1));
-    lender.fail(at(0), peer(1), true);
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(34));
-    lender.fail(at(0), peer(1), true);
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(1));
+    let mut pool = knowing(138);
+    pool.fail(at(0), peer(1), true);
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(69));
+    pool.confirm(peer(1));
+    pool.fail(at(0), peer(1), true);
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(34));
+    pool.fail(at(0), peer(1), true);
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(1));
     // Its network has had one failure, in which the line was not known.
-    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(138));
+    assert_eq!(pool.path(peer(2)).map(|path| path.window), Some(138));
 }
 
 #[test]
 fn a_cold_start_has_a_reason() {
-    let mut lender = knowing(22);
-    let recall = |lender: &mut Lender, ms, rtt_us, cold| {
+    let mut pool = knowing(22);
+    let recall = |pool: &mut WindowPool, ms, rtt_us, cold| {
         let opens = LoanRequest { rtt_us, cold, ..request(1) };
-        lender.recall(at(ms), peer(1), &opens, &TERMS)
+        pool.recall(at(ms), peer(1), &opens, &TERMS)
     };
-    assert_eq!(recall(&mut lender, 0, SRTT_US, 10), Ok(22));
-    assert_eq!(recall(&mut lender, 0, SRTT_US, 22), Err(ColdReason::Small));
-    assert_eq!(recall(&mut lender, 0, SRTT_US / 2 - 1, 10), Err(ColdReason::RoundTrip));
-    assert_eq!(recall(&mut lender, 600_001, SRTT_US, 10), Err(ColdReason::Old));
-    let unknown = lender.recall(at(0), IpAddr::from([198, 51, 100, 1]), &request(1), &TERMS);
+    assert_eq!(recall(&mut pool, 0, SRTT_US, 10), Ok(22));
+    assert_eq!(recall(&mut pool, 0, SRTT_US, 22), Err(ColdReason::Small));
+    assert_eq!(recall(&mut pool, 0, SRTT_US / 2 - 1, 10), Err(ColdReason::RoundTrip));
+    assert_eq!(recall(&mut pool, 600_001, SRTT_US, 10), Err(ColdReason::Old));
+    let unknown = pool.recall(at(0), IpAddr::from([198, 51, 100, 1]), &request(1), &TERMS);
     assert_eq!(unknown, Err(ColdReason::Unknown));
 }
 
@@ -244,14 +246,14 @@ fn a_cold_start_has_a_reason() {
 #[test]
 fn connections_that_begin_together_share_what_the_path_holds() {
     const RATE: u64 = 625_000;
-    let mut lender = knowing(5);
+    let mut pool = knowing(5);
     for _ in 0..4 {
-        lender.begin_handshake(at(10), peer(1));
+        pool.begin_handshake(at(10), peer(1));
     }
     let mut begin = |ms| {
-        let among = lender.finish_handshake(at(ms), peer(1));
+        let among = pool.finish_handshake(at(ms), peer(1));
         let request = request(among);
-        let start = lender.share(at(ms), peer(1), &request, RATE, &TERMS);
+        let start = pool.share(at(ms), peer(1), &request, RATE, &TERMS);
         start.map(|(SharedStart { window, ssthresh }, _)| (window, ssthresh))
     };
     // 34 / 4; (34 - 8) / 3; (34 - 16) / 2; 34 - 25. Slow start ends at a quarter of 34 or at its
@@ -260,31 +262,31 @@ fn connections_that_begin_together_share_what_the_path_holds() {
     // Half a round trip later 12 of 25 have expired: 34 - 13 are more than a stock window, and have
     // not been proven.
     assert_eq!(begin(60), Some((10, 21)));
-    let has_company = |lender: &mut Lender, ms| lender.has_company(at(ms), peer(1), 1);
-    assert!(has_company(&mut lender, 60) && !has_company(&mut lender, 140));
+    let has_company = |pool: &mut WindowPool, ms| pool.has_company(at(ms), peer(1), 1);
+    assert!(has_company(&mut pool, 60) && !has_company(&mut pool, 140));
 }
 
 /// A path that holds less than four segments for each still gives four to each. An unknown path has
 /// nothing to share.
 #[test]
 fn a_share_is_four_segments_at_least_and_of_a_known_path() {
-    let mut lender = knowing(5);
-    let start = lender.share(at(0), peer(1), &request(12), 62_500, &TERMS);
+    let mut pool = knowing(5);
+    let start = pool.share(at(0), peer(1), &request(12), 62_500, &TERMS);
     assert_eq!(start.map(|(start, _)| start), Some(SharedStart { window: 4, ssthresh: 4 }));
     let stranger = IpAddr::from([198, 51, 100, 1]);
-    assert_eq!(lender.share(at(0), stranger, &request(12), 62_500, &TERMS), None);
+    assert_eq!(pool.share(at(0), stranger, &request(12), 62_500, &TERMS), None);
 }
 
 /// A memory of ten minutes is the oldest that is used. 640 ms are eight times 80, which may be a
 /// queue; 880 are eleven times, which are another path (RFC 9959).
 #[test]
 fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
-    let mut lender = knowing(5);
+    let mut pool = knowing(5);
     let old = at(0) + TERMS.max_age + Duration::from_millis(1);
-    assert_eq!(lender.share(old, peer(1), &request(2), 1_000_000, &TERMS), None);
+    assert_eq!(pool.share(old, peer(1), &request(2), 1_000_000, &TERMS), None);
     let mut share = |times: u32| {
         let far = LoanRequest { rtt_us: times * SRTT_US, ..request(2) };
-        lender.share(at(0), peer(1), &far, 1_000_000, &TERMS).is_some()
+        pool.share(at(0), peer(1), &far, 1_000_000, &TERMS).is_some()
     };
     assert_eq!([share(11), share(8)], [false, true]);
 }
@@ -319,40 +321,40 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
         ..Remembered::default()
     };
     let told = Rc::new(RefCell::new(Vec::new()));
-    let mut lender = Lender::default();
-    lender.join(shared(Oracle { says: Some(says), told: told.clone() }));
-    lender.begin_handshake(at(5000), peer(1));
-    let path = lender.path(peer(1)).unwrap();
+    let mut pool = WindowPool::default();
+    pool.join(shared(Oracle { says: Some(says), told: told.clone() }));
+    pool.begin_handshake(at(5000), peer(1));
+    let path = pool.path(peer(1)).unwrap();
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 100_000, 80_000));
     assert_eq!((path.learnt, path.rate), (at(2000), 1_448_000));
     // A loss at 22 segments: the sample stays for ten seconds here, and is reported to the site.
-    assert!(lender.learn(at(6000), peer(1), &sample(6000, 22), true, &TERMS));
+    assert!(pool.learn(at(6000), peer(1), &sample(6000, 22), true, &TERMS));
     assert_eq!(
         told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
         [(31_856, 1)]
     );
-    lender.begin_handshake(at(15_999), peer(1));
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
+    pool.begin_handshake(at(15_999), peer(1));
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(22));
     // For a line its own connections have priority, for other lines of the network the site has.
-    lender.begin_handshake(at(16_000), peer(1));
-    assert_eq!(lender.path(peer(1)).map(|path| path.window), Some(22));
-    assert_eq!(lender.path(peer(2)).map(|path| path.window), Some(100));
+    pool.begin_handshake(at(16_000), peer(1));
+    assert_eq!(pool.path(peer(1)).map(|path| path.window), Some(22));
+    assert_eq!(pool.path(peer(2)).map(|path| path.window), Some(100));
 }
 
 /// Thirteen segments of 1000 bytes that are delivered a millisecond apart are 1 MB/s. More networks
 /// than there are accounts send one SYN each and nothing else: the rate stays.
 #[test]
 fn half_open_connections_push_out_no_rate() {
-    let mut lender = Lender::default();
+    let mut pool = WindowPool::default();
     for ms in 0..13 {
-        lender.note_arrival(at(ms), peer(1), 1000, Duration::from_millis(9));
+        pool.note_arrival(at(ms), peer(1), 1000, Duration::from_millis(9));
     }
-    assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(pool.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
     for n in 0..=super::MAX_ACCOUNTS {
         let network = IpAddr::from([10, (n >> 8) as u8, n as u8, 1]);
-        lender.begin_handshake(at(20), network);
+        pool.begin_handshake(at(20), network);
     }
-    assert_eq!(lender.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(pool.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
 }
 
 /// A connection opens alone if no other handshake began within a round trip and a quarter: 100 ms
@@ -360,16 +362,16 @@ fn half_open_connections_push_out_no_rate() {
 /// handshake.
 #[test]
 fn of_the_oldest_handshakes_nothing_is_kept() {
-    let mut lender = Lender::default();
+    let mut pool = WindowPool::default();
     for ms in [0, 1] {
-        lender.begin_handshake(at(ms), peer(1));
+        pool.begin_handshake(at(ms), peer(1));
     }
-    assert!(!lender.opens_alone(at(81), peer(1), SRTT_US));
-    assert!(lender.opens_alone(at(101), peer(1), SRTT_US));
+    assert!(!pool.opens_alone(at(81), peer(1), SRTT_US));
+    assert!(pool.opens_alone(at(101), peer(1), SRTT_US));
     for n in 0..super::MAX_ACCOUNTS {
-        lender.begin_handshake(at(2), IpAddr::from([10, (n >> 8) as u8, n as u8, 1]));
+        pool.begin_handshake(at(2), IpAddr::from([10, (n >> 8) as u8, n as u8, 1]));
     }
-    assert!(lender.opens_alone(at(81), peer(1), SRTT_US));
+    assert!(pool.opens_alone(at(81), peer(1), SRTT_US));
 }
 
 /// Slow start has ended at 141 segments. A loss at 60 lowers that to 60 if it measured the path,
@@ -377,11 +379,11 @@ fn of_the_oldest_handshakes_nothing_is_kept() {
 #[test]
 fn a_loss_that_measures_the_path_lowers_where_slow_start_ends() {
     for (is_measured, end) in [(true, 60), (false, 141)] {
-        let mut lender = Lender::default();
+        let mut pool = WindowPool::default();
         let known = PathSample { ssthresh: 141, ..sample(0, 50) };
-        assert!(lender.learn(at(0), peer(1), &known, false, &TERMS));
+        assert!(pool.learn(at(0), peer(1), &known, false, &TERMS));
         let lost = PathSample { ssthresh: END_UNKNOWN, ..sample(100, 60) };
-        assert!(lender.learn(at(100), peer(1), &lost, is_measured, &TERMS));
-        assert_eq!(lender.path(peer(1)).map(|path| path.ssthresh), Some(end));
+        assert!(pool.learn(at(100), peer(1), &lost, is_measured, &TERMS));
+        assert_eq!(pool.path(peer(1)).map(|path| path.ssthresh), Some(end));
     }
 }

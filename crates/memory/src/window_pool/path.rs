@@ -133,7 +133,7 @@ impl ProvenPath {
         !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us)
     }
 
-    /// [`super::Lender::recall`].
+    /// [`super::WindowPool::recall`].
     pub(super) fn recall(
         &self,
         now: Instant,
@@ -176,7 +176,7 @@ impl ProvenPath {
         }
     }
 
-    /// [`super::Lender::learn`], of a path that is known.
+    /// [`super::WindowPool::learn`], of a path that is known.
     pub(super) fn learn(
         &mut self,
         now: Instant,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Fit error: how badly a rebuilt sender explains the capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Misfit {
+pub struct FitError {
     /// Number of events that a good model foresees: retransmissions, data that answers ACKs, and
     /// paced data.
     pub seen: u64,
@@ -14,7 +14,7 @@ pub struct Misfit {
     pub corrections: u64,
 }
 
-impl Misfit {
+impl FitError {
     /// Adds the fit error of another sender.
     pub const fn add(&mut self, other: &Self) {
         self.seen += other.seen;

@@ -2,7 +2,7 @@
 //! `site.rs` of the agent. A question takes no time here: an answer before the end of the handshake
 //! is equivalent.
 
-use super::{Lender, PathSample, ProvenPath};
+use super::{PathSample, ProvenPath, WindowPool};
 use crate::bound::ReportBound;
 use crate::{Sample, Shared, TransferSample};
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ const OWN_IS_FRESH: Duration = Duration::from_secs(10);
 /// unknown path.
 const USUAL_MSS: u64 = 1448;
 
-impl Lender {
+impl WindowPool {
     /// Asks `site` for paths from now on when handshakes begin, and reports the samples of
     /// connections.
     pub fn join(&mut self, site: Shared) {
