@@ -187,11 +187,11 @@ impl TableBuilder {
 impl TableRows for TableBuilder {
     fn row(&mut self, values: &mut dyn Iterator<Item = TableValue>) -> io::Result<()> {
         for column in &mut self.columns {
-            let value = values.next().ok_or_else(support::parquet::misfit)?;
-            column.push(value).ok_or_else(support::parquet::misfit)?;
+            let value = values.next().ok_or_else(support::parquet::fit_error)?;
+            column.push(value).ok_or_else(support::parquet::fit_error)?;
         }
         if values.next().is_some() {
-            return Err(support::parquet::misfit());
+            return Err(support::parquet::fit_error());
         }
         self.rows += 1;
         if self.rows == BATCH {
