@@ -52,10 +52,12 @@ pub(crate) fn scoreboard(
     answered.results(py)
 }
 
-/// Counts the runs of a board.
+/// Counts the runs of a board whose page can be written.
 #[pyfunction]
 pub(crate) fn scoreboard_count(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<u64> {
-    Ok(scoreboard_of(py, given)?.run_count())
+    let request = scoreboard_of(py, given)?;
+    request.check_report().map_err(|failure| Fault::from(failure).about("report").raised(py))?;
+    Ok(request.run_count())
 }
 
 /// Makes a part of a board's runs, like `2/8`: the outcomes as numbers.

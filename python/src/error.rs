@@ -32,6 +32,12 @@ impl Fault {
         self
     }
 
+    /// The fault with `option` as its key, unless another key is known.
+    pub(crate) fn about(mut self, option: &str) -> Self {
+        self.key.get_or_insert_with(|| option.to_owned());
+        self
+    }
+
     /// The fault as `headstart.Error`.
     pub(crate) fn raised(self, py: Python<'_>) -> PyErr {
         self.exception(py).unwrap_or_else(|error| error)

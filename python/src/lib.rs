@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use crate::schemes::list_schemes;
     #[pymodule_export]
-    use crate::simulate::{merge, run_count, simulate};
+    use crate::simulate::{claim_folder, merge, run_count, simulate};
     #[pymodule_export]
     use crate::startup::{PyAck, PyStart, PyWindow, register_start_up};
     #[pymodule_export]

@@ -24,6 +24,20 @@ pub(crate) fn run_count(py: Python<'_>, plan: &Bound<'_, PyAny>) -> PyResult<usi
     request.run_count().map_err(|failure| plan.fault(failure).raised(py))
 }
 
+/// Takes the folder `out` for the results of a plan, before other processes make them.
+#[pyfunction]
+pub(crate) fn claim_folder(
+    py: Python<'_>,
+    plan: &Bound<'_, PyAny>,
+    given: &Bound<'_, PyDict>,
+) -> PyResult<()> {
+    let words = arguments::words(&SimRequest::command(), given)?;
+    let plan = GivenPlan::of(plan)?;
+    let request = SimRequest::parse(plan.text.clone(), words)
+        .map_err(|error| Fault::from(error).raised(py))?;
+    request.claim_folder().map_err(|failure| plan.fault(failure).about("out").raised(py))
+}
+
 /// Joins the parts of a plan; `given` has the options of `headstart lab merge`.
 #[pyfunction]
 pub(crate) fn merge(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Results> {

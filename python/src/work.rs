@@ -8,7 +8,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,6 +16,25 @@ use std::time::Duration;
 
 /// Time between two looks for signals and progress. A person does not notice it.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Number of calls of [`run`] that have not returned.
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// Guard of a call of [`run`], which [`CALLS`] includes.
+struct CallGuard;
+
+impl CallGuard {
+    fn begin() -> Self {
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        CALLS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// The payload of a panic that ends work early.
 struct Stopped;
@@ -145,6 +164,7 @@ pub(crate) fn run<T: Send>(
         let why = "progress: use a function that gets the things done, and all".to_owned();
         return Err(Fault { why, key: Some("progress".to_owned()), ..Fault::default() }.raised(py));
     }
+    let _call = CallGuard::begin();
     let watch = Arc::<PythonWatch>::default();
     let mut reporter = ProgressCallback { watch: &watch, callback, reported: watch.progress() };
     let (done, raised) = py.detach(|| wait(&watch, &mut reporter, job));
@@ -189,10 +209,13 @@ fn wait<T: Send>(
     })
 }
 
-/// Ends the start-ups of Python that run just now, if `raised` is the user's Ctrl-C. Returns the
-/// exception to raise.
+/// Ends the start-ups of Python that run just now. Returns the exception to raise.
+///
+/// Threads do not show whose start-up they run. So only the user's Ctrl-C ends those of other
+/// calls, too.
 fn interrupt_start_ups(raised: PyErr) -> PyErr {
-    Python::attach(|py| match raised.is_instance_of::<PyKeyboardInterrupt>(py) {
+    let is_alone = CALLS.load(Ordering::Relaxed) == 1;
+    Python::attach(|py| match is_alone || raised.is_instance_of::<PyKeyboardInterrupt>(py) {
         true => startup::interrupt(py).err().unwrap_or(raised),
         false => raised,
     })

@@ -1,12 +1,16 @@
 """Work spread over processes: the same bytes as in one process, on Ray, on Dask, and by Spark's function."""
 
+import io
 import json
 import os
 import secrets
+import zipfile
+from pathlib import Path
 
 import captures as copies
 import headstart
 import pytest
+from headstart._cluster import Cluster
 
 PLAN = """seed = 3
 repeats = {repeats}
@@ -83,11 +87,157 @@ def test_what_is_no_run_is_not_merged(files, tmp_path):
             headstart.analyze(merge=folders)
     with pytest.raises(headstart.Error, match="holds sums.json"):
         headstart.analyze(files[0], out=tmp_path / "one", **OPTIONS)
-    text = json.loads(sums.read_text())
-    for changed, why in [({**text, "headstart": "0.0.0"}, "by headstart 0.0.0"), ({}, "no sums of a run")]:
+    for changed, why in [({"headstart": "0.0.0"}, "by headstart 0.0.0"), ({}, "no sums of a run")]:
         sums.write_text(json.dumps(changed))
         with pytest.raises(headstart.Error, match=why):
             headstart.analyze(merge=tmp_path / "one")
+
+
+# Any cluster
+
+
+class _Here:
+    """A pool of this process."""
+
+    slots = 1
+
+    def map(self, task, jobs, most):
+        for number, job in enumerate(jobs):
+            yield number, task(job)
+
+
+class _NoPool:
+    """A pool that may get no task."""
+
+    slots = 1
+
+    def map(self, task, jobs, most):
+        raise AssertionError("a task was submitted")
+
+
+HERE = Cluster(lambda retries: _Here())
+REFUSING = Cluster(lambda retries: _NoPool())
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """Folders that cannot have the results of `PLAN`, by what they hold."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/notes.txt").write_text("")
+    headstart.simulate(PLAN.format(repeats=1), out=tmp_path / "another plan")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        ("{}/file", "cannot be a folder for results"),
+        ("{}/file/below", "cannot be a folder for results"),
+        ("{}/papers", "no results of a plan"),
+        ("{}/another plan", "results of another plan"),
+        ("file://{}/file", "holds file"),
+        ("file://{}/papers", "holds notes.txt; name another folder, or use force=True"),
+        ("file://{}/another plan", "holds cells.csv"),
+    ],
+)
+def test_an_unusable_folder_is_refused_before_the_tasks(out, why, taken):
+    with pytest.raises(headstart.Error, match=why) as raised:
+        REFUSING.simulate(PLAN.format(repeats=2), out=out.format(taken))
+    assert raised.value.key == "out"
+
+
+@pytest.mark.parametrize("out", ["{}/another plan", "file://{}/another plan"])
+def test_force_permits_a_folder_of_another_plan(out, taken):
+    plan = PLAN.format(repeats=2)
+    swept = HERE.simulate(plan, out=out.format(taken), force=True)
+    assert swept.to_json() == headstart.simulate(plan).to_json()
+    assert json.loads((taken / "another plan/manifest.json").read_text())["done"] == 8
+
+
+def test_an_unusable_page_is_refused_before_the_tasks(taken):
+    with pytest.raises(headstart.Error, match="IsADirectory|directory") as raised:
+        REFUSING.scoreboard("linux", quick=True, half="tune", report=taken / "papers")
+    assert raised.value.key == "report"
+
+
+@pytest.mark.parametrize("address", ["{}", "file://{}"])
+def test_captures_of_an_earlier_call_are_not_mixed_with_others(address, files, tmp_path):
+    """Other files may stay: the tables of captures have folders of their own."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/notes.txt").write_text("")
+    out = address.format(tmp_path / "out")
+    HERE.analyze(files[:2], out=out, tables="transfers", **OPTIONS)
+    folders = sorted(folder.name for folder in (tmp_path / "out").iterdir())
+    assert folders == ["capture=000000-capture00.pcap", "capture=000001-capture01.pcap", "notes.txt"]
+    tables = sorted(file.name for file in (tmp_path / "out" / folders[0]).iterdir())
+    assert tables == ["sums.json", "transfers.parquet"]
+    with pytest.raises(headstart.Error, match="holds capture=000000-capture00.pcap") as raised:
+        REFUSING.analyze(files[:1], out=out, **OPTIONS)
+    assert raised.value.key == "out"
+
+
+@pytest.mark.parametrize("address", ["{}", "file://{}"])
+def test_work_that_fails_leaves_no_captures(address, files, tmp_path):
+    def progress(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        HERE.analyze(files[:3], out=address.format(tmp_path / "out"), progress=progress, **OPTIONS)
+    assert list(tmp_path.glob("out/*")) == []
+
+
+def test_a_file_is_no_folder_for_captures(files, taken):
+    with pytest.raises(headstart.Error, match="File exists") as raised:
+        REFUSING.analyze(files[:1], out=taken / "file", **OPTIONS)
+    assert raised.value.key == "out"
+
+
+def test_results_of_a_failure_are_uploaded(tmp_path):
+    """Runs that fail have a manifest."""
+    slow = PLAN.format(repeats=1).replace("seed = 3", 'seed = 3\ntime_limit = "1s"')
+    with pytest.raises(headstart.Error, match="4 of 4 runs failed"):
+        HERE.simulate(slow, out=f"file://{tmp_path}/out")
+    assert len(json.loads((tmp_path / "out/manifest.json").read_text())["failed"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["sums.json"]),
+        ({"out": "{}"}, ["connections.parquet", "loss_epochs.parquet", "retransmissions.parquet", "sums.json", "transfers.parquet"]),
+        ({"out": "{}", "tables": ["windows"]}, ["sums.json", "windows.parquet"]),
+        ({"tables": ["windows"]}, ["sums.json"]),
+    ],
+)
+def test_tasks_hand_over_what_is_wanted(options, expected, files, whole, tmp_path):
+    """Without a folder only sums, from which the report is made."""
+    packed = []
+
+    class Noted(_Here):
+        def map(self, task, jobs, most):
+            for number, read in super().map(task, jobs, most):
+                packed.append(read.packed)
+                yield number, read
+
+    options = {name: value.format(tmp_path) if name == "out" else value for name, value in options.items()}
+    given = files if not options else files[:1]
+    analysis = Cluster(lambda retries: Noted()).analyze(given, **options, **OPTIONS)
+    assert zipfile.ZipFile(io.BytesIO(packed[0])).namelist() == expected
+    assert options or analysis.to_json() == whole.to_json()
+
+
+def test_a_cut_capture_has_its_rows_and_its_failure(files, tmp_path):
+    """The file ends within its last packet."""
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(files[0].read_bytes()[:-1])
+    with pytest.raises(headstart.Error) as expected:
+        headstart.predict(cut, "linux+iw=32", **OPTIONS)
+    rows, failures = HERE.predict([cut], "linux+iw=32", **OPTIONS)
+    times = expected.value.result.times.to_pylist()
+    assert rows == [{"capture": str(cut), **row} for row in times] and len(rows) > 1
+    assert failures == {str(cut): str(expected.value)}
 
 
 # Ray
@@ -229,7 +379,49 @@ def test_dask_has_the_same_bytes(files, whole):
         assert headstart.dask.analyze(files, **OPTIONS).to_json() == whole.to_json()
 
 
-def test_sparks_function_makes_the_parts():
+def test_dask_does_not_repeat_a_task_that_raises(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    import headstart.dask
+
+    def raises(job):
+        with (tmp_path / "calls").open("a") as calls:
+            calls.write(".")
+        raise ValueError("mine")
+
+    with distributed.Client(processes=False, dashboard_address=None):
+        with pytest.raises(headstart.Error, match="a task failed: mine"):
+            list(headstart.dask._DaskPool(retries=3).map(raises, [None], most=1))
+    assert (tmp_path / "calls").read_text() == "."
+
+
+@pytest.mark.parametrize("retries", [1, 2])
+def test_dask_repeats_a_task_whose_workers_die(retries, tmp_path):
+    """Dask gives the task up at each death. Its first two workers die."""
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    import headstart.dask
+
+    def dies_twice(calls):
+        with open(calls, "a") as file:
+            file.write(".")
+        if len(open(calls).read()) < 3:
+            os._exit(1)
+        return "done"
+
+    job = str(tmp_path / "calls")
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        with distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None):
+            results = headstart.dask._DaskPool(retries).map(dies_twice, [job], most=1)
+            if retries == 2:
+                assert list(results) == [(0, "done")]
+            else:
+                with pytest.raises(headstart.Error, match="Dask gave a task up"):
+                    list(results)
+    assert len(Path(job).read_text()) == retries + 1
+
+
+def test_sparks_function_makes_the_parts(tmp_path):
     """As `mapInArrow` calls it: with batches of rows, in any partition, one of them twice."""
     pa = pytest.importorskip("pyarrow")
     import headstart.spark
@@ -244,3 +436,6 @@ def test_sparks_function_makes_the_parts():
             assert made.schema.names == ["part", "packed"]
             rows += [tuple(row.values()) for row in made.to_pylist()]
     assert headstart.spark.join(rows).to_json() == headstart.simulate(plan).to_json()
+    (tmp_path / "notes.txt").write_text("")
+    with pytest.raises(headstart.Error, match="holds notes.txt"):
+        headstart.spark.join(iter(lambda: pytest.fail("a row was made"), None), f"file://{tmp_path}")

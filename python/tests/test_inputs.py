@@ -6,6 +6,7 @@ import types
 
 import headstart
 import pytest
+from headstart._plan import plain
 
 PATH = "20mbit,80ms,100p"
 
@@ -38,6 +39,18 @@ def test_a_mapping_is_a_plan():
     assert len(headstart.simulate(plan).cells) == 1
 
 
+def test_arrays_are_lists_of_a_plan():
+    """A range of NumPy, an array of one number, and a series of pandas."""
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    given = {"range": numpy.arange(2), "one": numpy.array([1]), "texts": numpy.array(["a"]), "series": pandas.Series([0.5, 2])}
+    assert plain(given) == {"range": [0, 1], "one": [1], "texts": ["a"], "series": [0.5, 2.0]}
+    single = {"number": numpy.float64(0.5), "text": numpy.str_("ab"), "zero_dimensional": numpy.array("ab"), "truth": numpy.bool_(True)}
+    assert plain(single) == {"number": 0.5, "text": "ab", "zero_dimensional": "ab", "truth": True}
+    plan = {"topology": DUMBBELL, "workload": WORKLOAD, "schemes": ["linux"]}
+    swept = {**plan, "sweep": [{"key": "workload.one.count", "values": numpy.array([1])}]}
+    assert len(headstart.simulate(swept).cells) == 1
+
+
 @pytest.mark.parametrize(
     ("path", "why"),
     [
@@ -50,6 +63,13 @@ def test_a_path_without_a_comma_is_a_name(path, why):
     with pytest.raises(headstart.Error) as raised:
         headstart.race("10kB", path)
     assert why in str(raised.value) and raised.value.key == "path"
+
+
+class _Itself:
+    """A number without a Python type, as `numpy.longdouble`: its `tolist` returns the number."""
+
+    def tolist(self):
+        return self
 
 
 DUMBBELL = {"kind": "dumbbell", "bottleneck": {"rate": "5mbit", "delay": "9ms", "queue": "50p"}}
@@ -75,6 +95,7 @@ WORKLOAD = {"one": {"from": "sources", "to": "sinks", "traffic": {"kind": "bulk"
         ({"seed": float("nan")}, "seed", "no finite number"),
         ({"title": datetime.date(2026, 11, 29)}, "title", "is no value of a plan"),
         ({"title": b"bytes"}, "title", "is no value of a plan"),
+        ({"title": _Itself()}, "title", "is no value of a plan"),
         ({3: 4}, None, "3 is no key"),
         ({"wrokload": {}}, "wrokload", "did you mean"),
     ],

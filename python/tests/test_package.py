@@ -11,6 +11,7 @@ import sys
 import headstart
 import pytest
 from headstart import _core
+from headstart._cluster import Cluster
 
 MODULES = [headstart.__name__] + [
     module.name
@@ -99,23 +100,29 @@ def test_a_sweeps_numbers_stand_at_their_places():
 
 
 @pytest.mark.parametrize(
-    ("name", "absent"),
+    ("name", "absent", "absent_on_clusters"),
     [
         # Options that print instead of racing; and the programs of real worlds, which `on` refuses.
-        ("race", {"json", "json_schema", "server", "client"}),
+        ("race", {"json", "json_schema", "server", "client"}, None),
         # Options that show something instead of running a plan, and files that Python writes itself.
-        ("simulate", {"json", "schema", "example", "dry_run", "format"}),
-        ("predict", {"json", "json_schema"}),
+        ("simulate", {"json", "schema", "example", "dry_run", "format"}, {"jobs", "shard", "report", "plot"}),
+        ("predict", {"json", "json_schema"}, {"jobs", "report"}),
         # Outputs of a terminal, and the comparison with a board of before.
-        ("scoreboard", {"json", "json_schema", "cells", "causes", "against"}),
+        ("scoreboard", {"json", "json_schema", "cells", "causes", "against"}, {"jobs"}),
         # Readings take hours and a file; captures and logs stop at signals of the program.
-        ("papers", {"json", "list", "readings", "budget", "seed", "table", "resume", "capture", "access_log"}),
+        ("papers", {"json", "list", "readings", "budget", "seed", "table", "resume", "capture", "access_log"}, None),
         # Outputs of a terminal; logs have a command line of their own.
-        ("analyze", {"json", "follow", "error", "access_log", "log_format"}),
+        ("analyze", {"json", "follow", "error", "access_log", "log_format"}, {"jobs", "report", "mergeable", "merge"}),
     ],
 )
-def test_functions_have_the_options_of_their_commands(name, absent):
+def test_functions_have_the_options_of_their_commands(name, absent, absent_on_clusters):
+    """The methods of clusters have them, too, but those of one process and of its files."""
     given = set(inspect.signature(getattr(headstart, name)).parameters) - {"progress"}
     renamed = {"files": "captures", "from": "from_"}
-    known = {renamed.get(option, option) for option in _core.options(name)}
-    assert given == known - absent
+    known = {renamed.get(option, option) for option in _core.options(name)} - absent
+    assert given == known
+    assert (absent_on_clusters is not None) == hasattr(Cluster, name)
+    if absent_on_clusters is not None:
+        own = {"self", "runs_per_task", "in_flight", "retries", "progress"}
+        given = set(inspect.signature(getattr(Cluster, name)).parameters) - own
+        assert given == known - absent_on_clusters

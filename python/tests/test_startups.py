@@ -1,6 +1,7 @@
 """Start-ups that are classes of Python."""
 
 import signal
+import threading
 import time
 
 import headstart
@@ -235,6 +236,58 @@ def test_a_class_replaces_an_earlier_one_of_its_name():
         rows = headstart.race("30kB", schemes=again, exact=True).schemes.to_pylist()
         times += [row["page_s"] for row in rows if row["scheme"] == "linux+startup=Again"]
     assert times[0] > times[1]
+
+
+def test_a_start_up_of_python_is_no_scheme():
+    headstart.register(PlainSlowStart)
+    with pytest.raises(headstart.Error, match="is a start-up, not a scheme: .*linux.startup=PlainSlowStart"):
+        headstart.schemes("PlainSlowStart")
+
+
+def test_an_exception_of_the_callback_ends_an_endless_start_up():
+    process = _script(
+        "import headstart\n"
+        "class Endless(headstart.StartUp):\n"
+        "    def on_ack(self, window, ack):\n"
+        "        while True: pass\n"
+        "def progress(done, total):\n"
+        "    raise RuntimeError('mine')\n"
+        "try:\n"
+        "    headstart.race('30kB', schemes=Endless, threads=1, progress=progress)\n"
+        "except RuntimeError as error:\n"
+        "    print(error)\n"
+    )
+    try:
+        printed, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, printed) == (0, "mine\n")
+
+
+def test_an_exception_of_the_callback_leaves_other_races_alone():
+    """A race in another thread is within its start-up when the callback raises."""
+    inside, leave, others = threading.Event(), threading.Event(), []
+
+    class Waiting(PlainSlowStart):
+        def on_ack(self, window, ack):
+            inside.set()
+            while not leave.is_set():
+                time.sleep(0.001)
+            super().on_ack(window, ack)
+
+    def progress(done, total):
+        raise RuntimeError("mine")
+
+    scheme = headstart.register(Waiting)
+    race = lambda: others.append(headstart.race("3kB", schemes=scheme, exact=True, threads=1))
+    thread = threading.Thread(target=race)
+    thread.start()
+    assert inside.wait(60)
+    with pytest.raises(RuntimeError, match="mine"):
+        headstart.race("news", schemes="linux", repeat=2000, progress=progress)
+    leave.set()
+    thread.join()
+    assert len(others) == 1 and others[0].sentences
 
 
 @pytest.mark.parametrize("loop", ["pass", "time.sleep(0.001)"])

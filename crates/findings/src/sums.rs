@@ -3,7 +3,9 @@
 //!
 //! Each capture is followed alone. So findings about hosts that come again (`warm`, `requests` and
 //! `parallel.throughput`) are those of one run over all captures if no client network is in two
-//! captures. All others are exact in any case, as long as no connection and no loss epoch is in two
+//! captures. The times of networks (`time`) are those of one run if all captures together have at
+//! most 65,536 client networks. With more, the networks with the least time share one sum. All
+//! other findings are exact in any case, as long as no connection and no loss epoch is in two
 //! captures. All sums are whole numbers, so they do not depend on the order of captures.
 //!
 //! `requests.networks_within` puts the requests of all captures in the order of their times. A run

@@ -33,7 +33,8 @@ class Cluster:
 
         A task makes ``runs_per_task`` runs. At most ``in_flight`` tasks are submitted at a time, by
         default two for each processor. ``out`` is a folder, or an address of fsspec like
-        ``s3://bucket/results``; it gets the tables as Parquet. A plan that is a path is read on each node.
+        ``s3://bucket/results``; it gets the tables as Parquet. ``force`` permits a folder of another plan, and
+        an address with objects. A plan that is a path is read on each node.
         A task is repeated up to ``retries`` times if its worker dies.
         ``progress`` is called with the number of runs done, and of all.
         """
@@ -99,6 +100,7 @@ class Cluster:
         vantage: str | None = None,
         acks_only: bool = False,
         anonymize: Text | None = None,
+        tables: Texts | None = None,
         out: Text | None = None,
         in_flight: int | None = None,
         retries: int = 5,
@@ -112,7 +114,8 @@ class Cluster:
         because a survey sees one capture alone.
 
         ``out`` gets a folder with tables for each capture, ``capture=NAME``, which DuckDB and Spark read
-        as one data set. If a capture is damaged, the attribute ``result`` of the raised :class:`Error`
+        as one data set. ``tables`` names the tables, by default all but ``windows``. ``out`` must not have
+        such folders of an earlier call. If a capture is damaged, the attribute ``result`` of the raised :class:`Error`
         has the results of the rest.
         """
         options = {
@@ -124,6 +127,7 @@ class Cluster:
             "vantage": vantage,
             "acks_only": acks_only,
             "anonymize": anonymize,
+            "tables": tables,
         }
         return _spread.analyze(
             self._pool(retries),
@@ -156,7 +160,7 @@ class Cluster:
         """Forecasts each capture by itself: :func:`headstart.predict`.
 
         Returns the rows of all forecasts' tables ``times``, with a column ``capture``, and the reasons why
-        captures have no forecast.
+        captures have no forecast, or one of their beginnings only.
         """
         options = {
             "schemes": named(schemes),

@@ -1,8 +1,8 @@
 from typing import Any, Callable, Mapping, Sequence, final
 
-__all__ = ["Ack", "Results", "Start", "Table", "Window", "analyze", "merge", "options", "papers",
-           "predict", "race", "register_start_up", "run_count", "schemes", "scoreboard",
-           "scoreboard_count", "scoreboard_joined", "scoreboard_part", "simulate", "theory"]
+__all__ = ["Ack", "Results", "Start", "Table", "Window", "analyze", "claim_folder",
+           "merge", "options", "papers", "predict", "race", "register_start_up", "run_count", "schemes",
+           "scoreboard", "scoreboard_count", "scoreboard_joined", "scoreboard_part", "simulate", "theory"]
 
 @final
 class Table:
@@ -101,6 +101,7 @@ def simulate(
     given: Mapping[str, object],
     progress: Callable[[int, int], object] | None,
 ) -> Results: ...
+def claim_folder(plan: object, given: Mapping[str, object]) -> None: ...
 def run_count(plan: object) -> int: ...
 def merge(given: Mapping[str, object]) -> Results: ...
 def papers(

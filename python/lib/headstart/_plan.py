@@ -22,15 +22,15 @@ def plain(value: Any, key: str = "") -> Any:
         return {name: plain(one, f"{key}.{name}" if key else name) for name, one in value.items()}
     if not key:
         return value
-    if isinstance(value, (str, bool)):
-        return value
     if isinstance(value, (type, StartUp)):
         return named(value)
     if isinstance(value, PathLike):
         return fspath(value)
-    if hasattr(value, "item"):
-        # A number of NumPy.
-        value = value.item()
+    if hasattr(value, "tolist"):
+        # A number or an array of NumPy, or a Series of pandas.
+        value = value.tolist()
+    if isinstance(value, (str, bool)):
+        return value
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise _refused(key, f"{value} has more than 64 bits")
     if isinstance(value, float) and not math.isfinite(value):

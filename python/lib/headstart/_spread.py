@@ -6,8 +6,10 @@ runs tasks; :mod:`headstart.ray` and :mod:`headstart.dask` have one each.
 
 from __future__ import annotations
 
+import fnmatch
 import io
 import math
+import os
 import shutil
 import zipfile
 from dataclasses import dataclass, field
@@ -127,8 +129,8 @@ def simulate(
     progress: Progress | None,
 ) -> Sweep:
     """Runs a plan by the tasks of :func:`simulate_part`."""
-    _folder_of(out).check()
     parts = plan_parts(plan, runs_per_task)
+    _folder_of(out).claim(parts[0].subject, force)
     runs, done = _core.run_count(parts[0].subject), 0
     with TemporaryDirectory(prefix="headstart-") as folder:
         places = []
@@ -175,6 +177,9 @@ def scoreboard(
 
 # Captures
 
+TABLES = ["connections", "transfers", "retransmissions", "loss_epochs"]
+"""Tables of a capture. Windows are as long as the capture, so they have to be named."""
+
 Captures = Union[Text, Iterable[Texts]]
 """Captures; files that belong together, like those of two directions, stand in a list of their own."""
 
@@ -191,17 +196,21 @@ class Read:
 
 
 def analyze_part(part: Part) -> Read:
-    """Analyses one capture; returns its tables and sums."""
+    """Analyses one capture; returns its sums, and the tables that options name."""
+    tables = part.options["tables"]
+    # The command writes one table at least.
+    files = ["*"] if tables else ["sums.json"]
     with TemporaryDirectory(prefix="headstart-") as folder:
         place = Path(folder, "tables")
         given = {"out": fspath(place), "mergeable": True, "jobs": 1, "files": part.subject}
+        given["tables"] = tables or "connections"
         try:
             notes = _core.analyze({**part.options, **given}, None).notes
         except Error as error:
             if error.result is None:
                 return Read(None, [], str(error))
-            return Read(_packed(place, ["*"]), error.result.notes, str(error))
-        return Read(_packed(place, ["*"]), notes)
+            return Read(_packed(place, files), error.result.notes, str(error))
+        return Read(_packed(place, files), notes)
 
 
 def analyze(
@@ -215,17 +224,22 @@ def analyze(
 ) -> Analysis:
     """Analyses captures by the tasks of :func:`analyze_part`."""
     inputs = _inputs(captures)
-    jobs = [Part(files, options) for files in inputs]
+    # Only sums are wanted without a folder.
+    tables = [] if out is None else options["tables"] or TABLES
+    jobs = [Part(files, {**options, "tables": tables}) for files in inputs]
+    folder = _folder_of(out)
+    folder.refuse("capture=*")
     failures: list[str] = []
     notes: list[str] = []
     # Empty tables would make the types of a data set ambiguous, so captures without results have none.
-    with _folder_of(out) as place:
-        folders = []
+    with folder as place:
+        folders = folder.made
         done = 0
         for number, read in pool.map(analyze_part, jobs, _most(pool, in_flight)):
             if read.packed is not None:
                 name = Path(inputs[number][0]).name
-                folders.append(_unpacked(read.packed, place / f"capture={number:06}-{name}"))
+                folders.append(place / f"capture={number:06}-{name}")
+                _unpacked(read.packed, folders[-1])
             if read.failure is not None:
                 failures.append(f"{', '.join(inputs[number])}: {read.failure}")
             notes += read.notes
@@ -248,14 +262,15 @@ def analyze(
     return result
 
 
-def predict_part(part: Part) -> Any:
-    """Forecasts one capture; returns rows for the capture, or the reason why there is none."""
+def predict_part(part: Part) -> tuple[list[dict[str, Any]], str | None]:
+    """Forecasts one capture; returns the rows that there are, and the reason why there are no others."""
     part.prepare()
+    failure = None
     try:
         answer = _core.predict({**part.options, "jobs": 1, "files": part.subject}, None)
     except Error as error:
-        return str(error)
-    return answer.table("times").to_pylist()
+        failure, answer = str(error), error.result
+    return [] if answer is None else answer.table("times").to_pylist(), failure
 
 
 def predict(
@@ -273,12 +288,11 @@ def predict(
     done = 0
     start_ups = _start_ups(options)
     jobs = [Part(files, options, start_ups=start_ups) for files in inputs]
-    for number, answer in pool.map(predict_part, jobs, _most(pool, in_flight)):
+    for number, (times, failure) in pool.map(predict_part, jobs, _most(pool, in_flight)):
         name = ",".join(inputs[number])
-        if isinstance(answer, str):
-            failures[name] = answer
-        else:
-            rows[number] = [{"capture": name, **row} for row in answer]
+        rows[number] = [{"capture": name, **row} for row in times]
+        if failure is not None:
+            failures[name] = failure
         done += 1
         if progress is not None:
             progress(done, len(inputs))
@@ -329,25 +343,60 @@ class _folder_of:
         self._address = None if out is None else fspath(out) if hasattr(out, "__fspath__") else str(out)
         self._is_remote = self._address is not None and "://" in self._address
         self._temporary: TemporaryDirectory[str] | None = None
+        self.made: list[Path] = []
+        """Folders that were made in it. They are removed if the work leaves no results."""
 
-    def check(self) -> None:
-        """Refuses an address that cannot be, before the work."""
+    def claim(self, plan: Plan | None, force: bool) -> None:
+        """Refuses, before the work, a folder that cannot have the results of a plan.
+
+        Without ``plan``, a folder on this machine is refused only when the parts are joined.
+        """
+        if self._address is None or self._is_remote:
+            self.refuse("*", force)
+        elif plan is not None:
+            _core.claim_folder(plan, {"out": self._address, "force": force})
+
+    def refuse(self, pattern: str, force: bool | None = None) -> None:
+        """Refuses, before the work, an address that cannot be, and a folder with entries of such names.
+
+        ``force`` permits the entries; ``None``: the caller's function has no such option.
+        """
+        try:
+            found = fnmatch.filter(self._names(), pattern)
+        except OSError as error:
+            raise Error(f"out={self._address!r}: {error}; name another folder", key="out") from error
+        if found and not force:
+            way_out = "name another folder" + ("" if force is None else ", or use force=True")
+            raise Error(f"out={self._address!r}: holds {min(found)}; {way_out}", key="out")
+
+    def _names(self) -> list[str]:
+        """Names of the entries. A folder on this machine is made; it must be writable."""
+        if self._address is None:
+            return []
         if self._is_remote:
-            self._system()
+            system, path = self._system()
+            entries = system.ls(path, detail=False) if system.exists(path) else []
+            return [entry.rstrip("/").rpartition("/")[2] for entry in entries]
+        Path(self._address).mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=self._address):
+            pass
+        return os.listdir(self._address)
 
     def __enter__(self) -> Path:
-        self.check()
         if self._address is not None and not self._is_remote:
             return Path(self._address)
         self._temporary = TemporaryDirectory(prefix="headstart-")
         return Path(self._temporary.name, "results")
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, _: Any, raised: BaseException | None, __: Any) -> None:
+        is_kept = raised is None or getattr(raised, "result", None) is not None
         if self._temporary is None:
+            for folder in [] if is_kept else self.made:
+                shutil.rmtree(folder, ignore_errors=True)
             return
-        with self._temporary as folder:
-            if self._is_remote:
-                self._upload(Path(folder, "results"))
+        with self._temporary as whole:
+            if self._is_remote and is_kept:
+                self._upload(Path(whole, "results"))
 
     def _system(self) -> tuple[Any, str]:
         try:

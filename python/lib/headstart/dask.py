@@ -1,11 +1,14 @@
 """Sweeps, scoreboards and captures on a Dask cluster (``pip install headstart[dask]``).
 
 Each worker needs this version of headstart. Dask's current client is used; without one, Dask starts
-workers on the processors of this machine.
+workers on the processors of this machine. Dask repeats the tasks of a worker that has died, by its option
+``distributed.scheduler.allowed-failures``. Tasks that it gives up are submitted again.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Callable, Iterable, Iterator
 
 import distributed as _distributed
@@ -32,6 +35,16 @@ def _client() -> Any:
         return distributed.Client()
 
 
+@dataclass(frozen=True)
+class _Submitted:
+    """A job that Dask has."""
+
+    number: int
+    job: Any
+    retries: int
+    """Times that it is submitted again if its workers die."""
+
+
 class _DaskPool:
     """The threads of a Dask cluster."""
 
@@ -44,28 +57,34 @@ class _DaskPool:
         self, task: Callable[[Any], Any], jobs: Iterable[Any], most: int
     ) -> Iterator[tuple[int, Any]]:
         left = enumerate(jobs)
-        waiting: dict[Any, int] = {}
+        waiting: dict[Any, _Submitted] = {}
         completed = distributed.as_completed()
 
-        def submit() -> None:
-            if (next_job := next(left, None)) is not None:
-                number, job = next_job
-                future = self._client.submit(task, job, pure=False, retries=self._retries)
-                waiting[future] = number
-                completed.add(future)
+        def submit(submitted: _Submitted) -> None:
+            # Dask's own `retries` repeat tasks that raise, too.
+            future = self._client.submit(task, submitted.job, pure=False)
+            waiting[future] = submitted
+            completed.add(future)
 
         try:
-            for _ in range(most):
-                submit()
+            for number, job in islice(left, most):
+                submit(_Submitted(number, job, self._retries))
             for future in completed:
+                done = waiting.pop(future)
                 try:
                     result = future.result()
                 except Error:
                     raise
+                except distributed.KilledWorker as error:
+                    if done.retries == 0:
+                        raise Error(f"Dask gave a task up: {error}") from error
+                    submit(replace(done, retries=done.retries - 1))
+                    continue
                 except Exception as error:
                     raise Error(f"a task failed: {error}") from error
-                yield waiting.pop(future), result
-                submit()
+                yield done.number, result
+                for number, job in islice(left, 1):
+                    submit(_Submitted(number, job, self._retries))
         finally:
             for future in waiting:
                 future.cancel()

@@ -36,11 +36,13 @@ def tasks(plan: Plan) -> Callable[[Iterable[Any]], Iterator[Any]]:
     return make
 
 
-def join(rows: Iterable[Any], out: Text | None = None) -> Sweep:
+def join(rows: Iterable[Any], out: Text | None = None, force: bool = False) -> Sweep:
     """Joins the rows that :func:`tasks` has made, in any order: :func:`headstart.simulate`'s result.
 
     ``rows`` may be ``frame.toLocalIterator()``. ``out`` is a folder, or an address of fsspec.
+    With ``force``, it may hold other results.
     """
+    _spread._folder_of(out).claim(None, force)
     with TemporaryDirectory(prefix="headstart-") as folder:
         # Spark may make a part twice; its results are the same.
         places: dict[str, Path] = {}
@@ -48,4 +50,4 @@ def join(rows: Iterable[Any], out: Text | None = None) -> Sweep:
             place = Path(folder, part.replace("/", "-of-"))
             if part not in places:
                 places[part] = _spread._unpacked(bytes(packed), place)
-        return _spread.join_sweep(places.values(), out)
+        return _spread.join_sweep(places.values(), out, force)

@@ -97,7 +97,7 @@ pub(crate) struct AnalyzeArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
 
-    /// Write sums.json to --out, too, for --merge; memory grows with requests
+    /// Write sums.json to --out, too, for --merge; memory grows by up to 64 bytes per request
     #[arg(long, requires = "out")]
     pub(super) mergeable: bool,
 
@@ -105,7 +105,9 @@ pub(crate) struct AnalyzeArgs {
     ///
     /// Each capture was followed alone: no connection may be in two captures. Findings on hosts
     /// that come again, and on parallel connections, are those of one run if no client network is
-    /// in two captures. Name --sender in each run, because a survey sees one capture alone.
+    /// in two captures. Networks are listed as by one run if all captures together have at most
+    /// 65,536 client networks. Name --sender in each run, because a survey sees one capture alone.
+    /// The requests of all runs are in memory.
     #[arg(long, value_name = "DIR", num_args = 1.., value_hint = clap::ValueHint::DirPath, conflicts_with_all = [
         "files", "server", "client", "from", "to", "sender", "vantage", "acks_only", "error", "follow", "out", "mergeable", "report",
         "anonymize", "jobs",

@@ -43,10 +43,15 @@ fn unwritable(file: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::failed(format!("cannot write {}: {why}", file.display()))
 }
 
+/// The version that wrote a file. The rest may have another form, so it is read afterwards.
+#[derive(Deserialize)]
+struct SumsHeader {
+    headstart: String,
+}
+
 /// All that the results of a run are computed from.
 #[derive(Deserialize)]
 struct RunSums {
-    headstart: String,
     findings: Box<FindingsSums>,
     summary: SummarySink,
     tally: EngineTally,
@@ -61,7 +66,7 @@ pub(super) struct SumsOfRun<'a> {
     pub(super) read: &'a ReadCapture,
 }
 
-/// [`RunSums`] on its way to a file.
+/// [`SumsHeader`] and [`RunSums`] on their way to a file.
 #[derive(Serialize)]
 struct WrittenSums<'a> {
     headstart: &'a str,
@@ -119,22 +124,21 @@ impl RunSums {
             let way_out = "run headstart analyze with --out and --mergeable";
             Failure::input(format!("--merge: {shown}: {why}; {way_out}"))
         })?;
-        let sums: Self = serde_json::from_slice(&text)
-            .map_err(|why| Failure::input(format!("--merge: {shown}: no sums of a run: {why}")))?;
+        let no_sums = |why| Failure::input(format!("--merge: {shown}: no sums of a run: {why}"));
+        let SumsHeader { headstart } = serde_json::from_slice(&text).map_err(no_sums)?;
         let ours = env!("CARGO_PKG_VERSION");
-        match sums.headstart == ours {
-            true => Ok(sums),
-            false => Err(Failure::input(format!(
-                "--merge: {shown}: by headstart {}, this is {ours}; analyse the capture again",
-                sums.headstart
-            ))),
+        if headstart != ours {
+            return Err(Failure::input(format!(
+                "--merge: {shown}: by headstart {headstart}, this is {ours}; analyse the capture again"
+            )));
         }
+        serde_json::from_slice(&text).map_err(no_sums)
     }
 }
 
 impl MergedRuns {
     fn add(&mut self, run: RunSums) {
-        let RunSums { findings, summary, tally, read, .. } = run;
+        let RunSums { findings, summary, tally, read } = run;
         self.findings.add(*findings);
         self.summary.add(&summary);
         let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } = tally;

@@ -8,7 +8,6 @@ use tcp::Scheme;
 use tcp::scheme::{
     GivenParameter, OptionInForce, OwnParameter, PagePart, PageSource, SchemePage, WrittenStep,
 };
-use tcp::startup::STARTUPS;
 use testbed::{Contender, runs_in};
 
 /// Characters of a line, where its words allow.
@@ -100,10 +99,9 @@ pub(super) fn of(text: &str) -> Result<SchemesReply, Failure> {
 
 /// Error for an unknown scheme, with what was probably meant.
 fn meant(text: &str, error: &tcp::SchemeError) -> String {
-    let is_startup = |name: &str| STARTUPS.iter().any(|startup| startup.name == name);
     match tcp::scheme::scheme_meant(text) {
         Some(meant) => meant,
-        None if is_startup(text) => {
+        None if tcp::startup::find(text).is_some() => {
             format!("{text:?} is a start-up, not a scheme: headstart schemes linux+startup={text}")
         }
         None => error.to_string(),

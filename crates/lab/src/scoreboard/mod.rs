@@ -239,9 +239,16 @@ impl ScoreboardRequest {
     /// # Errors
     /// Fails if the page may not be written where the request says.
     pub fn run(&self, watch: &dyn CommandWatch) -> Result<CommandReply, Failure> {
-        let Self(args) = self;
-        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
-        reply(args, &board(args, watch))
+        self.check_report()?;
+        reply(&self.0, &board(&self.0, watch))
+    }
+
+    /// Checks that the page can be written where the request says.
+    ///
+    /// # Errors
+    /// Fails if it may not be.
+    pub fn check_report(&self) -> Result<(), Failure> {
+        self.0.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))
     }
 
     /// Number of runs.
@@ -271,8 +278,8 @@ impl ScoreboardRequest {
     /// # Errors
     /// Fails if runs are missing, or the page may not be written where the request says.
     pub fn joined(&self, parts: &[Vec<[u64; 10]>]) -> Result<CommandReply, Failure> {
+        self.check_report()?;
         let Self(args) = self;
-        args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
         let plan = plan(args);
         let runs = plan.run_count() as usize;
         // Run n is number n / parts of part n % parts.

@@ -4,6 +4,7 @@ use super::{SimArgs, Swept, Waited, make, page, plan_of, show};
 use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::{Failure, input, request};
+use experiment::results::{Folder, Manifest};
 use report::Table;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,18 @@ impl SimRequest {
     /// Fails if the plan cannot be run.
     pub fn run_count(&self) -> Result<usize, Failure> {
         Ok(plan_of(&self.plan)?.run_count())
+    }
+
+    /// Takes the folder of `--out` for this plan, as a run does at its beginning. A program calls
+    /// it that makes the runs elsewhere, and joins them there. The folder is not locked afterwards.
+    ///
+    /// # Errors
+    /// Fails if the plan cannot be run, or the folder cannot have its results.
+    pub fn claim_folder(&self) -> Result<(), Failure> {
+        let Self { plan: text, args } = self;
+        let manifest = Manifest::new(&plan_of(text)?, args.shard());
+        Folder::open(&args.folder(Path::new(&text.name)), &manifest, args.force)?;
+        Ok(())
     }
 
     /// Makes the runs that the folder lacks, and writes its tables, as `headstart lab sim` does.
