@@ -121,7 +121,7 @@ fn told_of(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
             Ok(reply) => reply,
             Err(why) => {
                 gaps.push(format!(
-                    "{gateway} has not forgotten {network}: {why}. If it shares a store with another gateway, it forgets at its start; \
+                    "{network} is not forgotten at {why}. If this gateway shares a store with another one, it forgets at its start; \
                      otherwise repeat this command"
                 ));
                 continue;
@@ -262,9 +262,9 @@ mod tests {
         assert!(gaps.len() == 1 && gaps[0].contains("not connected: web-3. "), "{gaps:?}");
         let alone = v1::ForgetReply { store_missed: true, ..reply(1, &[], &[]) };
         let (_, gaps) =
-            told_of(network, &[order("a:1", Ok(alone)), order("b:1", Err("no route".into()))]);
+            told_of(network, &[order("a:1", Ok(alone)), order("b:1", Err("b:1: no route".into()))]);
         assert!(gaps.len() == 2 && gaps[0].contains("store does not answer a:1"), "{gaps:?}");
-        assert!(gaps[1].starts_with("b:1 has not forgotten 192.0.2.0/24: no route"), "{gaps:?}");
+        assert!(gaps[1].starts_with("192.0.2.0/24 is not forgotten at b:1: no route"), "{gaps:?}");
         let (_, none) = told_of(network, &[order("a:1", Ok(reply(1, &["web-1"], &[])))]);
         assert!(none.is_empty(), "{none:?}");
     }

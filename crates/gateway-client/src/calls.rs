@@ -45,8 +45,7 @@ pub struct GatewayForget {
 /// them their store and all connected agents.
 ///
 /// # Errors
-/// If files or certificates are wrong, here or at one of the gateways, or if the certificate is not
-/// an operator's: the reason.
+/// If files or certificates are wrong here: the reason.
 pub fn forget_everywhere(
     config: &ClientConfig,
     network: IpNet,
@@ -59,15 +58,9 @@ pub fn forget_everywhere(
         Ok(client.forget(request).await?.into_inner())
     };
     let orders = config.gateways.iter().map(|gateway| {
-        let asked = run(async {
-            let channel = connect(config, gateway).await?;
-            ask_at(config, gateway, channel, forget).await
-        });
-        let reply = match asked? {
-            Ok(reply) => Ok(reply),
-            Err(GatewayFault::Silent(why)) => Err(why),
-            Err(GatewayFault::Certificates(why)) => return Err(why),
-        };
+        let reply = ask_gateway(config, gateway, forget)?;
+        // A gateway that refuses does not keep the others from the order.
+        let reply = reply.map_err(|fault| fault.to_string());
         Ok(GatewayForget { gateway: gateway.clone(), reply })
     });
     orders.collect()
@@ -91,17 +84,25 @@ pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String
     check_files(config)?;
     let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
     let states = config.gateways.iter().map(|gateway| {
-        let asked = run(async {
-            let channel = connect(config, gateway).await?;
-            ask_at(config, gateway, channel, async |client| client.ask(query).await).await
-        });
-        match asked? {
+        match ask_gateway(config, gateway, async |client| client.ask(query).await)? {
             Ok(_) => Ok(GatewayState::Answers),
             Err(GatewayFault::Silent(why)) => Ok(GatewayState::Silent(why)),
             Err(GatewayFault::Certificates(why)) => Err(why),
         }
     });
     states.collect()
+}
+
+/// Asks one gateway over a connection of its own.
+fn ask_gateway<T>(
+    config: &ClientConfig,
+    gateway: &str,
+    ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
+) -> Result<Result<T, GatewayFault>, String> {
+    run(async {
+        let channel = connect(config, gateway).await?;
+        ask_at(config, gateway, channel, ask).await
+    })
 }
 
 fn call<T>(

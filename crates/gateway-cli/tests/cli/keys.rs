@@ -3,6 +3,7 @@
 use crate::run::{command, folder, headstart, refused, stdout};
 use gateway::pki::fingerprint_of_file;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -51,6 +52,11 @@ fn a_gateways_user_reads_its_own_key_and_no_other() {
         write.args(["-c", ": >> \"$0\""]).arg(folder.join(name));
         assert!(!as_nobody(write).status.success(), "{name} was written");
     }
+    // Others may need the permissions of a folder that was there before.
+    let others = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&folder, others.clone()).unwrap();
+    stdout(&["init", shown, "--user", NOBODY, "--force"]);
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, others.mode());
     let config = folder.join("gateway.toml");
     let check = ["--config", config.to_str().unwrap(), "--check"];
     // The program may be where only root may look.

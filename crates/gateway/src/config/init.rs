@@ -53,6 +53,7 @@ impl FirstGateway {
         let folder = &absolute(folder)?;
         let group = self.user.as_deref().map(group_of).transpose()?;
         let contents = self.contents(folder, now)?;
+        let is_new = !folder.exists();
         if !self.force
             && let Some(there) = first_there(folder, &contents)
         {
@@ -72,6 +73,10 @@ impl FirstGateway {
         }
         if let Some(group) = group {
             for (name, mode) in READ_BY_GATEWAY {
+                // Others may need the permissions of a folder that was there before.
+                if name.is_empty() && !is_new {
+                    continue;
+                }
                 let file = folder.join(name);
                 open_to(group, &file, mode)
                     .map_err(|error| format!("{}: {error}", file.display()))?;

@@ -273,8 +273,8 @@ pub fn warning_of_keys(file: &Path, config: &DaemonConfig) -> Option<String> {
     let named: Vec<_> = keys.iter().map(|key| key.display().to_string()).collect();
     (!named.is_empty()).then(|| {
         format!(
-            "{}: the gateway can read this, so who breaks into the gateway can make certificates with it. Run the gateway as another user \
-             (`headstart gateway init --user`), or move the folder away",
+            "{}: this user can read it. If the gateway runs as this user, who breaks into the gateway can make certificates with it. \
+             Run the gateway as another user (`headstart gateway init --user`), or move the folder away",
             named.join(", ")
         )
     })

@@ -108,7 +108,7 @@ async fn readiness(State(site): State<Arc<GatewaySite>>) -> (StatusCode, &'stati
 }
 
 async fn metrics(State(site): State<Arc<GatewaySite>>, headers: HeaderMap) -> Response {
-    metrics_page(&headers, &metrics::metrics(&site)).into_response()
+    metrics_page(&headers, metrics::metrics(&site)).into_response()
 }
 
 async fn status(State(site): State<Arc<GatewaySite>>) -> Response {

@@ -32,8 +32,8 @@ impl ClientAuthority {
     }
 
     /// Returns a verifier of all authorities, which knows nothing of revocations.
-    pub(super) fn verifier(&self) -> Arc<dyn ClientCertVerifier> {
-        Arc::clone(&self.verifier)
+    pub(super) fn verifier(&self) -> &dyn ClientCertVerifier {
+        &*self.verifier
     }
 
     /// Checks that the first certificate of `chain` is from one of these authorities, valid at
@@ -54,12 +54,17 @@ impl ClientAuthority {
         if chain.iter().any(|certificate| revocations.names(certificate)) {
             return Err(CertificateError::Revoked.into());
         }
-        match self.without(revocations) {
-            None => Ok(verified),
-            Some(rest) => rest
-                .and_then(|rest| rest.verify_client_cert(own, others, now).ok())
-                .ok_or_else(|| CertificateError::Revoked.into()),
+        // Another certificate of the same key does not make a stolen key trustworthy.
+        let stolen = self.revoked_keys(revocations);
+        if stolen.is_empty() {
+            return Ok(verified);
         }
+        if chain.iter().any(|certificate| stolen.contains(&public_key(certificate))) {
+            return Err(CertificateError::Revoked.into());
+        }
+        self.without(&stolen)
+            .and_then(|rest| rest.verify_client_cert(own, others, now).ok())
+            .ok_or_else(|| CertificateError::Revoked.into())
     }
 
     /// Checks a chain at the present time.
@@ -75,16 +80,14 @@ impl ClientAuthority {
         self.verify(chain, UnixTime::since_unix_epoch(now), revocations).map(drop)
     }
 
-    /// Returns the verifier of the authorities that are not revoked, if some are; the inner `None`
-    /// if all are.
-    fn without(&self, revocations: &Revocations) -> Option<Option<Arc<dyn ClientCertVerifier>>> {
-        let is_revoked = |authority: &&CertificateDer<'_>| revocations.names(authority);
-        let revoked: Vec<_> = self.certificates.iter().filter(is_revoked).collect();
-        if revoked.is_empty() {
-            return None;
-        }
-        // Another certificate of the same key does not make a stolen key trustworthy.
-        let keys: Vec<_> = revoked.into_iter().map(|authority| public_key(authority)).collect();
+    /// Returns the public keys of the authorities that are revoked.
+    fn revoked_keys(&self, revocations: &Revocations) -> Vec<Option<&[u8]>> {
+        let revoked = self.certificates.iter().filter(|authority| revocations.names(authority));
+        revoked.map(public_key).collect()
+    }
+
+    /// Returns the verifier of the authorities without these public keys; `None` if none is left.
+    fn without(&self, keys: &[Option<&[u8]>]) -> Option<Arc<dyn ClientCertVerifier>> {
         let mut rest = RootCertStore::empty();
         for authority in self.certificates.iter() {
             if !keys.contains(&public_key(authority)) {
@@ -92,7 +95,7 @@ impl ClientAuthority {
                 let _ = rest.add(authority.clone());
             }
         }
-        Some(verifier(rest).ok())
+        verifier(rest).ok()
     }
 }
 
@@ -135,33 +138,32 @@ mod tests {
         let all = [("old", &stolen), ("renewed", &stolen), ("other", &other)];
         let certificates = all.map(|(name, key)| params(name).self_signed(key).unwrap());
         fs::write(&ca, certificates.each_ref().map(|one| one.pem()).concat()).unwrap();
-        let chains = all.map(|(name, key)| {
-            let issuer = Issuer::from_params(&params(name), key).issued();
-            vec![issuer]
-        });
+        let issuer = |(name, key)| Issuer::new(params(name), key);
+        // The other authority has signed the old one's key, as before a change of authorities.
+        let cross = params("old").signed_by(&stolen, &issuer(all[2])).unwrap();
+        let chains = [
+            vec![issued(&issuer(all[0]))],
+            vec![issued(&issuer(all[1]))],
+            vec![issued(&issuer(all[2]))],
+            vec![issued(&issuer(all[0])), cross.der().clone()],
+        ];
         let authority = ClientAuthority::read(&ca).unwrap();
         let revocations = Revocations::open(Some(list.clone()), Duration::from_secs(9)).unwrap();
         let accepted =
             || chains.each_ref().map(|chain| authority.verify_now(chain, &revocations).is_ok());
-        assert_eq!(accepted(), [true; 3]);
+        assert_eq!(accepted(), [true; 4]);
         let first = Fingerprint::of_certificate(certificates[0].der());
         add_revocation(&list, &RevocationEntry::Certificate(first), "stolen").unwrap();
         revocations.reread().unwrap();
-        assert_eq!(accepted(), [false, false, true]);
+        assert_eq!(accepted(), [false, false, true, false]);
         [ca, list].iter().for_each(|file| fs::remove_file(file).unwrap());
     }
 
-    trait Issues {
-        fn issued(&self) -> CertificateDer<'static>;
-    }
-
-    impl Issues for Issuer<'_, &KeyPair> {
-        /// Returns the certificate of a client.
-        fn issued(&self) -> CertificateDer<'static> {
-            let mut params = CertificateParams::default();
-            params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
-            let key = KeyPair::generate().unwrap();
-            params.signed_by(&key, self).unwrap().der().clone()
-        }
+    /// Returns the certificate of a client.
+    fn issued(issuer: &Issuer<'_, &KeyPair>) -> CertificateDer<'static> {
+        let mut params = CertificateParams::default();
+        params.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ClientAuth];
+        let key = KeyPair::generate().unwrap();
+        params.signed_by(&key, issuer).unwrap().der().clone()
     }
 }

@@ -48,9 +48,8 @@ pub fn server_config(
     knows: Arc<KnowsTenant>,
 ) -> Result<ServerConfig, TlsError> {
     let TlsFiles { ca, certificate, key, certificate_ca } = files;
-    let (inner, authority) = (authority.verifier(), authority.clone());
     let provider = Arc::new(ring::default_provider());
-    let verifier = Arc::new(SiteVerifier { inner, authority, revocations, knows });
+    let verifier = Arc::new(SiteVerifier { authority: authority.clone(), revocations, knows });
     let key_of = PrivateKeyDer::from_pem_file(key).map_err(|error| named(key, error))?;
     let builder = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -69,8 +68,6 @@ pub fn server_config(
 
 /// Checks chains as usual, and then their holders.
 struct SiteVerifier {
-    /// Knows the names of authorities and the schemes of signatures.
-    inner: Arc<dyn ClientCertVerifier>,
     authority: ClientAuthority,
     revocations: Arc<Revocations>,
     knows: Arc<KnowsTenant>,
@@ -84,7 +81,7 @@ impl std::fmt::Debug for SiteVerifier {
 
 impl ClientCertVerifier for SiteVerifier {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.inner.root_hint_subjects()
+        self.authority.verifier().root_hint_subjects()
     }
 
     fn verify_client_cert(
@@ -110,7 +107,7 @@ impl ClientCertVerifier for SiteVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.inner.verify_tls12_signature(message, certificate, signed)
+        self.authority.verifier().verify_tls12_signature(message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -119,10 +116,10 @@ impl ClientCertVerifier for SiteVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.inner.verify_tls13_signature(message, certificate, signed)
+        self.authority.verifier().verify_tls13_signature(message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.inner.supported_verify_schemes()
+        self.authority.verifier().supported_verify_schemes()
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread::available_parallelism;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, timeout_at};
@@ -32,8 +32,8 @@ const HELLO: Duration = Duration::from_secs(1);
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// Pause after a failure to accept, for example without file descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Time for which a connection stays open after its certificate is no longer accepted, so that its
-/// streams can send the reason.
+/// Time for which a connection stays open after its certificate is no longer accepted, so that the
+/// peer can receive the reason.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A connection whose handshake is over.
@@ -62,6 +62,19 @@ struct Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.site.counts.connections.sub(1);
+    }
+}
+
+/// A connection that is not admitted.
+struct Refused {
+    why: RefusedConnection,
+    /// The connection, if the peer was sent an alert.
+    stream: Option<TcpStream>,
+}
+
+impl From<RefusedConnection> for Refused {
+    fn from(why: RefusedConnection) -> Self {
+        Self { why, stream: None }
     }
 }
 
@@ -106,13 +119,22 @@ pub(crate) async fn accept(
             entrance.refuse(RefusedConnection::TooMany);
             continue;
         }
-        let place = entrance.site.unauthenticated.enter(canonical_address(peer.ip()));
+        let mut waiting = entrance.site.unauthenticated.enter(canonical_address(peer.ip()));
         let (entrance, ready) = (Arc::clone(&entrance), ready.clone());
         tokio::spawn(async move {
-            match entrance.admit(stream, peer.ip(), place).await {
-                // Sending fails if the gateway ends.
-                Ok(stream) => drop(ready.send(stream).await),
-                Err(why) => entrance.refuse(why),
+            match entrance.admit(stream, peer.ip(), &mut waiting).await {
+                Ok(stream) => {
+                    drop(waiting);
+                    // Sending fails if the gateway ends.
+                    let _ = ready.send(stream).await;
+                }
+                Err(Refused { why, stream }) => {
+                    entrance.refuse(why);
+                    tokio::select! {
+                        () = close_after_alert(stream) => (),
+                        () = waiting.lost() => (),
+                    }
+                }
             }
         });
     }
@@ -128,13 +150,12 @@ impl Entrance {
         &self,
         stream: TcpStream,
         address: IpAddr,
-        mut waiting: PeerSlot,
-    ) -> Result<ReporterStream, RefusedConnection> {
+        waiting: &mut PeerSlot,
+    ) -> Result<ReporterStream, Refused> {
         let inner = tokio::select! {
             inner = self.shake(stream) => inner?,
-            () = waiting.lost() => return Err(RefusedConnection::TooMany),
+            () = waiting.lost() => return Err(RefusedConnection::TooMany.into()),
         };
-        drop(waiting);
         let chain = inner.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
         let certificate = chain.first().ok_or(RefusedConnection::NoCertificate)?;
         let identity = Identity::of_certificate(certificate);
@@ -148,7 +169,7 @@ impl Entrance {
         Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
     }
 
-    async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+    async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, Refused> {
         // Answers are small and urgent.
         let _ = stream.set_nodelay(true);
         let begun = Instant::now();
@@ -157,19 +178,20 @@ impl Entrance {
         let hello = hello.map_err(|_| RefusedConnection::Handshake)?;
         let hello = hello.map_err(|error| cause(&error))?;
         let shaken = timeout_at(begun + HANDSHAKE, self.answer(hello)).await;
-        shaken.unwrap_or(Err(RefusedConnection::Handshake))
+        shaken.unwrap_or_else(|_| Err(RefusedConnection::Handshake.into()))
     }
 
     async fn answer(
         &self,
         hello: StartHandshake<TcpStream>,
-    ) -> Result<TlsStream<TcpStream>, RefusedConnection> {
+    ) -> Result<TlsStream<TcpStream>, Refused> {
         let answered = {
             // The permit is held for the signature alone, and never while waiting for the peer.
             let _turn = self.signers.acquire().await;
             hello.into_stream(self.tls.load_full())
         };
-        answered.await.map_err(|error| cause(&error))
+        let answered = answered.into_fallible().await;
+        answered.map_err(|(error, stream)| Refused { why: cause(&error), stream: Some(stream) })
     }
 
     fn place(&self, chain: OpenChain) -> Option<Place> {
@@ -190,6 +212,21 @@ fn end(
         site.silenced(&identity).await;
         tokio::time::sleep(FAREWELL).await;
     }))
+}
+
+/// Closes a connection, once its peer can read the alert that names the reason. A client of TLS 1.3
+/// may send before its certificate is refused. The kernel answers unread data with a reset at the
+/// close, and then the client reports a broken pipe, and no reason.
+async fn close_after_alert(stream: Option<TcpStream>) {
+    let Some(mut stream) = stream else { return };
+    let drained = async {
+        stream.shutdown().await?;
+        let mut rest = [0; 1024];
+        while stream.read(&mut rest).await? > 0 {}
+        io::Result::Ok(())
+    };
+    // The peer is gone, or had time to read: either ends the connection.
+    let _ = tokio::time::timeout(FAREWELL, drained).await;
 }
 
 /// Returns the reason why a handshake failed.

@@ -54,12 +54,21 @@ impl Trust {
 
     /// Verifies all open connections: the list of revoked certificates has changed.
     pub(crate) fn verify_again(&self) {
-        self.note_refused(&self.open());
+        let refused = |chain: &Chain| Some((own(chain), self.verify(chain).err()?));
+        let open = self.open();
+        self.refused.store(Arc::new(open.chains.values().filter_map(refused).collect()));
     }
 
-    fn note_refused(&self, open: &OpenChains) {
-        let refused = |chain: &Chain| Some((own(chain), self.verify(chain).err()?));
-        self.refused.store(Arc::new(open.chains.values().filter_map(refused).collect()));
+    /// Verifies the open connections whose certificate is `certificate` once more.
+    fn verify_others(&self, open: &OpenChains, certificate: Fingerprint) {
+        let same = open.chains.values().filter(|chain| own(chain) == certificate);
+        let refusal = same.filter_map(|chain| self.verify(chain).err()).last();
+        let mut refused = self.refused.load().as_ref().clone();
+        match refusal {
+            Some(why) => refused.insert(certificate, why),
+            None => refused.remove(&certificate),
+        };
+        self.refused.store(Arc::new(refused));
     }
 
     /// Adds a connection.
@@ -104,10 +113,11 @@ impl Trust {
 impl Drop for OpenChain {
     fn drop(&mut self) {
         let mut open = self.all.open();
-        let gone = open.chains.remove(&self.number);
+        let Some(gone) = open.chains.remove(&self.number) else { return };
+        let certificate = own(&gone);
         // The same certificate may come back with a better chain.
-        if gone.is_some_and(|chain| self.all.refusal(own(&chain)).is_some()) {
-            self.all.note_refused(&open);
+        if self.all.refusal(certificate).is_some() {
+            self.all.verify_others(&open, certificate);
         }
     }
 }

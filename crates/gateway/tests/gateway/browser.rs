@@ -62,7 +62,7 @@ async fn with_something(bed: &Bed) -> Running {
     running
 }
 
-/// Writes the page, which shows `answers` as the gateway's answers, and a page around it with a frame
+/// Writes the page, which shows `answers` of the gateway, and a page around it with a frame
 /// for each of [`WIDTHS`].
 fn write_pages(folder: &Path, answers: &Value) {
     let stub = format!(

@@ -75,11 +75,10 @@ pub fn fingerprint_of_file(file: &Path) -> Result<Fingerprint, TlsError> {
     let is_authority =
         |der: &[u8]| X509Certificate::from_der(der).is_ok_and(|(_, read)| read.is_ca());
     match &all[..] {
-        [] => Err(named(file, "no certificate in it")),
         [first, _, ..] if is_authority(first) => {
             Err(named(file, "several authorities in it; name a file with the one that you mean"))
         }
-        [first, ..] => Ok(Fingerprint::of_certificate(first)),
+        certificates => Ok(Fingerprint::of_certificate(&certificates[0])),
     }
 }
 

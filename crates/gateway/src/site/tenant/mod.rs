@@ -315,7 +315,7 @@ impl Tenant {
     /// other gateways do so. Returns the number of known networks.
     pub async fn forget(&self, now: Instant, network: IpNet) -> u64 {
         let forget = SiteForget::new(now, network);
-        let forgotten = self.forget_here(forget).await;
+        let forgotten = self.forget_here(forget, now).await;
         // It is gone now, so all later writes are without it.
         if let Some(unshared) = &mut self.known().unshared {
             unshared.forget(forget);
@@ -323,8 +323,8 @@ impl Tenant {
         forgotten
     }
 
-    /// Forgets a network without notifying other gateways.
-    pub async fn forget_here(&self, forget: SiteForget) -> u64 {
+    /// Forgets a network without notifying other gateways. `now` may be long after the order.
+    pub async fn forget_here(&self, forget: SiteForget, now: Instant) -> u64 {
         let forgotten = self.change(|memory| memory.forget(forget)).await;
         {
             let mut known = self.known();
@@ -334,7 +334,7 @@ impl Tenant {
                 unshared.note_covered(forget.network);
             }
         }
-        self.updates.forget(forget.network);
+        self.updates.forget(forget.network, now);
         forgotten as u64
     }
 

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver, Sender};
+use units::Instant;
 
 /// Maximum number of updates that wait for a subscriber.
 const UPDATES: usize = 4096;
@@ -24,17 +25,18 @@ pub(crate) struct Updates {
 /// The last networks that subscribers were ordered to forget.
 #[derive(Debug, Default)]
 struct ForgetLog {
-    last: VecDeque<IpNet>,
+    /// Each with the time at which this gateway got the order.
+    last: VecDeque<(Instant, IpNet)>,
     /// Number of them since the start.
     count: u64,
 }
 
 impl ForgetLog {
-    fn push(&mut self, network: IpNet) {
+    fn push(&mut self, network: IpNet, now: Instant) {
         if self.last.len() == FORGETS {
             self.last.pop_front();
         }
-        self.last.push_back(network);
+        self.last.push_back((now, network));
         self.count += 1;
     }
 
@@ -43,7 +45,7 @@ impl ForgetLog {
     fn since(&self, sent: u64) -> Vec<IpNet> {
         let missed = usize::try_from(self.count.saturating_sub(sent)).unwrap_or(usize::MAX);
         match self.last.len().checked_sub(missed) {
-            Some(first) => self.last.range(first..).copied().collect(),
+            Some(first) => self.last.range(first..).map(|(_, network)| *network).collect(),
             None => vec![Ipv4Net::default().into(), Ipv6Net::default().into()],
         }
     }
@@ -85,10 +87,17 @@ impl Updates {
     }
 
     /// Makes all subscribers forget a network. A slow subscriber delays no other.
-    pub(crate) fn forget(&self, network: IpNet) {
+    pub(crate) fn forget(&self, network: IpNet, now: Instant) {
         let mut log = self.log();
-        log.push(network);
+        log.push(network, now);
         self.send(What::Forget(Network::of(network)));
+    }
+
+    /// Returns the networks to forget whose orders this gateway has received since `since`.
+    pub(crate) fn forgotten_since(&self, since: Instant) -> Vec<IpNet> {
+        let log = self.log();
+        let late = log.last.iter().filter(|(at, _)| *at >= since);
+        late.map(|(_, network)| *network).collect()
     }
 
     /// Returns the number of networks to forget so far.
@@ -181,14 +190,14 @@ mod tests {
     async fn a_subscriber_that_was_too_slow_is_told_all_that_is_to_be_forgotten() {
         let updates = Updates::default();
         let mut receiver = updates.subscribe(Vec::new());
-        updates.forget(network(1));
+        updates.forget(network(1), Instant::ZERO);
         assert_eq!(receiver.recv().await, Ok(forget(1)));
-        updates.forget(network(2));
+        updates.forget(network(2), Instant::ZERO);
         tell(&updates, 5000);
-        updates.forget(network(3));
+        updates.forget(network(3), Instant::ZERO);
         assert_eq!(receiver.recv().await, Err(RecvError::Lagged(5002)));
         // Each network is sent once, and later ones follow in order.
-        updates.forget(network(4));
+        updates.forget(network(4), Instant::ZERO);
         for n in 2..5 {
             assert_eq!(receiver.recv().await, Ok(forget(n)));
         }
@@ -201,7 +210,7 @@ mod tests {
     async fn who_has_missed_more_than_are_kept_forgets_everything() {
         let updates = Updates::default();
         let mut receiver = updates.subscribe(Vec::new());
-        (0..=FORGETS as u32).for_each(|n| updates.forget(network(n)));
+        (0..=FORGETS as u32).for_each(|n| updates.forget(network(n), Instant::ZERO));
         tell(&updates, 5000);
         assert!(matches!(receiver.recv().await, Err(RecvError::Lagged(_))));
         let sent = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];
@@ -213,7 +222,7 @@ mod tests {
     async fn what_was_forgotten_lately_comes_before_anything_else() {
         let updates = Updates::default();
         let mut receiver = updates.subscribe(vec![network(1)]);
-        updates.forget(network(2));
+        updates.forget(network(2), Instant::ZERO);
         assert_eq!(receiver.next_missed(), Some(forget(1)));
         assert_eq!(receiver.next_missed(), None);
         assert_eq!(receiver.recv().await, Ok(forget(2)));
@@ -224,7 +233,7 @@ mod tests {
         let updates = Updates::default();
         let mut receiver = updates.subscribe(Vec::new());
         let begun = updates.forgets();
-        updates.forget(network(1));
+        updates.forget(network(1), Instant::ZERO);
         for n in [1, 2] {
             updates.tell(network(n), Estimate { window: n.into(), ..Estimate::default() }, begun);
         }

@@ -91,7 +91,7 @@ pub(super) async fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &Str
 async fn forget_here(site: &GatewaySite, tenant: &Tenant, forget: SiteForget) -> bool {
     let is_news = !tenant.memory().forgotten().has(&forget);
     if is_news {
-        site.note_forget(tenant.forget_here(forget).await);
+        site.note_forget(tenant.forget_here(forget, site.clock.now()).await);
     }
     is_news
 }
