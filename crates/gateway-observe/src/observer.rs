@@ -6,9 +6,10 @@ use crate::live::RunningCapture;
 use crate::log::{LogPriority, say};
 use crate::reporting::GatewayReporter;
 use axum::Router;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderMap;
 use axum::routing::get;
 use sd_notify::NotifyState;
+use service::metrics::metrics_page;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -108,11 +109,10 @@ async fn serve(
     listener: Option<TcpListener>,
     reporter: Arc<GatewayReporter>,
 ) -> Result<(), String> {
-    const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let Some(listener) = listener else { return std::future::pending().await };
     let failed = |error| format!("metrics: {error}");
     let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-    let metrics = async move || ([(CONTENT_TYPE, TYPE)], reporter.metrics());
+    let metrics = async move |headers: HeaderMap| metrics_page(&headers, reporter.metrics());
     let router = Router::new().route("/metrics", get(metrics));
     service::http::serve(listener, router, SocketAddr::ip, std::future::pending()).await;
     Ok(())

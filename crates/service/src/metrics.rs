@@ -11,12 +11,15 @@ const OPEN: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Returns the page `open`, text in OpenMetrics 1.0, as the client with these headers wants it.
-pub fn metrics_page(headers: &HeaderMap, open: &str) -> ([(HeaderName, &'static str); 1], String) {
+pub fn metrics_page(
+    headers: &HeaderMap,
+    open: String,
+) -> ([(HeaderName, &'static str); 1], String) {
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let is_plain = accepts.contains("text/plain") && !accepts.contains("application/openmetrics");
     match is_plain {
-        true => ([(CONTENT_TYPE, PLAIN)], plain(open)),
-        false => ([(CONTENT_TYPE, OPEN)], open.to_owned()),
+        true => ([(CONTENT_TYPE, PLAIN)], plain(&open)),
+        false => ([(CONTENT_TYPE, OPEN)], open),
     }
 }
 
@@ -62,7 +65,7 @@ mod tests {
         if let Some(accept) = accept {
             headers.insert(ACCEPT, HeaderValue::from_static(accept));
         }
-        metrics_page(&headers, OPEN_PAGE)
+        metrics_page(&headers, OPEN_PAGE.to_owned())
     }
 
     /// Prometheus' documents: "Exposition formats", text-based format.
