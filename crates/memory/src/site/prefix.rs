@@ -114,11 +114,15 @@ impl Prefix {
         self.tag & !IPV6
     }
 
-    /// Returns the labels of all networks within `self` under which reports may be kept. If these
-    /// are many, the set has all labels: samples of others then count as theirs, too.
+    /// Returns the labels of all networks under which reports of an address in `self` may be kept:
+    /// those within it, and those that contain it. If there are many, the set has all labels:
+    /// samples of others then count as theirs, too.
     pub(super) fn labels(self) -> LabelSet {
         let family = self.tag & IPV6;
         let mut labels = LabelSet::default();
+        for length in leaves(family).iter().filter(|length| **length < self.length()) {
+            labels.add(self.shortened(*length).label());
+        }
         for length in leaves(family).iter().filter(|length| **length >= self.length()) {
             let free = length - self.length();
             if free > MOST_FREE {

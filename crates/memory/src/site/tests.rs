@@ -341,6 +341,25 @@ fn the_table_is_bounded_and_the_oldest_goes() {
     assert_eq!(newest.count(), 1);
 }
 
+/// A report of a /24 may be of any of its addresses, so the /24 and all that covers it lose its
+/// samples when one address is forgotten. Another /24 keeps its samples.
+#[test]
+fn an_address_is_forgotten_with_the_networks_that_contain_it() {
+    let mut site = memory();
+    site.report(at(1), &report("192.0.2.0/24", 1, 100, Bound::OwnStart));
+    site.report(at(1), &report("198.51.100.0/24", 1, 100, Bound::OwnStart));
+    assert_eq!(site.forget(SiteForget::new(at(2), net("192.0.2.7/32"))), 1);
+    let samples_of = |network: &str| {
+        let of_it = site.records().filter(|record| record.network == net(network));
+        of_it.map(|record| record.len()).sum::<usize>()
+    };
+    assert_eq!(
+        ["192.0.2.0/24", "192.0.2.0/25", "192.0.0.0/21", "192.0.0.0/17"].map(samples_of),
+        [0; 4]
+    );
+    assert_eq!(["198.51.100.0/24", "0.0.0.0/0"].map(samples_of), [1; 2]);
+}
+
 fn any_report() -> impl Strategy<Value = SiteReport> {
     let address = (0..4_u8, 0..40_u8, 0..3_u8);
     (address, 0..6_u32, 1..2000_u64, any::<bool>()).prop_map(|((b, c, length), who, kb, loss)| {
