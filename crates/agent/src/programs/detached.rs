@@ -100,23 +100,26 @@ impl DetachWatch {
         attached: &mut Attached,
         HandledCgroups { cgroups, except }: HandledCgroups<'_>,
     ) {
-        attached.drop_detached();
+        let detached = attached.take_detached();
         match loaded.attach_missing(attached, cgroups, except) {
             Ok(()) => {
                 self.found.missing = attached.detached();
                 self.why = None;
                 say(Level::Notice, "the programs are attached again (on-detach = \"attach\")");
-                if self.attached_ns.len() == MOST_ATTACHED {
-                    let what = "the programs were detached six times within ten minutes: the agent leaves them detached for a while; \
-                                find out which process detaches them";
-                    say(Level::Warning, what);
+            }
+            Err(why) => {
+                // They stay known as detached, and the next look tries again.
+                attached.put_back(detached);
+                if self.why.as_ref() != Some(&why) {
+                    say(Level::Error, &format!("the programs cannot be attached again: {why}"));
+                    self.why = Some(why);
                 }
             }
-            Err(why) if self.why.as_ref() != Some(&why) => {
-                say(Level::Error, &format!("the programs cannot be attached again: {why}"));
-                self.why = Some(why);
-            }
-            Err(_) => {}
+        }
+        if self.attached_ns.len() == MOST_ATTACHED {
+            let what = "the agent has attached the programs six times within ten minutes, and leaves them detached for a while; \
+                        find out which process detaches them";
+            say(Level::Warning, what);
         }
     }
 }

@@ -116,16 +116,31 @@ impl Attached {
     /// without links (before Linux 6.4) cannot be detached.
     pub(crate) fn detached(&self) -> Vec<String> {
         let hooks = self.hooks.iter().filter(|((_, cgroup), link)| link.is_detached(cgroup));
-        let hooks = hooks.map(|((hook, cgroup), _)| format!("{hook:?} at {}", cgroup.display()));
+        let hooks = hooks.map(|((hook, cgroup), _)| {
+            format!("{} at {}", format!("{hook:?}").to_lowercase(), cgroup.display())
+        });
         let controls = self.controls.iter().filter(|(_, link)| link.is_unregistered());
         let controls = controls.map(|(name, _)| name.clone());
-        hooks.map(|shown| shown.to_lowercase()).chain(controls).collect()
+        hooks.chain(controls).collect()
     }
 
-    /// Drops the links whose programs another process has detached.
-    pub(crate) fn drop_detached(&mut self) {
-        self.hooks.retain(|(_, cgroup), link| !link.is_detached(cgroup));
-        self.controls.retain(|(_, link)| !link.is_unregistered());
+    /// Takes out the links whose programs another process has detached.
+    pub(crate) fn take_detached(&mut self) -> Self {
+        let hooks = self.hooks.extract_if(.., |(_, cgroup), link| link.is_detached(cgroup));
+        let controls = self.controls.extract_if(.., |(_, link)| link.is_unregistered());
+        Self { hooks: hooks.collect(), controls: controls.collect() }
+    }
+
+    /// Puts back links of `taken` for which there are no others.
+    pub(crate) fn put_back(&mut self, taken: Self) {
+        for (place, link) in taken.hooks {
+            self.hooks.entry(place).or_insert(link);
+        }
+        let missing = taken.controls.into_iter();
+        let missing: Vec<_> = missing
+            .filter(|(name, _)| self.controls.iter().all(|(other, _)| other != name))
+            .collect();
+        self.controls.extend(missing);
     }
 
     /// Whether a cgroup that is to be hooked, or left alone, exists without its programs, since it

@@ -101,7 +101,7 @@ impl MetricsListener {
             .route(
                 "/metrics",
                 get(async move |headers: HeaderMap| {
-                    metrics_page(&headers, &metrics(&for_metrics()))
+                    metrics_page(&headers, metrics(&for_metrics()))
                 }),
             )
             .route("/healthz", get(health_page.clone()))

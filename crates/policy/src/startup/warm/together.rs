@@ -53,8 +53,8 @@ impl Warm {
         let request = LoanRequest { cold, ..self.request(window, at, among) };
         let terms = &self.options.terms;
         let share = |pool: &mut WindowPool, to| {
-            // Without the others, a connection begins with the window that one has proven, or with a
-            // stock window, unless a start of that width has met a queue.
+            // Without the others, a connection begins with the window that one has proven, or with
+            // a stock window, unless a start of that width has met a queue.
             let recalled = pool.recall(at.now, to, &request, terms);
             let is_narrow = recalled == Err(ColdReason::Small)
                 && pool.path(to).is_some_and(|path| !path.has_shown_no_width());
