@@ -1,6 +1,6 @@
 """Cases for each rule: sentences that it takes, and sentences that it refuses, in Markdown, Rust and C."""
 
-from . import baseline, count, markdown, rules, subjects
+from . import count, markdown, rules, subjects
 from .rules import Finding
 
 FITS = " ".join(["Word"] * rules.LONGEST)
@@ -152,28 +152,6 @@ SUBJECTS = [
 ]
 
 
-def check_baseline():
-    """More than the baseline is an error that lists all findings of the rule, and so is less."""
-    one, two, long = Finding(3, "private", "told"), Finding(9, "private", "such"), Finding(4, "long", "31 words")
-    found = {"a.rs": [one, long, two]}
-    exact = {("a.rs", "private"): 2, ("a.rs", "long"): 1}
-    assert baseline.read(baseline.written(exact)) == exact
-    assert baseline.read("# x\na.rs long=2 private=1\na.rs long=3\n") == {("a.rs", "long"): 2, ("a.rs", "private"): 1}
-    assert not list(baseline.errors(exact, found))
-    more = list(baseline.errors(exact | {("a.rs", "private"): 1}, found))
-    assert [line.split()[0] for line in more] == ["a.rs:3:", "a.rs:9:", "a.rs:"], more
-    assert len(list(baseline.errors({}, found))) == 5  # a new file has none
-    less = list(baseline.errors(exact | {("a.rs", "private"): 3}, found))
-    assert len(less) == 1 and "--shrink" in less[0], less
-    assert "--shrink" in list(baseline.errors({("gone.rs", "long"): 1}, {}))[0]
-    assert baseline.smaller({("a.rs", "private"): 1, ("a.rs", "long"): 7, ("gone.rs", "long"): 1}, found) == {
-        ("a.rs", "private"): 1,
-        ("a.rs", "long"): 1,
-        ("gone.rs", "long"): 0,
-    }
-    assert "gone" not in baseline.written({("gone.rs", "long"): 0})
-
-
 def check_count():
     """Words and findings of each kind, and the words of each page."""
     texts = {"a.md": "Of all.\nTwo words.\n", "x/src/a.rs": '// Of all.\nf("nobody has told this host");\n'}
@@ -206,7 +184,6 @@ def run():
     for subject, expected in SUBJECTS:
         assert len(list(subjects.mistakes(subject))) == expected, subject
     assert subjects.of_message("\n# told\nagent: pool it\n\nBody.\n") == "agent: pool it"
-    check_baseline()
     check_count()
     cases = (LONG, READERS, HEADLESS, WITH_SUBJECT, PRIVATE, SOURCES, SUBJECTS)
     print(f"prose: {sum(map(len, cases))} cases hold")

@@ -62,7 +62,7 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
         Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Renew { .. }) => {
             let Renewed { before, now } = renew::renew(&socket)?;
-            print(&format!("process {now} goes on in the place of process {before}"))?;
+            print(&format!("process {now} replaces process {before}"))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),

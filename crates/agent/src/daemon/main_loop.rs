@@ -225,7 +225,7 @@ fn announcement(config: &AgentConfig) -> String {
     let cgroups = config.cgroups.iter().map(|cgroup| cgroup.display().to_string());
     let cgroups = cgroups.collect::<Vec<_>>().join(", ");
     let does = match config.load.is_dry_run {
-        false => format!("attending to new connections of {cgroups}"),
+        false => format!("programs attached to new connections of {cgroups}"),
         true => format!(
             "dry run: measuring new connections of {cgroups}, which keep their own congestion control, windows and socket options"
         ),
@@ -247,7 +247,7 @@ fn tell_manager(states: &[NotifyState<'_>]) {
 /// Reloads the configuration. If the new one has an error, the old one stays in force.
 fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
     match reread().and_then(|new| change(shared, work, new)) {
-        Ok(()) => say(Level::Notice, "the configuration has been read anew"),
+        Ok(()) => say(Level::Notice, "the configuration was read again"),
         Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
     }
 }

@@ -75,8 +75,8 @@ impl Claim {
     }
 
     fn expect(&self, word: &str) -> io::Result<()> {
-        let said: String = receive_line(&self.stream)?;
-        let other = || io::Error::other(format!("the answer was {said:?} instead of {word:?}"));
-        (said == word).then_some(()).ok_or_else(other)
+        let answer: String = receive_line(&self.stream)?;
+        let other = || io::Error::other(format!("the answer was {answer:?} instead of {word:?}"));
+        (answer == word).then_some(()).ok_or_else(other)
     }
 }

@@ -103,7 +103,7 @@ impl SharedState {
         let Some(first) = told.first() else { return };
         let more =
             if told.len() > 1 { format!(" and {} more", told.len() - 1) } else { String::new() };
-        let what = format!("a gateway has told to forget {first}{more}: forgotten here, too");
+        let what = format!("a gateway ordered to forget {first}{more}: forgotten here, too");
         say(Level::Notice, &what);
     }
 

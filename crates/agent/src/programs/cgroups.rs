@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[derive(Debug, Default)]
 pub(crate) struct Follower {
     /// Reason why the last one could not be hooked; logged once.
-    why: Option<String>,
+    failure: Option<String>,
 }
 
 impl Follower {
@@ -26,14 +26,16 @@ impl Follower {
         if !attached.lacks(cgroups, except) {
             return;
         }
-        let why = loaded.reattach(attached, cgroups, except).err();
-        match &why {
-            None => say(Level::Notice, "a cgroup was made anew: its connections are attended to"),
-            Some(said) if why != self.why => {
-                say(Level::Error, &format!("a cgroup was made anew, but {said}"));
+        let failure = loaded.reattach(attached, cgroups, except).err();
+        match &failure {
+            None => {
+                say(Level::Notice, "a cgroup was replaced: its connections have the programs again")
+            }
+            Some(why) if failure != self.failure => {
+                say(Level::Error, &format!("a cgroup was replaced, but {why}"));
             }
             Some(_) => {}
         }
-        self.why = why;
+        self.failure = failure;
     }
 }

@@ -121,7 +121,10 @@ fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
             Ok(format!("mode {} alone: {why}", loaded.mode()))
         }
         Ok(Outcome { loaded, left_out, .. }) => {
-            let all = format!("mode {}; the kernel takes them, they are gone again", loaded.mode());
+            let all = format!(
+                "mode {}; the kernel accepted the programs, and they are unloaded",
+                loaded.mode()
+            );
             Ok([vec![all], left_out].concat().join("; without "))
         }
         // The verifier's reasons are long; the start of an agent shows them all.

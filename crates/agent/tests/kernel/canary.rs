@@ -61,11 +61,11 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
 
         // The file is unchanged: the later command stays in force. Then the file changes.
         agent.signal(Signal::SIGHUP);
-        until("it is read", || agent.said().contains("read anew"));
+        until("it is read", || agent.said().contains("read again"));
         assert_eq!((agent.status().percent, agent.status().stage), (0.0, 1));
         fs::write(&file, "percent = 80\n").unwrap();
         agent.signal(Signal::SIGHUP);
-        until("it is read anew", || agent.status().percent == 80.0);
+        until("it is read again", || agent.status().percent == 80.0);
         // The control group has the other fifth, so none is outside.
         assert_eq!(count_of(&bed, &agent, &server, StartReason::Outside), 0);
     });

@@ -67,7 +67,7 @@ fn a_cgroup_that_is_made_anew_is_attended_to_or_left_alone_as_the_old_one_was() 
             fs::create_dir(&below).unwrap();
             bed.serve_below(Domain::IPV4)
         };
-        let notices = |agent: &Agent| agent.said().matches("a cgroup was made anew").count();
+        let notices = |agent: &Agent| agent.said().matches("a cgroup was replaced").count();
         {
             let agent = Agent::start(&below, "cubic", &[]);
             assert!(is_attended(&bed, &agent, &bed.serve_below(Domain::IPV4)));
@@ -99,7 +99,7 @@ fn a_reload_changes_what_it_can_and_an_error_changes_nothing() {
 
         fs::write(&file, "cap = 50\nmax-paths = 7\nprefix = [\"198.18.0.0/15=20\"]\n").unwrap();
         agent.signal(Signal::SIGHUP);
-        until("it is read anew", || agent.status().cap == 50);
+        until("it is read again", || agent.status().cap == 50);
         assert!(is_attended(&bed, &agent, &server));
         assert_eq!(agent.status().max_paths, 65_536);
         assert!(agent.said().contains("max-paths is as it was until"), "{}", agent.said());

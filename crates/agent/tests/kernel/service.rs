@@ -102,7 +102,7 @@ fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
         let _ = (fs::remove_file(&manager), fs::remove_file(&asked));
         let said = String::from_utf8_lossy(&said[..length.expect("it is ready")]).into_owned();
         assert!(said.contains("READY=1"), "{said}");
-        assert!(said.contains("STATUS=attending to new connections of"), "{said}");
+        assert!(said.contains("STATUS=programs attached to new connections of"), "{said}");
     });
 }
 

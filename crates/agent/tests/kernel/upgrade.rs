@@ -251,7 +251,7 @@ fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
         }
         fs::create_dir(&below).unwrap();
         let server = bed.serve_below(Domain::IPV4);
-        until("it is seen", || agent.said().contains("a cgroup was made anew: its connections"));
+        until("it is seen", || agent.said().contains("a cgroup was replaced: its connections"));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
     });
@@ -322,7 +322,7 @@ fn renew_waits_until_the_new_agent_is_at_work() {
         let done = renew();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let status = agent.status();
-        let said = format!("process {} goes on in the place of process {pid}\n", status.pid);
+        let said = format!("process {} replaces process {pid}\n", status.pid);
         assert_eq!((String::from_utf8(done.stdout).unwrap(), status.cap), (said, 32));
         end(&agent, status.pid);
     });

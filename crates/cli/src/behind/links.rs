@@ -15,9 +15,9 @@ pub(crate) struct LinkArgs {
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
     /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
     ///
-    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates are
-    /// equal. RTT is the round trip without transmission times. QUEUE is the size of the queue in
-    /// each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
+    /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates
+    /// are equal. RTT is the round trip without transmission times. QUEUE is the size of the queue
+    /// in each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
     /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
     /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
     /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to
@@ -39,10 +39,10 @@ pub(crate) struct LinkArgs {
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P]
     /// [,jitter=TIME][,ordered-jitter=TIME]
     ///
-    /// DELAY is the delay of this direction alone. trace=FILE in place of a rate follows a recorded
-    /// rate, as in --path, and from=TIME begins that far into it. jitter= delays each packet by up
-    /// to that time more, so packets may overtake each other. With ordered-jitter= none overtakes
-    /// another. aggregate=TIME delivers packets in bursts, one burst per interval.
+    /// DELAY is the delay of this direction alone. A recorded rate is given by trace=FILE in place
+    /// of RATE, as in --path, and from=TIME begins that far into it. With jitter=TIME each packet
+    /// has up to that time of delay more, so packets may overtake each other. With ordered-jitter=
+    /// they keep their order. With aggregate=TIME packets arrive in bursts, one per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 

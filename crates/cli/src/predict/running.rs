@@ -48,6 +48,6 @@ impl Running {
                 "Servers seem to run different schemes. The one that sent most seems to run {now}"
             ),
         };
-        format!("{why}: others are held against it.")
+        format!("{why}: others are compared with it.")
     }
 }

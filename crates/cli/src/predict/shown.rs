@@ -205,7 +205,7 @@ pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
     let names: Vec<&str> = beyond.map(|row| row.scheme.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "beyond: transfers over queues that had to hold more than the capture has shown ({}). If queues are shorter, these lose packets and \
+            "beyond: transfers whose queues had to hold more than the capture has shown ({}). If queues are shorter, these lose packets and \
              take longer: try --queue.",
             names.join(", ")
         )
@@ -228,8 +228,8 @@ pub(super) fn fit(result: &ForecastResult, now: &str) -> String {
         ),
     };
     format!(
-        "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median, {low:.2} to \
-         {high:.2} for the middle half. {:.0} % of transfers are within a quarter of their time.{changing}",
+        "The model itself: under {now}, a simulated transfer takes {middle:.2} times as long as the captured one in the median. The middle \
+         half takes {low:.2} to {high:.2} times as long. {:.0} % of transfers are within a quarter of their time.{changing}",
         near * 100.0,
     )
 }

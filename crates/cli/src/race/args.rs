@@ -38,9 +38,9 @@ pub(crate) struct RaceArgs {
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
     /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
     ///
-    /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates are
-    /// equal. RTT is the round trip without transmission times. QUEUE is the size of the queue in
-    /// each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
+    /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates
+    /// are equal. RTT is the round trip without transmission times. QUEUE is the size of the queue
+    /// in each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
     /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
     /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
     /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to

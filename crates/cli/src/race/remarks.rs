@@ -158,9 +158,9 @@ fn client_bounded(raced: &Raced) -> Option<String> {
         None => "; to see them without that: --client-window 1MB",
         Some(_) => "",
     };
-    let told = told.join(", ");
+    let shares = told.join(", ");
     (!bounded.is_empty())
-        .then(|| format!("the client's receive window bounded {told} of the time{way_out}"))
+        .then(|| format!("the client's receive window bounded {shares} of the time{way_out}"))
 }
 
 /// A scheme, its world if there are several or real ones, and its visits if there are two kinds.
@@ -178,7 +178,7 @@ fn how_late(raced: &Raced) -> Option<String> {
     let late: u64 = first_visits(raced).map(|row| u64::from(row.redone)).sum();
     (worst > 0.0).then(|| {
         format!(
-            "lateness of the emulated link, 99th percentile: {:.0} µs in the worst visit; {} repeated \
+            "scheduling delay of the emulated link, 99th percentile: {:.0} µs in the worst visit; {} repeated \
              because of it",
             worst * 1e6,
             counted(late, "run")

@@ -69,11 +69,15 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 const LINES: &str = "\
-A line has either TCP_INFO of a socket, as getsockopt(2) gives it, in hexadecimal digits:
+A line may have TCP_INFO of a socket, as getsockopt(2) gives it, in hexadecimal digits.
+
   {\"peer\": \"192.0.2.7\", \"tcp_info\": \"0100…\"}
-or figures:
+
+Otherwise a line has figures.
+
   {\"network\": \"192.0.2.0/24\", \"window\": 200000, \"bound\": \"loss\", \"rate\": 20000000, \"min_rtt_us\": 80000, \"sent\": 300, \"lost\": 2}
-Of an address or a longer prefix only this much leaves this host: 24 bits of IPv4, 48 of IPv6.";
+
+Only networks leave this host: 24 bits of an IPv4 address, 48 bits of an IPv6 address.";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut teller = Teller::new(args)?;

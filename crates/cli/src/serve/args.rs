@@ -138,7 +138,7 @@ pub(crate) fn appendix() -> Appendix {
             ("HEADSTART_URL6", "the server's IPv6 URL, for COMMAND"),
         ],
         exit: &[
-            ("0", "the server was told to end, and has ended"),
+            ("0", "the server ended at a signal"),
             ("1", "the server failed"),
             ("2", "the input is wrong, or a privilege is missing"),
             ("N", "exit code of COMMAND, if there is one"),

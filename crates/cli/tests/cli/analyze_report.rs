@@ -32,7 +32,7 @@ fn a_row_leads_to_the_plot_of_its_connection() {
         assert!(page.contains(&format!("<a href=\"#{id}\">{name}</a>")), "{name} at {id}");
         assert!(page.contains(&format!("{name}: bytes of the stream over time")));
     }
-    for curve in ["edge of the receive window", "acknowledged", "sent", "retransmission by timeout"]
+    for curve in ["end of the receive window", "acknowledged", "sent", "retransmission by timeout"]
     {
         assert!(page.contains(&format!("<bdi>{curve}</bdi>")), "{curve}");
     }

@@ -199,8 +199,8 @@ Single flows agree within 1 % if ns-2 lost nothing, and within 5 % if it lost pa
 the band that ns-2 spans when the phase of its clock varies. The band comes from a file with the columns time_min and \
 time_max: one that you name, FILE-spread.csv beside FILE.csv, or the shipped one. `time_with_other_ties` is our time if a \
 packet that leaves a queue at the instant of an arrival has already made room.\n\n\
-The other suites agree within 10 % or two standard errors of the difference, whichever is more. Where the set-up is a guess or chance decides, \
-it is more: 30 % in bs1; 30 % for dropped packets in bs2 (5 % for its total); 15 % for times and 25 % for losses in ses.\n\n\
+The other suites agree within 10 % or two standard errors of the difference, whichever is more. The bound is wider where the set-up is a \
+guess, or chance decides. It is 30 % in bs1, 30 % for dropped packets in bs2 (5 % for its total), 15 % for times and 25 % for losses in ses.\n\n\
 A file's name may have what its columns lack: tick500ms (the clock of the TCPs, otherwise 100 ms), red (marking queues), and \
 constant-load or changed-load with a delay like 50ms.";
 
@@ -246,7 +246,7 @@ fn verdict(rows: &[ComparisonRow]) -> Result<(), Failure> {
     match rows.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count() {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} outside; docs/validation/ns2.md says what is known of such cases",
+            "{n} of {} outside; docs/validation/ns2.md describes the known cases",
             counted(rows.len(), "figure")
         ))),
     }

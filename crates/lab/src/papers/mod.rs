@@ -100,8 +100,8 @@ pub(crate) fn appendix() -> Appendix {
             ("headstart lab papers --readings SP-2 SP-3 --quick", "Searches for single claims, in a fraction of the time."),
             ("headstart lab papers --report papers.html", "Also draws every figure of the papers, with our curves."),
         ],
-        notes: "A claim holds if, in every line of its verdict, our mean ± 2 standard errors meets the paper's interval. \
-            Nothing else decides. Lines marked \"also\" are not part of the verdict.\n\n\
+        notes: "A claim holds if, in every line that decides, our mean ± 2 standard errors meets the paper's interval. \
+            Lines marked \"also\" do not decide.\n\n\
             Each paper is read in one way for all of its claims: one level of each choice that it leaves open. `plans/readings/` has the \
             choices. The column \"default\" has our figure under the plans as they stand.\n\n\
             Families: FS and SES (Padmanabhan & Katz 1998), SP (Zhang, Qiu & Keshav 2000), PS (Hu & Steenkiste 2003), \

@@ -14,8 +14,8 @@ const HEIGHT: u32 = 300;
 pub(super) fn document(answers: &[ClaimAnswer], made: &str) -> Document {
     let facts = vec![
         made.to_owned(),
-        "A claim holds if our mean ± 2 standard errors meets the paper's interval in every line of its \
-         verdict."
+        "A claim holds if our mean ± 2 standard errors meets the paper's interval in every line that \
+         decides."
             .to_owned(),
         "Curves: ours, bars: standard errors; dots: ns-2; shaded: the paper".to_owned(),
         installed::explained_in(&["docs/papers.md", "docs/validation/claims.md"]),

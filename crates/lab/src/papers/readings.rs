@@ -1,6 +1,7 @@
 //! `headstart lab papers --readings`: which reading of each paper makes most of its claims hold.
 //!
-//! The search is `reproduction`'s; here it is driven, shown, and its results kept in a file to go on from.
+//! `reproduction` has the search. This module drives it, shows it, and keeps its results in a file
+//! from which an interrupted search continues.
 
 use super::PapersArgs;
 use cmdline::{Failure, input, jobs, remark, stdout};

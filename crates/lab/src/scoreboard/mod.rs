@@ -118,10 +118,10 @@ pub(crate) fn appendix() -> Appendix {
                 "Says whether the quick set ranks as the whole matrix does.",
             ),
         ],
-        notes: "A cell has a size (10 kB to 1 MB), a round trip (10 to 600 ms), a rate (1.5 to 200 Mbit/s) and a queue (0.25 \
-            or 1 bandwidth-delay product). It also says what else is on the path, what the sender remembers, and whether it \
+        notes: "A cell has a size (10 kB to 1 MB), a round trip (10 to 600 ms) and a rate (1.5 to 200 Mbit/s). Its queue is 0.25 \
+            or 1 bandwidth-delay product. It also says what else is on the path, what the sender remembers, and whether it \
             loads one object or a page of 4 or 12. Every scheme has the same cells and seeds. *harm* is the background's time over that \
-            beside `linux`, *over fair* its time over what max-min fair sharing would leave: that one holds no stall of `linux` against others."
+            beside `linux`. The column *over fair* is its time over that of max-min fair sharing, which stalls of `linux` do not change."
             .into(),
         exit: &[("0", "done"), ("1", "the page cannot be written at the end"), ("2", "the input is wrong, or the page may not be written there")],
         see_also: &["headstart-schemes", "headstart-race"],

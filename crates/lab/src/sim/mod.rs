@@ -160,7 +160,8 @@ fn make(
     Waited { watch, stop }: Waited<'_>,
 ) -> Result<Swept, Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
-    // Before `--force` throws old results away; of a new folder, which the page may be meant for, once it is there.
+    // The page is checked before `--force` deletes old results. A page within a new folder is
+    // checked once the folder exists.
     let waits = !place.exists() && page.is_some_and(ReportPage::has_no_folder);
     page.filter(|_| !waits).map_or(Ok(()), ReportPage::check)?;
     let folder = Folder::open(place, &manifest, args.force)?;

@@ -33,7 +33,7 @@ fn a_table_says_what_holds() {
     assert!(text.contains("The bounds hold."), "{text}");
 }
 
-/// A first window of two segments needs two more round trips for 10 kB, so it is slower, and much so.
+/// A first window of two segments needs two more round trips for 10 kB, so it is much slower.
 #[test]
 fn a_scheme_that_starts_with_less_is_slower() {
     let text = stdout(&["check", "harm", "--cells", CELL, "--schemes", "linux+iw=2,hs-cubic"]);

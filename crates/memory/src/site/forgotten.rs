@@ -91,8 +91,8 @@ impl ForgottenNetworks {
         !is_late && self.until_any(network).is_some_and(|until| measured < until)
     }
 
-    /// Returns when all of `network`, or a part of it, was forgotten last. The network does not know
-    /// which of its samples are of the part.
+    /// Returns when all of `network`, or a part of it, was forgotten last. The network does not
+    /// know which of its samples are of the part.
     fn until_any(&self, network: Prefix) -> Option<Tick> {
         self.within(network).map(|(_, at)| at).chain(self.until(network)).max()
     }

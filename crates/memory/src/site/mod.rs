@@ -196,8 +196,8 @@ impl SiteMemory {
         self.own_records([network].into_iter().chain(network.halves()).chain([Prefix::SITE]))
     }
 
-    /// Returns the records that lose samples of this gateway when `network` is forgotten, beside its
-    /// own.
+    /// Returns the records that lose samples of this gateway when `network` is forgotten, beside
+    /// its own.
     pub fn records_covering(&self, network: IpNet) -> Vec<SiteRecord> {
         self.own_records(Prefix::of_any(network).halves().chain([Prefix::SITE]))
     }

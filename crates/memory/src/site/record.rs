@@ -88,8 +88,8 @@ impl SiteRecord {
         Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
     }
 
-    /// Returns what is kept of it: the newest samples that there is a place for, without forgotten
-    /// ones; `None` if all are forgotten.
+    /// Returns the entry that keeps this record: its newest `N` samples without forgotten ones;
+    /// `None` if all are forgotten.
     pub(super) fn entry<const N: usize>(
         &self,
         key: EntryKey,

@@ -217,8 +217,8 @@ impl<const N: usize> Store<N> {
         Some(taken)
     }
 
-    /// Forgets samples of networks, and those that prefixes keep that cover the networks. Returns the
-    /// number of entries of networks with a forgotten sample.
+    /// Forgets samples of networks, also in the prefixes that cover them. Returns the number of
+    /// entries of networks with a forgotten sample.
     pub(super) fn forget(&mut self, forgotten: &ForgottenNetworks) -> usize {
         let of_key = |key: EntryKey| Some((key, forgotten.samples_of(key.prefix, Tick(0))?));
         let found: Vec<_> = self.iter().map(Entry::key).filter_map(of_key).collect();

@@ -241,6 +241,6 @@ impl Application for PoissonFlows {
 
     fn describe(&self) -> String {
         let name = &self.spec.name;
-        format!("flows {name}: {} begun, {} not over", self.begun, self.active())
+        format!("flows {name}: {} started, {} not over", self.begun, self.active())
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn by_default<T>(make: impl FnOnce(&PolicySetup<'_>) -> T) -> T {
 /// Makes a policy that needs no other of its kind.
 pub type MakeAlone<P> = dyn Fn(&PolicySetup<'_>) -> Box<P> + Sync;
 
-/// How a policy is made. `P` is the trait of its kind.
+/// Constructor of a policy. `P` is the trait of its kind.
 pub enum Make<P: ?Sized + 'static> {
     /// It needs no other.
     Alone(&'static MakeAlone<P>),
@@ -89,7 +89,7 @@ impl Implied {
     pub const SACK: Self = Self { sack: true, ..Self::NOTHING };
 }
 
-/// A policy, for whoever lists it, reads its name or makes it.
+/// A policy by its name, with its description and constructor.
 pub struct Descriptor<P: ?Sized + 'static> {
     /// Name, as the parameter of its kind takes it.
     pub name: &'static str,

@@ -254,8 +254,8 @@ impl<'a, S: Subject> Run<'a, S> {
             Some(times) => format!("nstat | grep {name} | grep -q \" {times} \""),
             None => format!("nstat | grep {name}"),
         };
-        let actual = format!("{name} has counted {since}");
-        Err(Failure::new("the counter has counted otherwise", expected, actual))
+        let actual = format!("{name} was {since}");
+        Err(Failure::new("the counter differs", expected, actual))
     }
 
     fn bounds(&self, when: When) -> Bounds {

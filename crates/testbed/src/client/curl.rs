@@ -156,7 +156,7 @@ fn time_of(status: ExitStatus, said: &str) -> Result<Duration, String> {
         said.lines().partition(|line| line.parse::<Duration>().is_ok());
     match (status.success(), times.first()) {
         (true, Some(time)) => time.parse().map_err(|error| format!("{time}: {error}")),
-        (true, None) => Err(format!("curl told no time: {}", words.join("; "))),
+        (true, None) => Err(format!("curl printed no time: {}", words.join("; "))),
         (false, _) => {
             Err(format!("{} (exit code {})", words.join("; "), sandbox::exit_code(status)))
         }
@@ -176,6 +176,6 @@ mod tests {
         assert_eq!(time, Ok(Duration::from_micros(247_123)));
         let why = time_of(ended(7), "curl: (7) Failed to connect\n0.000000s\n");
         assert_eq!(why, Err("curl: (7) Failed to connect (exit code 7)".to_owned()));
-        assert_eq!(time_of(ended(0), ""), Err("curl told no time: ".to_owned()));
+        assert_eq!(time_of(ended(0), ""), Err("curl printed no time: ".to_owned()));
     }
 }

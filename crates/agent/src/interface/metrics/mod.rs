@@ -207,7 +207,7 @@ const fn metric<T, V>(
     MetricOf { name, help, value }
 }
 
-/// In the text format of OpenMetrics.
+/// The text format of OpenMetrics.
 fn metrics(status: &AgentStatus) -> String {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);

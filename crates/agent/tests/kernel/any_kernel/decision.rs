@@ -81,7 +81,7 @@ fn fallback_with_a_reason_window() {
     let said = String::from_utf8_lossy(&output.stdout);
     let why = says.trim_start_matches("mode window alone: ");
     assert!(said.contains(&format!("first windows alone (mode window): {why}")), "{said}");
-    assert!(said.contains("attending to new connections"), "{said}");
+    assert!(said.contains("programs attached to new connections"), "{said}");
     // A mode that is asked for by name is not reduced.
     let (code, says) = check(&locked, &["--mode", "wrap"]);
     assert_eq!(code, 2, "{says}");

@@ -51,11 +51,11 @@ fn domains(found: &AccessLogFindings) -> String {
         );
     }
     format!(
-        "{seen}; {} of addresses have a name. Of {} with names, {} ({}) have addresses of several domains.\n",
+        "{seen}; {} of addresses have a name. {} ({}) of {} with names have addresses of several domains.\n",
         percent(domains.named_addresses, domains.addresses),
-        counted(domains.named_networks, "network"),
         domains.several_domains,
         percent(domains.several_domains, domains.named_networks),
+        counted(domains.named_networks, "network"),
     )
 }
 

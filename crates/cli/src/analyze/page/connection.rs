@@ -99,8 +99,8 @@ fn figure(recorded: &RecordedConnection) -> Figure {
         points,
     };
     let mut series = vec![
-        line("edge of the receive window", SeriesShape::Step, Role::ReceiveWindow, receive),
-        line("edge of the congestion window", SeriesShape::DashedStep, Role::Cwnd, window),
+        line("end of the receive window", SeriesShape::Step, Role::ReceiveWindow, receive),
+        line("end of the congestion window", SeriesShape::DashedStep, Role::Cwnd, window),
         line("acknowledged", SeriesShape::Step, Role::Acked, acked),
         line("sent", SeriesShape::Spans, Role::Sent, sent),
     ];

@@ -248,7 +248,7 @@ fn by_open(epochs: &EpochFindings) -> Vec<Option<Block>> {
     }
     let left = [
         ("all that lost halve theirs", of(|row| row.left_by_fast_recovery)),
-        ("all that lost fall to one segment", of(|row| row.left_by_timeout)),
+        ("all with a loss reduced to one segment", of(|row| row.left_by_timeout)),
         ("one connection halves all", of(|row| row.one_by_fast_recovery)),
         ("one connection falls to one segment", of(|row| row.one_by_timeout)),
     ];

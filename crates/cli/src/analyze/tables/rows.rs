@@ -63,12 +63,12 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     Connection::count("server_port", "Port of the server.", |c| c.server.port.into()),
     Connection::time("began", "First packet.", |c| c.began.into()),
     Connection::time("ended", "Last packet.", |c| c.ended.into()),
-    Connection::nanos("duration_ns", "From the first packet to the last.", |c| {
+    Connection::nanos("duration_ns", "Time from the first packet to the last.", |c| {
         c.ended.saturating_since(c.began).into()
     }),
     Connection::text(
         "end",
-        "Why it is followed no more: closed, reset-by-client, reset-by-server, replaced, idle, evicted, or capture-ended.",
+        "Reason for its end: closed, reset-by-client, reset-by-server, replaced, idle, evicted, or capture-ended.",
         |c| c.end.name().into(),
     ),
     Connection::truth(
@@ -86,11 +86,9 @@ pub(super) const CONNECTIONS: &[Connection] = &[
         "Handshake round trip between capture and server: from the SYN to its SYN-ACK.",
         |c| c.server_rtt.into(),
     ),
-    Connection::text(
-        "vantage",
-        "Where the capture was made: server, client, middle, or unknown.",
-        |c| c.vantage.name().into(),
-    ),
+    Connection::text("vantage", "Host of the capture: server, client, middle, or unknown.", |c| {
+        c.vantage.name().into()
+    }),
     Connection::text(
         "server_profile",
         "Sender profile, or scheme, that the server was rebuilt as.",
@@ -149,7 +147,7 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     ),
     Connection::count(
         "server_spurious",
-        "Retransmissions of the server whose bytes had arrived (D-SACK).",
+        "Retransmissions of the server whose bytes the client had already (D-SACK).",
         |c| c.server_sent.spurious.into(),
     ),
     Connection::count(
@@ -157,9 +155,11 @@ pub(super) const CONNECTIONS: &[Connection] = &[
         "Packets of the server that others had overtaken before the capture.",
         |c| c.server_sent.reordered.into(),
     ),
-    Connection::count("server_control_again", "SYNs and FINs that the server sent again.", |c| {
-        c.server_sent.control_again.into()
-    }),
+    Connection::count(
+        "server_control_again",
+        "SYNs and FINs that the server retransmitted.",
+        |c| c.server_sent.control_again.into(),
+    ),
     Connection::count(
         "server_probes",
         "Keep-alives of the server, and its probes of a shut window.",
@@ -274,7 +274,7 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     ),
     Transfer::nanos(
         "avoidance_ns",
-        "The window was full in congestion avoidance, beyond what the path needs.",
+        "The window was full in congestion avoidance, and larger than the path needs.",
         |t| share(t, TimeShare::Avoidance),
     ),
     Transfer::nanos("recovery_ns", "Repairing losses by ACKs, probes, or after a timeout.", |t| {
@@ -339,22 +339,20 @@ pub(super) const LOSS_EPOCHS: &[Epoch] = &[
     Epoch::time("began", "The first loss was found.", |e| e.began.into()),
     Epoch::time("ended", "All that was outstanding then was acknowledged.", |e| e.ended.into()),
     Epoch::count("open", "Open connections of the host.", |e| e.open.into()),
-    Epoch::count("outstanding", "Of these, connections with data outstanding.", |e| {
-        e.outstanding.into()
-    }),
-    Epoch::count("hit", "Of these, connections that lost something.", |e| e.hit.into()),
+    Epoch::count("outstanding", "Connections that had data outstanding.", |e| e.outstanding.into()),
+    Epoch::count("hit", "Connections that lost a segment.", |e| e.hit.into()),
     Epoch::count("losses", "Segments lost.", |e| e.losses.into()),
     Epoch::bytes("outstanding_bytes", "Outstanding when it began, on all connections.", |e| {
         e.outstanding_bytes.into()
     }),
-    Epoch::bytes("hit_bytes", "Of these, bytes of connections that lost something.", |e| {
+    Epoch::bytes("hit_bytes", "Outstanding bytes of connections that lost a segment.", |e| {
         e.hit_bytes.into()
     }),
 ];
 
 pub(super) const RETRANSMISSIONS: &[Again] = &[
     Again::count("connection", "Number of the connection.", |r| r.sender.connection.into()),
-    Again::text("sender", "Who sent it again: server or client.", |r| which(&r.sender)),
+    Again::text("sender", "Sender: server or client.", |r| which(&r.sender)),
     Again::time("at", "When the capture saw it, or when the rebuilt sender sent it.", |r| {
         r.of.at.into()
     }),
@@ -365,17 +363,17 @@ pub(super) const RETRANSMISSIONS: &[Again] = &[
         |r| r.of.start.into(),
     ),
     Again::bytes("len", "Payload; 0 for a SYN or FIN alone.", |r| r.of.len.into()),
-    Again::text("kind", "Why: fast, recovery, timeout, slow-start, or tail-probe.", |r| {
+    Again::text("kind", "Reason: fast, recovery, timeout, slow-start, or tail-probe.", |r| {
         r.of.kind.name().into()
     }),
     Again::text(
         "phase",
-        "What the sender was doing when it found the loss: handshake, slow-start, avoidance, recovery, or loss.",
+        "State of the sender when it found the loss: handshake, slow-start, avoidance, recovery, or loss.",
         |r| r.of.phase.name().into(),
     ),
     Again::text(
         "spared_by",
-        "Of a timeout, what would have spared it: sack, right-edge, tail-probe, or nothing.",
+        "Mechanism that would have spared a timeout: sack, right-edge, tail-probe, or nothing.",
         |r| r.of.spared_by.map(SparedBy::name).into(),
     ),
     Again::bytes("outstanding", "Sent and not acknowledged before it.", |r| {
@@ -391,8 +389,8 @@ pub(super) const RETRANSMISSIONS: &[Again] = &[
 
 pub(super) const WINDOWS: &[WindowPoint] = &[
     WindowPoint::count("connection", "Number of the connection.", |w| w.sender.connection.into()),
-    WindowPoint::text("sender", "Whose window: server or client.", |w| which(&w.sender)),
-    WindowPoint::time("at", "When the ACK reached the sender.", |w| w.of.at.into()),
+    WindowPoint::text("sender", "Sender: server or client.", |w| which(&w.sender)),
+    WindowPoint::time("at", "Time at which the sender received the ACK.", |w| w.of.at.into()),
     WindowPoint::bytes(
         "una",
         "All below this offset is acknowledged: 0 is the SYN, 1 the first byte.",
@@ -406,7 +404,7 @@ pub(super) const WINDOWS: &[WindowPoint] = &[
     WindowPoint::bytes("in_flight", "Presumed under way.", |w| w.of.in_flight.into()),
     WindowPoint::bytes(
         "receive_window",
-        "Window that the receiver offers; missing where no SYN told how it is scaled.",
+        "Window that the receiver offers; missing where no SYN was captured with its scale.",
         |w| w.of.receive_window.into(),
     ),
     WindowPoint::nanos("srtt_ns", "Smoothed round trip; missing before the first sample.", |w| {
@@ -415,7 +413,7 @@ pub(super) const WINDOWS: &[WindowPoint] = &[
     WindowPoint::nanos("rto_ns", "Retransmission timeout in force.", |w| w.of.rto.into()),
     WindowPoint::text(
         "phase",
-        "What the sender does: handshake, slow-start, avoidance, recovery, or loss.",
+        "State of the sender: handshake, slow-start, avoidance, recovery, or loss.",
         |w| w.of.phase.name().into(),
     ),
 ];

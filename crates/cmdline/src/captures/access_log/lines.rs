@@ -66,13 +66,13 @@ pub fn read(
             Err(LogFault::Empty) => {}
             Err(why) => {
                 counts.wrong += 1;
-                let told = format!("{shown}: line {}: {why}", counts.lines);
+                let fault = format!("{shown}: line {}: {why}", counts.lines);
                 if counts.wrong == TRIED && counts.lines == TRIED {
-                    stopped = Some(format!("{told} (as each of the {} lines before)", TRIED - 1));
+                    stopped = Some(format!("{fault} (as each of the {} lines before)", TRIED - 1));
                     break;
                 }
                 if counts.wrong <= TOLD {
-                    progress.refuse(&told);
+                    progress.refuse(&fault);
                 }
             }
         }

@@ -59,9 +59,8 @@ const LOCAL_DROPS: &str = "the queue refuses what the kernel sends, which it lea
 const ONE_BUFFER: &str = "the kernel sends the segments of one `sk_buff` again as one, which ends with PSH; the model sends \
                           each on its own";
 
-const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesize` of each `sk_buff`), which decides the window \
-                              it offers; it also takes a segment whole that begins within the window; the model counts \
-                              bytes";
+const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesize` of each `sk_buff`), which decides its window, \
+                              and it takes a segment whole that begins within the window; the model counts bytes";
 
 /// Compared differences, by script.
 const KNOWN: &[KnownDifference] = &[
@@ -103,8 +102,8 @@ const KNOWN: &[KnownDifference] = &[
         "the assertion does not hold",
         "tcpi_ca_state == TCP_CA_CWR",
         "tcpi_ca_state = 0",
-        "the kernel answers ECN in state CWR, by PRR over a round trip (Linux 6.18 has a window of 5 then, the script 4); the \
-         model lowers the window at once",
+        "the kernel answers ECN in CWR, by PRR over a round trip (to a window of 5 in Linux 6.18, 4 in the \
+         script); the model lowers it at once",
     ),
     known(
         "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
@@ -112,8 +111,8 @@ const KNOWN: &[KnownDifference] = &[
         "the segment is 13ms early",
         "0.240000 > . 1:1001(1000) ack 1",
         "0.227000 > . 1:1001(1000) ack 1 win 256",
-        "the kernel's timers run in ticks of 4 ms and round up: Linux 6.18 is 9 ms early, the model 13 ms; the reordering \
-         window of 27 ms is the same",
+        "the kernel's timers run in ticks of 4 ms and round up (Linux 6.18 is 9 ms early, the model 13 ms); both have \
+         a reordering window of 27 ms",
     ),
     known(
         "fastopen/server/client-ack-dropped-then-recovery-ms-timestamps.pkt",

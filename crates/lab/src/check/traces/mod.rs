@@ -161,9 +161,9 @@ impl Agreement {
         for FoundRetransmission { ends: [a, b], again } in found {
             if again.len > 0 {
                 self.unlabelled += 1;
-                let (place, kind) = (place(name, again.at, Some(again.seq)), again.kind.name());
+                let (at, kind) = (place(name, again.at, Some(again.seq)), again.kind.name());
                 self.differences
-                    .push(format!("{place}: found {kind} between {a} and {b}, not labelled"));
+                    .push(format!("{at}: found {kind} between {a} and {b}, not labelled"));
             }
         }
     }
