@@ -24,12 +24,12 @@ static inline u64 burst_gap(const struct tcp_sock *tp, struct connection *c)
 	if (c->burst == BURST_SENT) {
 		c->first_ack.us = tp->tcp_mstamp;
 		c->first_ack.delivered = tp->delivered;
-		c->burst = tp->packets_out < BURST_LOOKS_AT ? BURST_NOT : BURST_ARRIVES;
+		c->burst = tp->packets_out < BURST_LOOKS_AT ? BURST_NONE : BURST_DELIVERING;
 		return 0;
 	}
-	if (c->burst == BURST_NOT || count < BURST_LOOKS_AT)
+	if (c->burst == BURST_NONE || count < BURST_LOOKS_AT)
 		return 0;
-	c->burst = BURST_NOT;
+	c->burst = BURST_NONE;
 	return train_gap((u32)tp->tcp_mstamp - c->first_ack.us, count);
 }
 

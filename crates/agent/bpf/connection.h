@@ -14,9 +14,9 @@
 #include "canary.h"
 #include "headstart.h"
 
-/* No window is as large as this (RFC 7323 §2.3). A larger difference of sequence numbers lies
- * outside of a first flight, also after they have wrapped. */
-#define ANY_WINDOW (1 << 30)
+/* Bytes; every window is smaller (RFC 7323 §2.3). Above it sequence numbers may have wrapped, so a
+ * first flight is not compared by them. */
+#define ABOVE_ANY_WINDOW (1 << 30)
 
 /* Phase of a connection's warm start; it is in one phase at a time. The table has all transitions;
  * FLIGHT stands for FIRST_FLIGHT.
@@ -27,6 +27,11 @@
  * | FLIGHT           the whole flight is acknowledged           on_progress        STOCK
  * | NARROWED_FLIGHT  the whole flight is acknowledged           on_progress        NARROWED
  * | either flight    a segment is lost                          fall_back          STOCK
+ * | either flight    a loss without a queue                     doubt_flight       STOCK
+ * | either flight    round trips or the burst contradict the    end_if_contra-     STOCK
+ * |                  memory                                     dicted, judge_burst
+ * | either flight    BBR finds the pipe full                    on_startup_ack     STOCK
+ * | either flight    stalled longer than the minimum RTO        end_stalled_flight IDLE
  * | either flight    the session starts again                   lead               STOCK
  * | NARROWED_FLIGHT, it sends with nothing outstanding          restart            STOCK, then
  * | NARROWED, IDLE                                                                 a new start
@@ -36,8 +41,8 @@
  * | STOCK, NARROWED  hs_cubic_start hands over to hs_cubic      go_on_as_cubic     MOVING, and back
  *
  * A connection that fell back (HAS_FALLEN_BACK) never enters FIRST_FLIGHT again. Under hs_window
- * there are STOCK and FIRST_FLIGHT alone, under hs_bbr no IDLE and MOVING, under hs_session only
- * STOCK and FIRST_FLIGHT. */
+ * and hs_session there are STOCK and FIRST_FLIGHT alone. Under hs_bbr there is no MOVING, and no
+ * IDLE but for the moment between end_stalled_flight and the new start. */
 enum phase {
 	PHASE_STOCK,	       /* cold, or its warm start is over: the kernel decides */
 	PHASE_FIRST_FLIGHT,    /* the remembered window is sent, paced, and not yet acknowledged */
@@ -49,9 +54,9 @@ enum phase {
 
 /* State of the burst of a warm start (burst.h). */
 enum burst {
-	BURST_NOT, /* it has no burst, or the burst was delivered */
-	BURST_SENT,
-	BURST_ARRIVES,
+	BURST_NONE,	  /* it has no burst, or the burst was delivered */
+	BURST_SENT,	  /* no ACK of the burst yet */
+	BURST_DELIVERING, /* its first ACK was received */
 };
 
 /* The bits that its summary will have, and two more. */
@@ -71,34 +76,36 @@ enum history {
 };
 
 struct connection {
-	struct path_key path; /* by which it is answered: its line's, or its network's */
+	/* Key of its memory entry: the line's (the access of one subscriber, paths.h) while the
+	 * line is active, else the network's. */
+	struct path_key path;
 	struct path_key network;
 	struct path_key line; /* `bits` is 0 where networks are as small as lines */
 	u64 flight_us;	  /* when its last warm start began, by the socket's clock */
-	u32 retransmitted; /* segments before that */
+	u32 retransmitted; /* segments before its last warm start */
 	u64 began_ns;
 	u64 paused_ns;	  /* of the time since: it had nothing to send, longer than a round trip */
 	u32 began_with;	  /* its very first window, segments */
 	u32 first;	  /* remembered window of its last warm start, segments; 0: it had none */
-	u32 first_end;	  /* sequence number behind that flight */
-	u32 delivered;	  /* segments delivered before that */
+	u32 first_end;	  /* sequence number behind the first flight, warm or cold */
+	u32 delivered;	  /* segments delivered before its last warm start */
 	/* segments of that flight that had been delivered when it first had nothing outstanding; 0:
 	 * it always had segments outstanding */
-	u32 used;
+	u32 delivered_at_pause;
 	u32 cold;	  /* window of a cold start at that point */
 	u32 restarts;	  /* warm, after idle */
 	u32 proposed;	  /* very first window proposed by the memory, used or not; 0: none */
 	u32 recalled;	  /* window that the memory gave at the last lookup; 0: none */
 	/* the window in memory when it opened or, later, when its comparison began */
 	u32 remembered;
-	u32 past;	  /* of its path, when its comparison began (past_of) */
-	u32 handshake_us;
-	u32 stage;	  /* in which the connection opened */
+	u32 past_classes; /* bits of past_of for its network, when its comparison began */
+	u32 handshake_us; /* smoothed round trip when it opened */
+	u32 stage;	  /* the canary's stage when it opened */
 	u32 start;	  /* enum start: why it started cold, if it did */
-	u32 learnt;
+	u32 learnt;	  /* window that it last left in memory, segments; 0: none */
 	u32 own_rate;	  /* the application's SO_MAX_PACING_RATE; ~0: none */
 	u32 warm_rate;	  /* the maximum pacing rate while the first flight lasts */
-	/* time of the last acknowledgement; of window.h, like the next two */
+	/* time of the last acknowledgement; hs_window alone uses it, una and loss_end */
 	u64 arrived_ns;
 	u32 una;	  /* snd_una at the last look */
 	/* sequence number behind what had been sent when something was last found lost */
@@ -111,8 +118,10 @@ struct connection {
 	u64 wide_rate;		/* rate of the flight of a wide cold start, bytes a second */
 	enum burst burst;
 	enum phase phase;
-	u32 history;	  /* HAS_... and SUMMARY_... bits: facts that once true stay true */
-	u8 mark;	  /* ours, on what it sends; 0: none */
+	/* HAS_... and SUMMARY_... bits. Two of them can become false again: HAS_MEASURED, by each
+	 * sample, and HAS_BEGUN_WARM, if a late start is taken back. */
+	u32 history;
+	u8 mark;	  /* TOS octet that the agent has set on the socket (mark.h); 0: none */
 	/* In any phase, and independent of each other: */
 	/* The agent switched pacing on and has to switch it off. Pacing outlasts the first flight
 	 * until slow start ends, also over idle times. */
@@ -156,10 +165,10 @@ struct {
 	__uint(max_entries, 1 << 20);
 } summaries SEC(".maps");
 
-/* Number of times that applications have set a weight: members of a session compare it, to read
- * theirs again. */
+/* Incremented whenever an application sets a weight. Members of a session read their weight
+ * again if it has changed. */
 u32 weights_set;
-/* Number of times that they have set a size: while it is 0, no connection looks for a size. */
+/* Incremented whenever an application sets a size. While it is 0, no connection looks for one. */
 u32 sizes_set;
 
 /* True from a loss until all data outstanding at the loss is acknowledged. */

@@ -54,7 +54,7 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 		s->rate = path->rate;
 	s->mss = tp->mss_cache;
 	s->flight = sample->flight;
-	s->past = c->past;
+	s->past = c->past_classes;
 	s->spare = 0;
 	bpf_ringbuf_submit(s, 0);
 }
@@ -69,7 +69,7 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 		.in_slow_start = in_slow_start(tp),
 		.flight = proven_flight(f, tp),
 		.first = c->first,
-		.delivered = c->used ? c->used : tp->delivered - c->delivered,
+		.delivered = c->delivered_at_pause ? c->delivered_at_pause : tp->delivered - c->delivered,
 	};
 
 	if (c->history & HAS_FALLEN_BACK)

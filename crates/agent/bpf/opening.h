@@ -40,11 +40,11 @@ static inline void begin_first_flight(const struct tcp_sock *tp, struct connecti
 	c->delivered = tp->delivered;
 	c->retransmitted = tp->total_retrans;
 	c->flight_us = tp->tcp_mstamp;
-	c->used = 0;
+	c->delivered_at_pause = 0;
 	c->first_end = tp->snd_nxt + window * tp->mss_cache;
 	c->phase = PHASE_FIRST_FLIGHT;
 	/* After idle all is paced. */
-	c->burst = tp->data_segs_out ? BURST_NOT : BURST_SENT;
+	c->burst = tp->data_segs_out ? BURST_NONE : BURST_SENT;
 }
 
 /* Starts with the remembered window, if it can be paced. */
@@ -63,7 +63,7 @@ static inline void begin_warm(struct sock *sk, struct connection *c, const struc
 	begin_first_flight(tp, c, window);
 	/* The segments of others spread its burst: no rate of the path follows. */
 	if (has_company(o))
-		c->burst = BURST_NOT;
+		c->burst = BURST_NONE;
 	assume_rate(&c->measure, tp->mss_cache, offered_rate(o));
 	tp->snd_cwnd = window;
 	/* The kernel sets CUBIC's rate at every ACK; only BBR sets BBR's. */
@@ -104,7 +104,7 @@ static inline enum start compare(struct connection *c)
 	enum start why = reason_to_stay_cold(c);
 
 	c->remembered = c->recalled;
-	c->past = past_of(&c->network);
+	c->past_classes = past_of(&c->network);
 	if (why != START_STOPPED && why != START_OUTSIDE)
 		c->history |= IS_COMPARED;
 	return why;

@@ -10,7 +10,7 @@
 static inline void note_loss(const struct tcp_sock *tp, struct connection *c)
 {
 	c->has_lost = true;
-	if (!c->restarts && tp->bytes_acked < ANY_WINDOW && before(tp->snd_una, c->first_end))
+	if (!c->restarts && tp->bytes_acked < ABOVE_ANY_WINDOW && before(tp->snd_una, c->first_end))
 		c->history |= HAS_LOST_FIRST;
 }
 
@@ -257,8 +257,8 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 
 	end_mark(sk, c);
 	/* Later small sends do not prove the rest of the flight. */
-	if (!c->used && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
-		c->used = tp->delivered - c->delivered;
+	if (!c->delivered_at_pause && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
+		c->delivered_at_pause = tp->delivered - c->delivered;
 	if (!before(tp->snd_una, c->first_end))
 		judge_doubted(tp, c);
 	if (in_first_flight(c) && !before(tp->snd_una, c->first_end))

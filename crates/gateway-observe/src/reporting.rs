@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use support::clock::wall;
 
-/// Longest wait for a gateway that does not acknowledge, at the end.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait of a client for acknowledgements.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum number of reports of a file that wait for their acknowledgement.
-const UNACKNOWLEDGED: u64 = 4096;
+const MAX_UNACKNOWLEDGED_REPORTS: u64 = 4096;
 
 /// A finding of the capture.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,8 @@ pub(crate) struct GatewayReporter {
     passive: SiteClient<()>,
     /// TCP options, whose batches have their own numbers; `None`: no options are accepted.
     options: Option<SiteClient<()>>,
-    longest: ReportedPrefix,
+    /// Longest prefixes of reports; visitors are announced by the network that agents ask for.
+    max_prefix: ReportedPrefix,
     /// Reports since the last wait of [`Self::pace`].
     unpaced: AtomicU64,
     pub(crate) counts: ObserverCounts,
@@ -55,12 +56,13 @@ impl GatewayReporter {
     pub(crate) fn new(config: &ObserveConfig) -> Result<Self, String> {
         let passive = SiteClient::observe(config.client.clone(), log_of_gateway())?;
         let of_options = || ClientConfig { collector: Collector::Option, ..config.client.clone() };
-        let believes = !config.capture.option_servers.is_empty();
+        let accepts_options = !config.capture.option_servers.is_empty();
         // Both clients have the same gateways, so one of them writes the journal.
-        let options = believes.then(|| SiteClient::observe(of_options(), |_| {})).transpose()?;
-        let longest = config.capture.longest;
+        let options =
+            accepts_options.then(|| SiteClient::observe(of_options(), |_| {})).transpose()?;
+        let max_prefix = config.capture.longest;
         let (unpaced, counts) = (AtomicU64::default(), ObserverCounts::default());
-        Ok(Self { passive, options, longest, unpaced, counts })
+        Ok(Self { passive, options, max_prefix, unpaced, counts })
     }
 
     pub(crate) fn send(&self, found: Found) {
@@ -76,22 +78,25 @@ impl GatewayReporter {
     }
 
     fn report(&self, client: &SiteClient<()>, found: PassiveReport) {
-        client.report(aged(found.within(self.longest), found.at, wall()));
+        client.report(aged(found.within(self.max_prefix), found.at, wall()));
         self.unpaced.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits from time to time for the gateway, if the packets are in a file: it is read faster
     /// than a gateway accepts reports. Interfaces and pipes have new packets meanwhile.
     pub(crate) fn pace(&self, place: &CapturePlace) {
-        if self.unpaced.load(Ordering::Relaxed) >= UNACKNOWLEDGED && place.is_file() {
+        if self.unpaced.load(Ordering::Relaxed) >= MAX_UNACKNOWLEDGED_REPORTS && place.is_file() {
             self.unpaced.store(0, Ordering::Relaxed);
+            // After a timeout the file is read on: the client drops reports without room, and
+            // counts them.
             self.flush();
         }
     }
 
-    /// Waits until the gateways have acknowledged all reports; false if that takes too long.
+    /// Waits until the gateways have acknowledged all reports; false as soon as one client's
+    /// gateway takes too long.
     pub(crate) fn flush(&self) -> bool {
-        self.clients().all(|client| client.flush(PATIENCE))
+        self.clients().all(|client| client.flush(FLUSH_TIMEOUT))
     }
 
     /// Returns true while gateways accept the reports.

@@ -9,7 +9,7 @@ use units::Duration;
 /// The limits of visits that begin at one phase.
 #[derive(Clone, Debug)]
 pub(super) struct PhaseLimits {
-    pub(super) with: Limit,
+    pub(super) with_handshake: Limit,
     pub(super) without_handshake: Limit,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct VisitLimits {
 impl VisitLimits {
     pub(super) fn new(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Self {
         let of_phase = |phase| PhaseLimits {
-            with: race.limit(kind, Some(phase)),
+            with_handshake: race.limit(kind, Some(phase)),
             without_handshake: race.limit_without_handshake(Some(phase)),
         };
         let with = match kind {
@@ -32,7 +32,7 @@ impl VisitLimits {
             VisitKind::Repeated => &outcome.limit_again,
         };
         let first = PhaseLimits {
-            with: with.clone(),
+            with_handshake: with.clone(),
             without_handshake: outcome.limit_without_handshake.clone(),
         };
         let turns = outcome.contestants.iter().flat_map(Contestant::counted);

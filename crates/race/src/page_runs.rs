@@ -5,7 +5,7 @@
 //! runs needs the runs' medians: repeats of one run are no further evidence.
 
 use super::page_run::PageRun;
-use super::result::{MilestoneResult, RaceResult, SchemeResult, divide_by_perfect_start};
+use super::result::{MilestoneResult, RaceResult, SchemeResult, set_share_of_perfect};
 use super::{BoundShares, ChangeResult, Spread, VisitSample};
 
 impl RaceResult {
@@ -26,7 +26,7 @@ impl RaceResult {
         };
         let first = results.first().expect("a run");
         let mut schemes: Vec<SchemeResult> = first.schemes.iter().filter_map(rows).collect();
-        divide_by_perfect_start(&mut schemes);
+        set_share_of_perfect(&mut schemes);
         let limit_mark = results.iter().find_map(|one| one.limit_mark);
         // A change that is none in one of the runs has no median over all.
         let of_change = |first: &ChangeResult| {

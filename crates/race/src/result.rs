@@ -1,5 +1,9 @@
 //! A race in numbers, whatever worlds it ran in: medians over repeats, and every sample.
 //!
+//! A world is a test bed: the simulator, emulated links or the kernel. A repeat has one turn of
+//! each contestant, and a turn is one client's visits; a visit loads the page once. A run is one
+//! recording of the page.
+//!
 //! A repeat's value is the mean over its visits of a kind. Gains are paired: each repeat is
 //! compared with `linux`'s same repeat in the same world. Common influences (start phases, losses,
 //! the state of a machine) cancel out.
@@ -77,7 +81,7 @@ pub struct Setting {
     pub client_model: Option<String>,
     /// Loader of the real worlds: `loader`, as in simulation, or curl; `None` without real worlds.
     pub client: Option<String>,
-    /// Bytes that the client offered from the beginning; `None`: as Linux comes.
+    /// Bytes that the client offered from the beginning; `None`: stock Linux.
     pub client_window_bytes: Option<u32>,
     /// Scheduling delay in seconds above which a turn is repeated; `None` in simulation, which has
     /// none.
@@ -97,13 +101,13 @@ pub struct RaceResult {
     pub path: PathSpec,
     /// Number and kinds of the page's visits.
     pub visits: Visits,
-    /// Background flows on it.
+    /// Number of background flows on the path.
     pub background: u32,
     /// Seed.
     pub seed: u64,
     /// Repeats.
     pub repeats: u32,
-    /// Simulated hosts worked on packets for no time.
+    /// True if hosts were simulated without processing delay.
     pub is_exact: bool,
     /// Programs of real worlds.
     pub setting: Setting,
@@ -111,7 +115,7 @@ pub struct RaceResult {
     pub critical: Option<CriticalPath>,
     /// First visits by `linux` under changes of path, servers and browser, if they were simulated.
     pub what_if: Vec<ChangeResult>,
-    /// Words for the limit if it holds for the recording of the page alone.
+    /// Qualifier of the limit's name if the limit holds for this recording of the page alone.
     pub limit_mark: Option<&'static str>,
     /// Remarks on the page and the race for their reader.
     pub notes: Vec<String>,
@@ -127,7 +131,7 @@ impl RaceResult {
         let kinds = race.visits.kinds().iter();
         let mut schemes: Vec<SchemeResult> =
             kinds.flat_map(|kind| rows(race, outcome, *kind)).collect();
-        divide_by_perfect_start(&mut schemes);
+        set_share_of_perfect(&mut schemes);
         Self {
             page: race.page.name().to_owned(),
             contents: Arc::clone(&race.page),
@@ -150,9 +154,9 @@ impl RaceResult {
         }
     }
 
-    /// Names the run in the recording that this is the race of.
+    /// Sets the id of the recorded run that was raced.
     #[must_use]
-    pub fn of_run(mut self, id: Option<String>) -> Self {
+    pub fn with_run_id(mut self, id: Option<String>) -> Self {
         self.runs = vec![run(id, &self.schemes)];
         self
     }
@@ -197,8 +201,8 @@ fn run(id: Option<String>, rows: &[SchemeResult]) -> PageRun {
     PageRun { id, schemes: rows.iter().map(row).collect() }
 }
 
-/// Gives each simulated row its part of the gain of perfect start at the same kind of visit.
-pub(super) fn divide_by_perfect_start(rows: &mut [SchemeResult]) {
+/// Gives each simulated row its share of the gain of perfect start at the same kind of visit.
+pub(super) fn set_share_of_perfect(rows: &mut [SchemeResult]) {
     let perfect: Vec<(VisitKind, Spread)> = rows
         .iter()
         .filter(|row| row.name == PERFECT_START)
@@ -218,17 +222,17 @@ fn rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult
     let (page, limits) = (&*race.page, &VisitLimits::new(race, outcome, kind));
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);
-        SchemeResult::of(contestant, HeldAgainst { page, kind, limits, baseline })
+        SchemeResult::of(contestant, ResultReferences { page, kind, limits, baseline })
     };
     let rows = outcome.contestants.iter().map(of_contestant);
     // The limit is computed as a simulation is; without one, any world's `linux` is as good.
     let anywhere = World::ALL.into_iter().find_map(|world| outcome.baseline(world));
-    let held_against = HeldAgainst { page, kind, limits, baseline: anywhere };
-    let of_limit = |name, own: OwnLimit| SchemeResult::of_limit(name, own, held_against);
-    let limit = of_limit(LIMIT, |limits| &limits.with);
+    let references = ResultReferences { page, kind, limits, baseline: anywhere };
+    let of_limit = |name, own: OwnLimit| SchemeResult::of_limit(name, own, references);
+    let limit = of_limit(LIMIT, |limits| &limits.with_handshake);
     let without = of_limit(LIMIT_WITHOUT_HANDSHAKE, |limits| &limits.without_handshake);
     // Where no handshake is to be made the two are one.
-    let is_one = limits.first.with.page == limits.first.without_handshake.page;
+    let is_one = limits.first.with_handshake.page == limits.first.without_handshake.page;
     let rows = rows.chain([limit, without]);
     rows.take(outcome.contestants.len() + if is_one { 1 } else { 2 }).collect()
 }
@@ -238,7 +242,7 @@ type OwnLimit = fn(&PhaseLimits) -> &Limit;
 
 /// References for a contestant's visits of a kind.
 #[derive(Clone, Copy)]
-struct HeldAgainst<'a> {
+struct ResultReferences<'a> {
     page: &'a Page,
     kind: VisitKind,
     limits: &'a VisitLimits,
@@ -246,12 +250,12 @@ struct HeldAgainst<'a> {
     baseline: Option<&'a Contestant>,
 }
 
-impl HeldAgainst<'_> {
-    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that came not so
-    /// far.
+impl ResultReferences<'_> {
+    /// 1 − a time over `linux`'s in the same visit of the same repeat; `None` if that load did not
+    /// reach the milestone.
     fn gain(self, of: LoadNumber, time: Duration, at: PageMilestone) -> Option<f64> {
         let turn = self.baseline?.counted().find(|turn| turn.repeat == of.repeat)?;
-        Some(1.0 - over(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
+        Some(1.0 - ratio(time, turn.loads(self.kind).get(of.visit)?.times.get(at)?)?)
     }
 
     /// Each milestone of the page by `result`.
@@ -260,34 +264,43 @@ impl HeldAgainst<'_> {
         known.map(result).collect()
     }
 
-    /// A contestant's way to a milestone.
-    fn of_contestant(self, contestant: &Contestant, at: PageMilestone) -> MilestoneResult {
-        let by = |value: &LoadValue<'_>| by_repeat(contestant, self.kind, value);
+    /// Time, ratio and gain of a contestant at a milestone.
+    fn milestone_of_contestant(
+        self,
+        contestant: &Contestant,
+        at: PageMilestone,
+    ) -> MilestoneResult {
+        let by = |value: &LoadValue<'_>| spread_over_repeats(contestant, self.kind, value);
         let time = |load: &MeasuredLoad| load.times.get(at);
-        let limit = |load: &MeasuredLoad| self.limits.of(load).with.times.get(at);
+        let limit = |load: &MeasuredLoad| self.limits.of(load).with_handshake.times.get(at);
         MilestoneResult {
             milestone: at,
             time_s: by(&|_, load| time(load).map(Duration::as_secs_f64)),
-            ratio_to_limit: by(&|_, load| over(time(load)?, limit(load)?)),
+            ratio_to_limit: by(&|_, load| ratio(time(load)?, limit(load)?)),
             gain_over_linux: by(&|of, load| self.gain(of, time(load)?, at)),
         }
     }
 
-    /// A limit's own. If a rate of the path changes, it is that of each visit of `linux`.
-    fn of_limit(self, own: OwnLimit, at: PageMilestone) -> MilestoneResult {
+    /// Time, ratio and gain of a limit at a milestone. If a rate of the path changes, every visit
+    /// of `linux` has a limit of its own.
+    fn milestone_of_limit(self, own: OwnLimit, at: PageMilestone) -> MilestoneResult {
         let time = |limits: &PhaseLimits| own(limits).times.get(at);
         let by_visit = |value: &dyn Fn(&PhaseLimits) -> Option<f64>| {
             if self.limits.are_one() {
                 return value(&self.limits.first).map(Spread::exactly);
             }
-            by_repeat(self.baseline?, self.kind, &|_, load| value(self.limits.of(load)))
+            spread_over_repeats(self.baseline?, self.kind, &|_, load| value(self.limits.of(load)))
         };
         let gain = |of, load: &MeasuredLoad| self.gain(of, time(self.limits.of(load))?, at);
         MilestoneResult {
             milestone: at,
             time_s: by_visit(&|limits| time(limits).map(Duration::as_secs_f64)),
-            ratio_to_limit: by_visit(&|limits| over(time(limits)?, limits.with.times.get(at)?)),
-            gain_over_linux: self.baseline.and_then(|linux| by_repeat(linux, self.kind, &gain)),
+            ratio_to_limit: by_visit(&|limits| {
+                ratio(time(limits)?, limits.with_handshake.times.get(at)?)
+            }),
+            gain_over_linux: self
+                .baseline
+                .and_then(|linux| spread_over_repeats(linux, self.kind, &gain)),
         }
     }
 }
@@ -329,13 +342,14 @@ impl SchemeResult {
         self.samples.iter().filter(|sample| !sample.redone)
     }
 
-    fn of(contestant: &Contestant, held_against: HeldAgainst<'_>) -> Self {
-        let kind = held_against.kind;
+    fn of(contestant: &Contestant, references: ResultReferences<'_>) -> Self {
+        let kind = references.kind;
         let of = |value: &dyn Fn(&MeasuredLoad) -> Option<f64>| {
-            by_repeat(contestant, kind, &|_, load| value(load))
+            spread_over_repeats(contestant, kind, &|_, load| value(load))
         };
-        let milestones = held_against.milestones(|at| held_against.of_contestant(contestant, at));
-        let end = held_against.of_contestant(contestant, held_against.page.until());
+        let milestones =
+            references.milestones(|at| references.milestone_of_contestant(contestant, at));
+        let end = references.milestone_of_contestant(contestant, references.page.until());
         let spread_of = |metric| match metric {
             RaceMetric::PageSeconds => end.time_s,
             RaceMetric::RatioToLimit => end.ratio_to_limit,
@@ -348,7 +362,8 @@ impl SchemeResult {
         let spreads = RaceMetric::ALL.map(spread_of);
         let samples: Vec<VisitSample> =
             contestant.turns.iter().flat_map(|turn| samples(turn, kind)).collect();
-        let has_all = by_repeat(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
+        let has_all =
+            spread_over_repeats(contestant, kind, &|_, load| Some(f64::from(load.page.is_some())));
         Self {
             name: contestant.name.clone(),
             world: Some(contestant.world),
@@ -369,8 +384,8 @@ impl SchemeResult {
 
     /// A limit's own row. It is no TCP: it retransmits nothing, and harms no one. If a rate
     /// changes, the row has the limits of the visits of `linux`.
-    fn of_limit(name: &str, own: OwnLimit, held_against: HeldAgainst<'_>) -> Self {
-        let end = held_against.of_limit(own, held_against.page.until());
+    fn of_limit(name: &str, own: OwnLimit, references: ResultReferences<'_>) -> Self {
+        let end = references.milestone_of_limit(own, references.page.until());
         let spread_of = |metric| match metric {
             RaceMetric::PageSeconds => end.time_s,
             RaceMetric::RatioToLimit => end.ratio_to_limit,
@@ -383,7 +398,7 @@ impl SchemeResult {
         Self {
             name: name.to_owned(),
             world: None,
-            visit: held_against.kind,
+            visit: references.kind,
             completed: true,
             left_out: None,
             bounds: None,
@@ -391,7 +406,7 @@ impl SchemeResult {
             samples: Vec::new(),
             first_load: None,
             share_of_perfect: None,
-            milestones: held_against.milestones(|at| held_against.of_limit(own, at)),
+            milestones: references.milestones(|at| references.milestone_of_limit(own, at)),
             spreads: RaceMetric::ALL.map(spread_of),
         }
     }
@@ -425,7 +440,11 @@ type LoadValue<'a> = dyn Fn(LoadNumber, &MeasuredLoad) -> Option<f64> + 'a;
 
 /// Over the repeats that count, the mean of each over its visits of a kind; `None` if any is
 /// undefined.
-fn by_repeat(contestant: &Contestant, kind: VisitKind, value: &LoadValue<'_>) -> Option<Spread> {
+fn spread_over_repeats(
+    contestant: &Contestant,
+    kind: VisitKind,
+    value: &LoadValue<'_>,
+) -> Option<Spread> {
     let of_turn = |turn: &ClientTurn| {
         let loads = turn.loads(kind).iter().enumerate();
         let number = |visit| LoadNumber { repeat: turn.repeat, visit };
@@ -436,6 +455,6 @@ fn by_repeat(contestant: &Contestant, kind: VisitKind, value: &LoadValue<'_>) ->
 }
 
 /// A ratio of durations; undefined over nothing.
-fn over(numerator: Duration, denominator: Duration) -> Option<f64> {
+fn ratio(numerator: Duration, denominator: Duration) -> Option<f64> {
     (!denominator.is_zero()).then(|| numerator.as_nanos() as f64 / denominator.as_nanos() as f64)
 }

@@ -31,7 +31,7 @@ mod verdict;
 
 pub use acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome, SackOffsets, StampClock};
 pub use book::LeavingSegment;
-pub use timer::{Deadline, TimerRanOut};
+pub use timer::{Deadline, TimerExpiry};
 
 use config::SenderConfig;
 use path::{Origin, Path};

@@ -55,8 +55,9 @@ impl From<Option<Instant>> for Deadline {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RetransmissionTimer {
     pub(crate) at: Deadline,
-    /// It runs for the start-up, instead of the retransmission timer.
-    is_reset: bool,
+    /// It is the reset timer of a fast start, in place of the RTO (Padmanabhan & Katz 1998
+    /// §3.4.4).
+    is_reset_timer: bool,
     /// Doublings of the timeout.
     pub(crate) backoff: u32,
     /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
@@ -65,12 +66,15 @@ pub(crate) struct RetransmissionTimer {
     pub(crate) timed: Option<(u64, Instant)>,
 }
 
-/// The finding of a retransmission timer that has run out.
+/// Result of the expiry of a retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerRanOut {
-    /// Nothing is due now: the timer was put off, was the start-up's, or nothing is outstanding.
-    Nothing,
-    /// A timeout; [`Sender::time_out`] follows, or the connection gives up.
+pub enum TimerExpiry {
+    /// No timeout follows: nothing is outstanding, ACKs of other members postponed the timer, the
+    /// start-up of its timer has ended, or the start-up fell back.
+    Handled,
+    /// A timeout. The connection gives up, or its driver calls [`Sender::count_timeout`],
+    /// [`Sender::count_retry`], [`Sender::time_out`] or [`Sender::time_out_opening`], and
+    /// [`Sender::end_timeout`].
     Timeout,
 }
 
@@ -80,7 +84,7 @@ impl Sender {
     pub fn deadline(&self) -> Deadline {
         debug_assert!(
             self.recovery.burst.is_complete(),
-            "a lazy driver asks for the deadline of recovery"
+            "call recovery_deadline() first: a burst is still open"
         );
         if self.board.is_empty() {
             return self.timer.at;
@@ -116,7 +120,7 @@ impl Sender {
 
     /// The timer runs for the start-up, instead of the retransmission timer.
     pub const fn has_startup_timer(&self) -> bool {
-        self.timer.is_reset
+        self.timer.is_reset_timer
     }
 
     /// Doublings of the retransmission timeout in force.
@@ -125,7 +129,7 @@ impl Sender {
         self.timer.backoff
     }
 
-    /// The timeout is not doubled any more.
+    /// Resets the backoff to no doublings.
     pub const fn forget_backoff(&mut self) {
         self.timer.backoff = 0;
     }
@@ -135,7 +139,7 @@ impl Sender {
         self.timer.retries
     }
 
-    /// The peer answers: nothing was tried for nothing.
+    /// Resets the retries: the peer has answered.
     pub const fn forget_retries(&mut self) {
         self.timer.retries = 0;
     }
@@ -149,9 +153,9 @@ impl Sender {
     #[inline]
     pub fn restart_timer(&mut self, now: Instant, path: &Path) {
         debug_assert!(path.has_reset_timer() || self.reset_timeout(path).is_none());
-        self.timer.is_reset = false;
+        // `has_reset_timer` is inlined and cheap; `reset_timeout` is cold.
         let own = if path.has_reset_timer() { self.reset_timeout(path) } else { None };
-        self.timer.is_reset = own.is_some();
+        self.timer.is_reset_timer = own.is_some();
         let timeout = own.unwrap_or_else(|| path.rto(self.timer.backoff));
         self.timer.at = Deadline::at(now + timeout);
     }
@@ -172,17 +176,19 @@ impl Sender {
         path.reset_timeout(marked)
     }
 
-    /// RFC 6298 §5.5, §5.7.
+    /// Doubles the timeout (RFC 6298 §5.5). After four doublings it discards the RTT estimate,
+    /// which is likely bogus then (the end of RFC 6298 §5).
     pub(crate) fn back_off(&mut self, path: &mut Path) {
         self.timer.backoff += 1;
-        // Others whose ACKs come know the path better.
+        // ACKs of other members keep the RTT estimate valid.
         let lone = !path.has_several_users();
         if self.timer.backoff == DISTRUST_AFTER && lone && path.rtt.has_sample() {
             path.rtt.distrust();
         }
     }
 
-    /// When the timer of recovery runs out, if it runs while something is outstanding.
+    /// Returns when the timer of recovery runs out, if it runs while something is outstanding.
+    /// Notifies recovery of an open burst first.
     #[inline]
     pub fn recovery_deadline(&mut self, path: &Path) -> Option<Instant> {
         if self.board.is_empty() {
@@ -227,25 +233,30 @@ impl Sender {
         RecoveryOutcome::of(&report)
     }
 
-    /// The retransmission timer has run out: whether that is a timeout.
-    pub fn timer_ran_out(&mut self, now: Instant, path: &mut Path, may_send: bool) -> TimerRanOut {
+    /// Handles the expiry of the retransmission timer; the result says whether a timeout follows.
+    pub fn on_timer_expired(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        may_send: bool,
+    ) -> TimerExpiry {
         self.timer.at = Deadline::NEVER;
-        let Some(head) = self.board.segment(0) else { return TimerRanOut::Nothing };
+        let Some(head) = self.board.segment(0) else { return TimerExpiry::Handled };
         if let Some(at) = path.put_off_timeout(now, head, self.timer.backoff) {
             self.timer.at = Deadline::at(at);
-            return TimerRanOut::Nothing;
+            return TimerExpiry::Handled;
         }
         let marked = head.is_low_priority();
-        if self.timer.is_reset && path.reset_timeout(marked).is_none() {
+        if self.timer.is_reset_timer && path.reset_timeout(marked).is_none() {
             // The start-up, whose timer it was, has ended on the ACK of another member.
             self.restart_timer(now, path);
-            return TimerRanOut::Nothing;
+            return TimerExpiry::Handled;
         }
         if path.on_setback(Setback::Timeout { marked }) {
             self.retreat(now, path, may_send);
-            return TimerRanOut::Nothing;
+            return TimerExpiry::Handled;
         }
-        TimerRanOut::Timeout
+        TimerExpiry::Timeout
     }
 }
 
@@ -258,8 +269,9 @@ impl Sender {
         self.counts.timeout_wait += now.saturating_since(sent_at);
     }
 
-    /// The SYN has timed out, which says nothing of the window that data would have met. It is
-    /// retransmitted without data, which a box on the way may not have liked (RFC 7413 §4.2.1).
+    /// Marks the SYN lost, and retransmits it without data, which a middlebox may drop (RFC 7413
+    /// §4.2.1). After more than `syn_losses_tolerated` losses the initial window becomes
+    /// `lost_initial_window`.
     pub fn time_out_opening(&mut self, path: &mut Path) {
         self.lose_opening();
         if self.timer.retries > self.config.syn_losses_tolerated {
@@ -276,7 +288,7 @@ impl Sender {
         let mut report = recovery.on_event(&mut cx, event);
         let again = self.timed_out_at == Some(self.una);
         if again && path.has_news_since(sent_at) {
-            // Its peer is silent, the path is not: no sign of congestion.
+            // ACKs of other members show that the path works; only this peer is silent.
             report.congestion = None;
         }
         if again && !self.config.halve_again && report.congestion.is_some() {
@@ -287,7 +299,7 @@ impl Sender {
         self.repair_pending = path.is_shared();
     }
 
-    /// A timeout is dealt with: the next one takes twice as long (RFC 6298 §5.5).
+    /// Restarts the timer after a timeout: the next one takes twice as long (RFC 6298 §5.5).
     pub fn end_timeout(&mut self, now: Instant, path: &mut Path) {
         self.back_off(path);
         path.on_member_timeout(now, self.timer.backoff);
@@ -310,16 +322,17 @@ impl Sender {
         self.settle_in_flight(path);
     }
 
-    /// Handles a timer that has expired since `at`, once or more, while nothing was outstanding.
-    /// Each expiry has the cost of a timeout, and the timer runs on.
+    /// Handles a timer that has expired since `first_expiry`, once or more, while nothing was
+    /// outstanding. Each expiry has the cost of a timeout, and the timer runs on, as in ns-2.
     pub fn time_out_while_idle(
         &mut self,
         now: Instant,
         path: &mut Path,
-        mut at: Instant,
+        first_expiry: Instant,
         may_send: bool,
     ) {
         self.outstanding_before_ack = 0;
+        let mut at = first_expiry;
         while at <= now {
             self.counts.timeouts += 1;
             let (recovery, mut cx) = self.recovery_parts(path, may_send);

@@ -1,6 +1,6 @@
-//! Serves a router by plain HTTP/1 to unknown peers, so with bounds: of connections in
-//! all and of one peer, and of the time to a request's header. Silent peers keep neither others out
-//! nor a service without file descriptors.
+//! Serves a router by plain HTTP/1 to unknown peers. It limits connections in total and per peer,
+//! and the time to a complete request header. At a limit the oldest connection is
+//! closed, whether it is silent or not.
 
 use crate::slots::{PeerSlot, PeerSlots, SlotLimits};
 use axum::Router;
@@ -13,11 +13,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Longest time to a whole header, from the beginning of the connection or the end of the last
 /// response. Scrapers send theirs at once.
-const HEADER: Duration = Duration::from_secs(10);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bounds of the pages of a service: for scrapers and some browsers, each with six connections at
 /// most.
@@ -33,32 +34,42 @@ pub async fn serve<L: Listener>(
 ) {
     let slots = Arc::new(PeerSlots::new(HTTP_LIMITS));
     let (mut open, mut stop) = (JoinSet::new(), pin!(stop));
+    let (end, ends) = watch::channel(());
     loop {
         tokio::select! {
             (stream, address) = listener.accept() => {
-                open.spawn(answer(stream, router.clone(), slots.enter(peer(&address))));
+                let slot = slots.enter(peer(&address));
+                open.spawn(serve_connection(stream, router.clone(), slot, ends.clone()));
             }
             Some(_) = open.join_next() => {}
             () = &mut stop => break,
         }
     }
-    drop(listener);
+    drop((listener, end));
     while open.join_next().await.is_some() {}
 }
 
-async fn answer(
+/// Serves one connection until it ends or loses its slot. After the end of the service it answers
+/// the request under way, and no other.
+async fn serve_connection(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     router: Router,
     mut slot: PeerSlot,
+    mut service: watch::Receiver<()>,
 ) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER)
+        .header_read_timeout(HEADER_TIMEOUT)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut connection = pin!(connection);
     tokio::select! {
-        // The peer knows why its connection has ended.
-        _ = connection => {}
+        // An error concerns the peer alone, which sees its connection end.
+        _ = connection.as_mut() => {}
         () = slot.lost() => {}
+        _ = service.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
     }
 }
 
@@ -71,8 +82,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
     use tokio::time::Instant;
 
-    /// A server of one page that calls the peer of each connection by the number that `peer` makes
-    /// of its port.
+    /// Starts a server of one page. Its connections count as from peer 192.0.2.`peer(port)`.
     async fn server(peer: fn(u16) -> u8) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -102,7 +112,7 @@ mod tests {
     }
 
     /// 200 connections say nothing: of one peer 64 stay, of all together 128. The page is served
-    /// nevertheless, for which one more goes.
+    /// nevertheless; its request closes one more.
     #[tokio::test]
     async fn silent_connections_are_bounded_and_keep_nobody_out() {
         for (peer, stay) in [(one_peer as fn(u16) -> u8, 64), (many_peers, 128)] {
@@ -118,6 +128,26 @@ mod tests {
             }
             assert_eq!(closed(&silent), 200 - stay + 1);
         }
+    }
+
+    /// The page is answered, and then nothing is asked for nine more seconds: the service does not
+    /// wait for them.
+    #[tokio::test]
+    async fn a_service_that_ends_closes_idle_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", get(async || "page"));
+        let (stop, is_stopped) = tokio::sync::oneshot::channel::<()>();
+        let peer = |address: &SocketAddr| address.ip();
+        let service = tokio::spawn(serve(listener, router, peer, async { drop(is_stopped.await) }));
+        let mut idle = connect(address).await;
+        idle.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut answer = [0; 1024];
+        let read = idle.read(&mut answer).await.unwrap();
+        assert!(answer[..read].ends_with(b"page"));
+        stop.send(()).unwrap();
+        tokio::time::timeout(Duration::from_secs(5), service).await.unwrap().unwrap();
+        assert_eq!(idle.read(&mut answer).await.unwrap(), 0);
     }
 
     const fn one_peer(_port: u16) -> u8 {

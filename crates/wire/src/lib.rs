@@ -33,7 +33,7 @@ pub use packet::{Echo, IcmpError, Packet, TcpPacket, Trouble};
 pub use parse::{parse, parse_offloaded};
 pub use pcap::PcapFile;
 pub use too_long::TooLong;
-pub use write::{Partial, write, write_headers, write_headers_offloaded};
+pub use write::{PartialChecksum, write, write_headers, write_headers_offloaded};
 
 /// Bytes of an IPv6 header (RFC 8200 §3).
 pub const IPV6_HEADER: usize = 40;

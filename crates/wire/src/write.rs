@@ -9,12 +9,13 @@ use etherparse::{IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHead
 use segment::{Ecn, Flags, Segment};
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Hops that a packet may take.
+/// Hops that a packet may take: Linux's default (`IPDEFTTL`).
 const HOP_LIMIT: u8 = 64;
 
-/// Positions of a checksum that is left to be filled in (checksum offload).
+/// Positions of a checksum that a device fills in, as `virtio_net_hdr` has them (`hdr_len`,
+/// `csum_start`, `csum_offset`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Partial {
+pub struct PartialChecksum {
     /// Bytes of all headers.
     pub header_len: u16,
     /// First byte that it sums, from the start of the packet.
@@ -39,7 +40,7 @@ pub fn write(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<()
 /// Fails like [`write()`].
 pub fn write_headers(packet: &TcpPacket, payload: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
     let mut header = tcp_header(packet)?;
-    let transport = Transport::of(&header, payload.len())?;
+    let transport = TcpLength::of(&header, payload.len())?;
     let sum = transport.pseudo_header(packet).add_slice(&header.to_bytes()).add_slice(payload);
     header.checksum = sum.ones_complement().to_be();
     transport.write_ip(packet, out);
@@ -56,30 +57,31 @@ pub fn write_headers_offloaded(
     packet: &TcpPacket,
     payload_len: usize,
     out: &mut Vec<u8>,
-) -> Result<Partial, TooLong> {
+) -> Result<PartialChecksum, TooLong> {
     /// Offset of the checksum in a TCP header (RFC 9293 §3.1).
     const CHECKSUM_AT: u16 = 16;
     let mut header = tcp_header(packet)?;
-    let transport = Transport::of(&header, payload_len)?;
+    let transport = TcpLength::of(&header, payload_len)?;
     header.checksum = !transport.pseudo_header(packet).ones_complement().to_be();
     let before = out.len();
     transport.write_ip(packet, out);
     let start = (out.len() - before) as u16;
     out.extend_from_slice(&header.to_bytes());
-    Ok(Partial { header_len: start + header.header_len_u16(), start, offset: CHECKSUM_AT })
+    Ok(PartialChecksum { header_len: start + header.header_len_u16(), start, offset: CHECKSUM_AT })
 }
 
 /// The length of TCP header and payload together.
 #[derive(Clone, Copy)]
-struct Transport {
+struct TcpLength {
     len: u16,
 }
 
-impl Transport {
+impl TcpLength {
     fn of(header: &TcpHeader, payload: usize) -> Result<Self, TooLong> {
         let bytes = header.header_len() + payload;
-        // The IPv4 header counts its own length too.
-        let fits = u16::try_from(bytes).ok().filter(|len| len.checked_add(20).is_some());
+        // An IPv4 total length includes the header. IPv6 keeps the same bound.
+        let has_room = |len: &u16| len.checked_add(Ipv4Header::MIN_LEN_U16).is_some();
+        let fits = u16::try_from(bytes).ok().filter(has_room);
         fits.map(|len| Self { len }).ok_or(TooLong { bytes })
     }
 
@@ -135,7 +137,7 @@ impl IpFields {
                 let mut header = Ipv4Header {
                     dscp: self.dscp.for_header(),
                     ecn: ecn_field(self.ecn),
-                    total_len: Ipv4Header::MIN_LEN as u16 + self.len,
+                    total_len: Ipv4Header::MIN_LEN_U16 + self.len,
                     dont_fragment: true,
                     time_to_live: HOP_LIMIT,
                     protocol: self.protocol,
@@ -150,7 +152,8 @@ impl IpFields {
     }
 }
 
-/// The address within IPv4; an IPv6 address has none unless it was mapped.
+/// Returns the IPv4 address, also a mapped one; `UNSPECIFIED` for other IPv6, which callers
+/// exclude.
 fn v4(address: IpAddr) -> Ipv4Addr {
     match address.to_canonical() {
         IpAddr::V4(address) => address,

@@ -101,7 +101,7 @@ fn raced(how: RacingOptions<'_>, races: &[RaceOfRun], worlds: &[World]) -> io::R
     for (n, RaceOfRun { id, race }) in races.iter().enumerate() {
         let (outcome, result) = raced_run(how, race, worlds, n == 0)?;
         outcomes.push(outcome);
-        results.push(result.of_run(id.clone()));
+        results.push(result.with_run_id(id.clone()));
     }
     let later = outcomes.split_off(1);
     let outcome = outcomes.remove(0);

@@ -2,7 +2,7 @@
 //! checksum must be filled in or needs no check, and how to cut a super-packet.
 
 use tun_rs::{VIRTIO_NET_HDR_LEN, VirtioNetHdr};
-use wire::Partial;
+use wire::PartialChecksum;
 
 /// Flag: the checksum is to be filled in.
 const NEEDS_CHECKSUM: u8 = 1;
@@ -45,7 +45,7 @@ impl<'a> Frame<'a> {
 /// The work left to the kernel for a sent packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offload {
-    pub(crate) checksum: Partial,
+    pub(crate) checksum: PartialChecksum,
     /// Payload of the segments that it is to be cut into; zero: no cutting.
     pub(crate) segment_size: u16,
     pub(crate) v6: bool,

@@ -13,10 +13,10 @@ use toml::de::DeValue;
 pub const SCHEME: &str = "scheme";
 
 /// Bound on the cells of a plan: more are taken for a mistake.
-const MOST_CELLS: usize = 1_000_000;
+const MAX_CELLS: usize = 1_000_000;
 
 /// Keys that are no part of a single run, and so cannot be swept.
-const FIXED: [&str; 6] = ["title", "seed", "repeats", "schemes", "sweep", "measure"];
+const UNSWEPT_KEYS: [&str; 6] = ["title", "seed", "repeats", "schemes", "sweep", "measure"];
 
 /// Coordinate of a cell on one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +28,9 @@ pub struct Coordinate {
 }
 
 impl Coordinate {
-    /// Whether it says which TCP is used: the random numbers of a cell do not depend on it.
-    fn is_scheme(&self) -> bool {
+    /// Whether it selects the TCP of a host: the random numbers of a cell do not depend on it.
+    fn selects_tcp(&self) -> bool {
+        // `workload.x.receiver` is a scheme, and `parameters` are those of schemes.
         let last = self.key.rsplit('.').next();
         matches!(last, Some(SCHEME | "receiver" | "parameters"))
     }
@@ -39,8 +40,8 @@ impl Coordinate {
 /// schemes, and the repeat. Cells that differ in schemes alone share their random numbers.
 pub(super) fn seed_of(seed: u64, coordinates: &[Coordinate], repeat: u32) -> u64 {
     let mut name = String::from("cell");
-    for Coordinate { key, value } in coordinates.iter().filter(|c| !c.is_scheme()) {
-        // Lengths keep `a=b` apart from whatever a value may contain.
+    for Coordinate { key, value } in coordinates.iter().filter(|c| !c.selects_tcp()) {
+        // Lengths make the name unambiguous if a key or a value contains `/`, `:` or `=`.
         name += &format!("/{}:{key}={}:{value}", key.len(), value.len());
     }
     derive_seed(derive_seed(seed, &name), &format!("repeat/{repeat}"))
@@ -64,7 +65,8 @@ pub(super) struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    /// The sweep of a plan; `raw` is its key `sweep`, in which values keep their position.
+    /// The sweep of a plan; `raw` is its key `sweep`, in which values keep their byte spans, for
+    /// errors.
     pub(super) fn new(
         axes: &[AxisSpec],
         raw: Option<&Value<'a>>,
@@ -97,10 +99,10 @@ impl<'a> Sweep<'a> {
         let counts = self.axes.iter().map(|axis| axis.points.len());
         let cells = counts.chain([self.schemes.len()]).try_fold(1usize, usize::checked_mul);
         match cells {
-            Some(cells) if cells <= MOST_CELLS => Ok(()),
+            Some(cells) if cells <= MAX_CELLS => Ok(()),
             _ => {
                 let span = self.axes.last().map_or(0..0, |axis| axis.keys[0].span());
-                Err(Fault::new(span, format!("more than {MOST_CELLS} cells: use fewer values")))
+                Err(Fault::new(span, format!("more than {MAX_CELLS} cells: use fewer values")))
             }
         }
     }
@@ -115,8 +117,8 @@ impl<'a> Sweep<'a> {
         self.axes.iter().map(|axis| axis.points.len()).product::<usize>() * self.schemes.len()
     }
 
-    /// The scheme of a cell, and which point of each axis it is.
-    fn place(&self, cell: usize) -> (&Scheme, Vec<&Point<'a>>) {
+    /// Returns the scheme of a cell, and its point on each axis.
+    fn scheme_and_points(&self, cell: usize) -> (&Scheme, Vec<&Point<'a>>) {
         let scheme = &self.schemes[cell % self.schemes.len()];
         let mut rest = cell / self.schemes.len();
         let mut points: Vec<&Point<'a>> = Vec::new();
@@ -129,23 +131,24 @@ impl<'a> Sweep<'a> {
     }
 
     pub(super) fn scheme(&self, cell: usize) -> &Scheme {
-        self.place(cell).0
+        self.scheme_and_points(cell).0
     }
 
-    pub(super) fn coordinates(&self, cell: usize, text: &str) -> Vec<Coordinate> {
-        let (scheme, points) = self.place(cell);
+    pub(super) fn coordinates(&self, cell: usize, source: &str) -> Vec<Coordinate> {
+        let (scheme, points) = self.scheme_and_points(cell);
         let keys = self.axes.iter().flat_map(|axis| &axis.keys);
         let values = points.into_iter().flatten();
-        let swept = keys
-            .zip(values)
-            .map(|(key, value)| Coordinate { key: String::clone(key), value: shown(value, text) });
+        let swept = keys.zip(values).map(|(key, value)| Coordinate {
+            key: String::clone(key),
+            value: shown(value, source),
+        });
         let scheme = Coordinate { key: SCHEME.to_owned(), value: scheme.name().to_owned() };
         swept.chain([scheme]).collect()
     }
 
     /// Sets a cell's values in the plan's tree.
     pub(super) fn apply(&self, cell: usize, tree: &mut Tree<'a>) -> Result<(), Fault> {
-        let (_, points) = self.place(cell);
+        let (_, points) = self.scheme_and_points(cell);
         for (axis, point) in self.axes.iter().zip(points) {
             for (key, value) in axis.keys.iter().zip(point) {
                 tree::set(tree, key, value.clone())?;
@@ -155,7 +158,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The schemes of a plan, each once.
+/// Returns the schemes of a plan; fails if one is listed twice.
 pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fault> {
     let mut schemes: Vec<Scheme> = Vec::new();
     for entry in listed {
@@ -169,10 +172,10 @@ pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fau
 }
 
 /// Formats a value as a coordinate: text without its quotes, other values as written.
-fn shown(value: &Value<'_>, text: &str) -> String {
+fn shown(value: &Value<'_>, source: &str) -> String {
     match value.get_ref() {
         DeValue::String(string) => string.to_string(),
-        _ => text.get(value.span()).unwrap_or_default().to_owned(),
+        _ => source.get(value.span()).unwrap_or_default().to_owned(),
     }
 }
 
@@ -181,6 +184,7 @@ fn checked<'a>(axis: &AxisSpec, raw: &Value<'a>) -> Result<CheckedAxis<'a>, Faul
     let keys = keys_of(axis, span)?;
     let values = match raw.get_ref().as_table().and_then(|table| table.get("values")) {
         Some(values) => values,
+        // Unreachable: `AxisSpec` requires it.
         None => return Err(Fault::new(axis.values.span(), "values is missing")),
     };
     let listed: Vec<&Value<'a>> = match values.get_ref() {
@@ -206,7 +210,7 @@ fn keys_of(axis: &AxisSpec, span: Range<usize>) -> Result<Vec<At<String>>, Fault
     };
     for key in &keys {
         let first = key.split('.').next().unwrap_or_default();
-        if FIXED.contains(&first) {
+        if UNSWEPT_KEYS.contains(&first) {
             let why = match first {
                 "schemes" => "name the schemes in `schemes`: they are an axis already".to_owned(),
                 _ => format!("{first:?} is no part of a cell and cannot be swept"),
@@ -218,12 +222,14 @@ fn keys_of(axis: &AxisSpec, span: Range<usize>) -> Result<Vec<At<String>>, Fault
 }
 
 /// The values of one point: the value itself, or for keys that vary together a list.
-fn point<'a>(value: &Value<'a>, keys: usize, zipped: bool) -> Result<Point<'a>, Fault> {
+fn point<'a>(value: &Value<'a>, key_count: usize, zipped: bool) -> Result<Point<'a>, Fault> {
     let values = match (zipped, value.get_ref()) {
         (false, _) => vec![value.clone()],
-        (true, DeValue::Array(items)) if items.len() == keys => items.iter().cloned().collect(),
+        (true, DeValue::Array(items)) if items.len() == key_count => {
+            items.iter().cloned().collect()
+        }
         (true, _) => {
-            let why = format!("expected a list of {keys} values, one for each of `keys`");
+            let why = format!("expected a list of {key_count} values, one for each of `keys`");
             return Err(Fault::new(value.span(), why));
         }
     };

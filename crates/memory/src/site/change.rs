@@ -6,50 +6,51 @@
 //! separates two networks. Rates count if the slower of the two were the network's. One host cannot
 //! cause a change: whichever host is left out, the samples of the others have to show it.
 //!
-//! A path that became slower is looked for at every position. So it is found again, at the same
-//! position, until no older sample is kept. Six samples are enough, beside those of the host that
-//! has reported most of them.
+//! A path that became slower is looked for at every position. Every answer repeats the search, and
+//! nothing is stored. The search finds the change at the same position as long as six older samples
+//! are kept. Six newer samples are enough, beside those of the most frequent reporter.
 
 use super::reporters::ReporterSet;
 use super::survival::{Counted, Weighted};
 
 /// Numbers of newest samples that are compared with the rest, for every change but a slower path.
-const LOOKS: [usize; 5] = [4, 6, 9, 13, 20];
-/// Standard deviations from which on that is a change. Transfers of one moment meet the same crowd,
-/// so they differ from others more than the test allows for; with four, half of the papers' cases
-/// took a seventh longer.
-const CHANGED: f64 = 6.0;
+/// Each is about half as many again as the one before.
+const NEWEST_COUNTS: [usize; 5] = [4, 6, 9, 13, 20];
+/// Least difference that is a change, standard deviations. Simultaneous transfers share the same
+/// cross traffic, so they differ from others more than the test allows for. With a threshold of 4,
+/// half of the test cases from the papers (`plans/papers`) took 14 % longer.
+const MIN_DEVIATIONS: f64 = 6.0;
 /// Number of samples with another rate or round trip that rules out chance.
-const ALIKE: usize = 6;
-/// Steps of rates or round trips, a fifth, by which they have to differ.
-const BEYOND: i16 = 3;
-/// Steps of rates, an octave, by which a path has to be slower: a connection that shares it with
+const MIN_SAMPLES: usize = 6;
+/// Codes by which a rate (30 %) or a round trip (21 %) has to differ.
+const CHANGED_STEPS: i16 = 3;
+/// Codes of rates, an octave, by which a path has to be slower: a connection that shares it with
 /// one other has half of it.
-const SLOWER: i16 = 8;
+const SLOWER_STEPS: i16 = 8;
 /// Number of newest samples among which the moment is sought at which a path became slower: each is
 /// compared with all.
-const NEWEST: usize = 512;
+const MAX_NEWEST_SLOWER: usize = 512;
 /// Remaining part of the weight of samples from before a change.
-pub(super) const LEFT: f64 = 0.05;
+pub(super) const REMAINING_WEIGHT_SHARE: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest
 /// first.
 pub(super) fn discount_before_change(samples: &mut [Weighted]) {
-    let known: Vec<_> = samples.iter().map(Known::of).collect();
-    if let Some(newest) = became_slower(&known).or_else(|| became_other(&known)) {
-        samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= LEFT);
+    let known: Vec<_> = samples.iter().map(RatedSample::of).collect();
+    if let Some(newest) = became_slower(&known).or_else(|| became_different(&known)) {
+        samples.iter_mut().skip(newest).for_each(|sample| sample.weight *= REMAINING_WEIGHT_SHARE);
     }
 }
 
 /// A sample, and the code of its rate if that was the network's. Each sample is compared with
 /// others hundreds of times, and deciding whose its rate was takes a division.
 #[derive(Clone, Copy)]
-struct Known {
+struct RatedSample {
     sample: Weighted,
     network_rate: Option<i16>,
 }
 
-impl Known {
+impl RatedSample {
     fn of(sample: &Weighted) -> Self {
         let network_rate = known_code(sample.rate).filter(|_| sample.is_of_network());
         Self { sample: *sample, network_rate }
@@ -59,22 +60,26 @@ impl Known {
 /// Samples before and after a position, without those of one host.
 #[derive(Clone, Copy)]
 struct Split<'a> {
-    new: &'a [Known],
-    old: &'a [Known],
+    new: &'a [RatedSample],
+    old: &'a [RatedSample],
     left_out: Option<u8>,
 }
 
 impl<'a> Split<'a> {
-    fn new(samples: &'a [Known], newest: usize, left_out: Option<u8>) -> Self {
+    fn new(samples: &'a [RatedSample], newest: usize, left_out: Option<u8>) -> Self {
         let (new, old) = samples.split_at(newest);
         Self { new, old, left_out }
     }
 
-    fn heard(self, samples: &'a [Known]) -> impl Iterator<Item = &'a Known> {
+    fn of_other_reporters(
+        self,
+        samples: &'a [RatedSample],
+    ) -> impl Iterator<Item = &'a RatedSample> {
         samples.iter().filter(move |known| Some(known.sample.reporter) != self.left_out)
     }
 
-    /// The new samples say the same whichever one of their hosts is left out, if any is.
+    /// Returns true if the change still shows when any other reporter is left out instead of the
+    /// one that is. True if none is left out.
     fn holds_without_any(self, is_change: impl Fn(Self) -> bool) -> bool {
         let reporters = ReporterSet::of(self.new.iter().map(|known| &known.sample));
         self.left_out.is_none_or(|checked| {
@@ -83,54 +88,57 @@ impl<'a> Split<'a> {
         })
     }
 
-    fn is_other(self) -> bool {
-        self.windows_differ() || self.is_faster_or_other_way()
+    fn is_different(self) -> bool {
+        self.windows_differ() || self.is_faster_or_has_other_rtt()
     }
 
     fn windows_differ(self) -> bool {
         let alike = |samples| -> Vec<_> {
-            self.heard(samples).map(|known| Weighted { weight: 1.0, ..known.sample }).collect()
+            self.of_other_reporters(samples)
+                .map(|known| Weighted { weight: 1.0, ..known.sample })
+                .collect()
         };
         let (new, old) = (alike(self.new), alike(self.old));
-        Counted::of(&new).differs(&Counted::of(&old)).abs() >= CHANGED
+        Counted::of(&new).differs(&Counted::of(&old)).abs() >= MIN_DEVIATIONS
     }
 
-    /// A rate that the sender's own window made is a lower bound: one that is higher says nothing
-    /// against it.
-    fn is_faster_or_other_way(self) -> bool {
-        let shorter = |known: &Known| rtt(known).map(|code| -code);
-        self.is_beyond(BEYOND, rate, |known| known.network_rate)
-            || self.is_beyond(BEYOND, rtt, rtt)
-            || self.is_beyond(BEYOND, shorter, shorter)
+    /// A rate that the sender's own window made is a lower bound, so a higher one does not
+    /// contradict it.
+    fn is_faster_or_has_other_rtt(self) -> bool {
+        let shorter = |known: &RatedSample| rtt(known).map(|code| -code);
+        self.is_beyond(CHANGED_STEPS, rate, |known| known.network_rate)
+            || self.is_beyond(CHANGED_STEPS, rtt, rtt)
+            || self.is_beyond(CHANGED_STEPS, shorter, shorter)
     }
 
-    /// The network carried the older rates then, whatever limited them.
+    /// The new rate is the network's. The older rates were delivered, so they are lower bounds,
+    /// whatever limited them.
     fn is_slower(self) -> bool {
-        let slower = |known: &Known| known.network_rate.map(|code| -code);
-        self.is_beyond(SLOWER, slower, |known| rate(known).map(|code| -code))
+        let slower = |known: &RatedSample| known.network_rate.map(|code| -code);
+        self.is_beyond(SLOWER_STEPS, slower, |known| rate(known).map(|code| -code))
     }
 
-    /// Whether all new samples with a value, at least [`ALIKE`], lie more than `steps` above nine
-    /// tenths of the old ones.
+    /// Returns true if all new samples with a value, at least [`MIN_SAMPLES`], lie at least `steps`
+    /// above more than nine tenths of the old ones.
     fn is_beyond(
         self,
         steps: i16,
-        new: impl Fn(&Known) -> Option<i16>,
-        old: impl Fn(&Known) -> Option<i16>,
+        new: impl Fn(&RatedSample) -> Option<i16>,
+        old: impl Fn(&RatedSample) -> Option<i16>,
     ) -> bool {
         let (mut count, mut least) = (0, i16::MAX);
-        for code in self.heard(self.new).filter_map(new) {
+        for code in self.of_other_reporters(self.new).filter_map(new) {
             (count, least) = (count + 1, least.min(code));
         }
-        if count < ALIKE {
+        if count < MIN_SAMPLES {
             return false;
         }
         let (mut before, mut near) = (0, 0);
-        for code in self.heard(self.old).filter_map(old) {
+        for code in self.of_other_reporters(self.old).filter_map(old) {
             before += 1;
             near += usize::from(code + steps > least);
         }
-        before >= ALIKE && near < before - before * 9 / 10
+        before >= MIN_SAMPLES && near < before - before * 9 / 10
     }
 }
 
@@ -139,26 +147,26 @@ fn known_code(code: u8) -> Option<i16> {
     (code > 0).then_some(i16::from(code))
 }
 
-fn rate(known: &Known) -> Option<i16> {
+fn rate(known: &RatedSample) -> Option<i16> {
     known_code(known.sample.rate)
 }
 
-fn rtt(known: &Known) -> Option<i16> {
+fn rtt(known: &RatedSample) -> Option<i16> {
     known_code(known.sample.rtt)
 }
 
 /// Number of samples since the moment at which the path became slower, if it did.
-fn became_slower(samples: &[Known]) -> Option<usize> {
-    let alone = is_of_one(samples);
-    let (mut heard, mut most) = ([0_u16; 128], 0);
-    for newest in 1..=samples.len().saturating_sub(ALIKE).min(NEWEST) {
+fn became_slower(samples: &[RatedSample]) -> Option<usize> {
+    let alone = have_one_reporter(samples);
+    let (mut counts, mut most) = ([0_u16; 128], 0);
+    for newest in 1..=samples.len().saturating_sub(MIN_SAMPLES).min(MAX_NEWEST_SLOWER) {
         let who = samples[newest - 1].sample.reporter;
-        heard[usize::from(who)] += 1;
-        if (heard[usize::from(who)], who) >= (heard[usize::from(most)], most) {
+        counts[usize::from(who)] += 1;
+        if (counts[usize::from(who)], who) >= (counts[usize::from(most)], most) {
             most = who;
         }
         let split = Split::new(samples, newest, (!alone).then_some(most));
-        if newest >= ALIKE && split.is_slower() && split.holds_without_any(Split::is_slower) {
+        if newest >= MIN_SAMPLES && split.is_slower() && split.holds_without_any(Split::is_slower) {
             return Some(newest);
         }
     }
@@ -166,22 +174,22 @@ fn became_slower(samples: &[Known]) -> Option<usize> {
 }
 
 /// Number of samples since another change.
-fn became_other(samples: &[Known]) -> Option<usize> {
-    let alone = is_of_one(samples);
-    let mut looks = LOOKS.into_iter().take_while(|newest| 2 * newest <= samples.len());
-    looks.find(|newest| {
-        let most = if alone { None } else { most_heard(&samples[..*newest]) };
+fn became_different(samples: &[RatedSample]) -> Option<usize> {
+    let alone = have_one_reporter(samples);
+    let mut counts = NEWEST_COUNTS.into_iter().take_while(|newest| 2 * newest <= samples.len());
+    counts.find(|newest| {
+        let most = if alone { None } else { most_frequent_reporter(&samples[..*newest]) };
         let split = Split::new(samples, *newest, most);
-        split.is_other() && split.holds_without_any(Split::is_other)
+        split.is_different() && split.holds_without_any(Split::is_different)
     })
 }
 
-fn is_of_one(samples: &[Known]) -> bool {
+fn have_one_reporter(samples: &[RatedSample]) -> bool {
     samples.iter().all(|known| known.sample.reporter == samples[0].sample.reporter)
 }
 
-/// The reporter of most of these samples.
-fn most_heard(samples: &[Known]) -> Option<u8> {
+/// Returns the reporter of most of these samples.
+fn most_frequent_reporter(samples: &[RatedSample]) -> Option<u8> {
     let count =
         |reporter: u8| samples.iter().filter(|known| known.sample.reporter == reporter).count();
     samples
@@ -223,10 +231,13 @@ mod tests {
         // forty others 8 * 8 / 48 = 1.33 were expected: an excess of 6.67, with a variance of 8 *
         // (8 * 40 / 48^2) * 40 / 47 = 0.95: 6.9.
         let old = samples(60, 200, 3, 2);
-        assert_eq!(old_weight(&samples(13, 40, 3, 1), &old), LEFT);
+        assert_eq!(old_weight(&samples(13, 40, 3, 1), &old), REMAINING_WEIGHT_SHARE);
         // Four of the only host: 4 - 4 * 4 / 64 = 3.75, variance 4 * (4 * 60 / 64^2) * 60 / 63 =
         // 0.22: 7.9.
-        assert_eq!(old_weight(&samples(4, 40, 1, 1), &samples(60, 200, 1, 2)), LEFT);
+        assert_eq!(
+            old_weight(&samples(4, 40, 1, 1), &samples(60, 200, 1, 2)),
+            REMAINING_WEIGHT_SHARE
+        );
     }
 
     #[test]
@@ -238,13 +249,13 @@ mod tests {
         // Codes: 100 are 5.3 Mbit/s and 5.2 ms, so 200 kB were mostly queue; three steps are a
         // fifth.
         let old = of(30, 100, 100);
-        assert_eq!(old_weight(&of(6, 100, 103), &old), LEFT);
-        assert_eq!(old_weight(&of(6, 100, 97), &old), LEFT);
-        assert_eq!(old_weight(&of(6, 103, 100), &old), LEFT);
+        assert_eq!(old_weight(&of(6, 100, 103), &old), REMAINING_WEIGHT_SHARE);
+        assert_eq!(old_weight(&of(6, 100, 97), &old), REMAINING_WEIGHT_SHARE);
+        assert_eq!(old_weight(&of(6, 103, 100), &old), REMAINING_WEIGHT_SHARE);
         assert_eq!(old_weight(&of(6, 102, 102), &old), 1.0);
         // A rate of 100 over 100 is 3.5 kB, far less than 200 kB: it was the network's. Eight steps
         // less are half of it.
-        assert_eq!(old_weight(&of(6, 92, 100), &old), LEFT);
+        assert_eq!(old_weight(&of(6, 92, 100), &old), REMAINING_WEIGHT_SHARE);
         assert_eq!(old_weight(&of(6, 93, 100), &old), 1.0);
     }
 
@@ -290,7 +301,10 @@ mod tests {
         lies.iter_mut().for_each(|lie| lie.reporter = 77);
         assert_eq!(old_weight(&lies, &old), 1.0);
         // If no other host has reported, the one host decides.
-        assert_eq!(old_weight(&samples(4, 4, 1, 1), &samples(60, 200, 1, 2)), LEFT);
+        assert_eq!(
+            old_weight(&samples(4, 4, 1, 1), &samples(60, 200, 1, 2)),
+            REMAINING_WEIGHT_SHARE
+        );
     }
 
     /// The honest host has reported most of the newest samples, so it is the one to be left out.
@@ -309,6 +323,9 @@ mod tests {
         let silent = [of(9, 1, 0), of(8, 77, 60), of(1, 2, 0)].concat();
         assert_eq!(old_weight(&silent, &old), 1.0);
         // Both say so.
-        assert_eq!(old_weight(&[of(9, 1, 60), of(8, 77, 60)].concat(), &old), LEFT);
+        assert_eq!(
+            old_weight(&[of(9, 1, 60), of(8, 77, 60)].concat(), &old),
+            REMAINING_WEIGHT_SHARE
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Samples of an address's network, and of the prefixes that cover it, with their present weights.
 
-use super::change::{LEFT, discount_before_change};
+use super::change::{REMAINING_WEIGHT_SHARE, discount_before_change};
 use super::kept::{AHEAD, Tick};
 use super::prefix::Prefix;
 use super::reporters::ReporterSet;
@@ -178,7 +178,7 @@ impl<'a> Question<'a> {
     fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         let others = orders.iter().filter(|order| !order.note().is_first()).count();
-        let first_left = if others < ENOUGH as usize { 1.0 } else { LEFT };
+        let first_left = if others < ENOUGH as usize { 1.0 } else { REMAINING_WEIGHT_SHARE };
         let mut samples = Vec::with_capacity(orders.len());
         samples.extend(orders.into_iter().map_while(|order| {
             let sample = order.of_own(ageing)?;

@@ -86,7 +86,7 @@ impl Path {
         match self.window.take_order() {
             Some(PlanOrder::Follow(plan)) => {
                 self.planned = Some(match self.planned.take() {
-                    Some(planned) => planned.follow(plan),
+                    Some(planned) => planned.with_plan(plan),
                     None => PlannedSending::new(plan),
                 });
             }

@@ -14,7 +14,7 @@ pub(super) struct PlannedSending {
     /// timer, their due times ([`due`]).
     recent: VecDeque<Instant>,
     bucket: TokenBucket,
-    /// Number of segments of new data sent so far.
+    /// Number of segments of new data sent under this plan.
     segments: u32,
     /// Number of their bytes.
     bytes: u64,
@@ -50,7 +50,7 @@ impl PlannedSending {
         }
     }
 
-    /// Returns true if the plan stops new data until the next order.
+    /// Returns true if the plan stops new data until the next plan.
     pub(super) fn has_stopped(&self) -> bool {
         self.plan.stop_after.is_some_and(|n| self.segments >= n)
     }
@@ -64,9 +64,10 @@ impl PlannedSending {
         })
     }
 
-    /// Continues the path under another order: recent segments still count for the spacing.
-    pub(super) fn follow(self, plan: SendPlan) -> Self {
-        let mut next = Self { recent: self.recent, ..Self::new(plan) };
+    /// Replaces the plan. The counts begin at zero; segments sent before still count
+    /// for the spacing, unless its shape changes.
+    pub(super) fn with_plan(self, plan: SendPlan) -> Self {
+        let mut next = Self { recent: self.recent, bucket: self.bucket, ..Self::new(plan) };
         let excess = next.recent.len().saturating_sub(next.burst());
         next.recent.drain(..excess);
         next
@@ -172,13 +173,25 @@ mod tests {
         let mut planned = PlannedSending::new(plan());
         planned.on_sent(at(0), Duration::ZERO, 1000);
         planned.on_sent(at(0), Duration::ZERO, 1000);
-        let mut planned = planned.follow(SendPlan::spaced(2, Duration::from_millis(4)));
+        let mut planned = planned.with_plan(SendPlan::spaced(2, Duration::from_millis(4)));
         assert_eq!(planned.next_release(), at(4));
         planned.on_sent(at(4), Duration::ZERO, 1000);
         planned.on_sent(at(4), Duration::ZERO, 1000);
         // From here on one is sent at a time, spaced from the last one.
-        let planned = planned.follow(SendPlan::spaced(1, Duration::from_millis(4)));
+        let planned = planned.with_plan(SendPlan::spaced(1, Duration::from_millis(4)));
         assert_eq!(planned.next_release(), at(8));
+    }
+
+    /// Four tokens are taken at 100 ms. The next is there at 110 ms, also under a new plan.
+    #[test]
+    fn a_bucket_is_not_full_again_under_another_plan() {
+        let bucket = SendPlan::bucket(4, Duration::from_millis(10));
+        let mut planned = PlannedSending::new(bucket);
+        for _ in 0..4 {
+            assert!(planned.next_release() <= at(100));
+            planned.on_sent(at(100), Duration::ZERO, 1000);
+        }
+        assert_eq!(planned.with_plan(bucket).next_release(), at(110));
     }
 
     #[test]

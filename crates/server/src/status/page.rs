@@ -45,9 +45,9 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-fn section(heading: &str, table: Table, otherwise: &str) -> Section {
+fn section(heading: &str, table: Table, if_empty: &str) -> Section {
     let block = match table.rows.is_empty() {
-        true => Block::Text(otherwise.to_owned()),
+        true => Block::Text(if_empty.to_owned()),
         false => Block::Table(table),
     };
     Section { heading: heading.to_owned(), blocks: vec![block] }
@@ -65,11 +65,15 @@ fn paths(paths: &[PathSnapshot]) -> Table {
             "Sent and neither acknowledged nor presumed lost",
         ),
         Column::new("round trip", Quantity::Time, "Smoothed round trip"),
-        Column::new("shortest", Quantity::Time, "Shortest round trip"),
+        Column::new("min. round trip", Quantity::Time, "Shortest round trip"),
         Column::new("timeout", Quantity::Time, "Retransmission timeout without doublings"),
         Column::new("pacing", Quantity::Rate, "Rate at which sending is spread"),
-        Column::new("start-up", Quantity::Text, "Whether it owns the window, or what ended it"),
-        Column::new("began", Quantity::Text, "Cold, or with what was remembered of the peer"),
+        Column::new(
+            "start-up",
+            Quantity::Text,
+            "Whether the start-up still controls the window, or its end",
+        ),
+        Column::new("start", Quantity::Text, "Cold start, or start with remembered values"),
     ];
     table(columns, paths.iter().map(path))
 }
@@ -77,16 +81,16 @@ fn paths(paths: &[PathSnapshot]) -> Table {
 fn path(path: &PathSnapshot) -> Vec<Cell> {
     let numbers: Vec<_> = path.connections.iter().map(u32::to_string).collect();
     let shared = if path.is_shared { "shared by " } else { "" };
-    let seconds = |time: Option<f64>| number(time.map(|time| time / 1e3));
+    let from_ms = |time: Option<f64>| number(time.map(|time| time / 1e3));
     vec![
         text(&path.client),
         text(format!("{shared}{}", numbers.join(", "))),
         count(path.cwnd_bytes),
         path.ssthresh_bytes.map_or(text("unlimited"), count),
         count(path.in_flight_bytes),
-        seconds(path.srtt_ms),
-        seconds(path.min_rtt_ms),
-        seconds(Some(path.rto_ms)),
+        from_ms(path.srtt_ms),
+        from_ms(path.min_rtt_ms),
+        from_ms(Some(path.rto_ms)),
         number(path.pacing_bps.map(|rate| rate as f64)),
         text(match (path.is_in_startup, path.startup_exit) {
             (true, _) => "under way".to_owned(),
@@ -102,14 +106,18 @@ fn connections(connections: &[ConnectionSnapshot]) -> Table {
         Column::new("no.", Quantity::Count, "Number of the connection"),
         Column::new("peer", Quantity::Text, "Address and port"),
         Column::new("state", Quantity::Text, "State by RFC 9293"),
-        Column::new("scheme", Quantity::Text, "What it runs under"),
+        Column::new("scheme", Quantity::Text, "Its scheme"),
         Column::new("carries", Quantity::Text, "Content of the last response, and its weight"),
         Column::new("written", Quantity::Bytes, "Bytes that the server has written"),
         Column::new("acknowledged", Quantity::Bytes, "Bytes of these that the client has"),
         Column::new("unsent", Quantity::Bytes, "Bytes of these that wait to be sent"),
-        Column::new("rate", Quantity::Rate, "Acknowledged over the last round trip that saw any"),
+        Column::new(
+            "rate",
+            Quantity::Rate,
+            "Bytes acknowledged per second in the last round trip with any",
+        ),
         Column::new("lost", Quantity::Count, "Segments ever presumed lost"),
-        Column::new("sent again", Quantity::Count, "Segments retransmitted"),
+        Column::new("retransmitted", Quantity::Count, "Segments retransmitted"),
         Column::new("timeouts", Quantity::Count, "Retransmission timeouts"),
     ];
     table(columns, connections.iter().map(connection))
@@ -131,6 +139,7 @@ fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
         count(connection.written_bytes),
         count(connection.acked_bytes),
         count(connection.unsent_bytes),
+        // 0: not measured yet.
         number(Some(connection.delivery_bps).filter(|rate| *rate > 0).map(|rate| rate as f64)),
         count(connection.lost_segments),
         count(connection.retransmitted_segments),

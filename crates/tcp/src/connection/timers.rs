@@ -4,7 +4,7 @@ use super::{BareProbe, Connection, State};
 use crate::config::Opening;
 use crate::guard::Guard;
 use crate::path::Path;
-use sender::{Deadline, TimerRanOut};
+use sender::{Deadline, TimerExpiry};
 use units::{Duration, Instant};
 
 /// Duration of TIME-WAIT: Linux's 60 s, in place of two segment lifetimes.
@@ -83,7 +83,7 @@ impl Connection {
         if self.is_one_way_answer() {
             return self.sender.pause_timer();
         }
-        if self.sender.timer_ran_out(now, path, may_send) == TimerRanOut::Nothing {
+        if self.sender.on_timer_expired(now, path, may_send) == TimerExpiry::Handled {
             return;
         }
         let opening = self.sender.una() == 0 && self.config.opening != Opening::OneWay;

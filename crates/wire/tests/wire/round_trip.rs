@@ -9,8 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
 use units::SeqNum;
 use wire::{
-    Dscp, Echo, Marking, Packet, Partial, TcpPacket, Trouble, parse, parse_offloaded, write,
-    write_echo_reply, write_headers_offloaded, write_icmp_error,
+    Dscp, Echo, Marking, Packet, PartialChecksum, TcpPacket, Trouble, parse, parse_offloaded,
+    write, write_echo_reply, write_headers_offloaded, write_icmp_error,
 };
 
 fn address(v6: bool, host: u16) -> IpAddr {
@@ -195,7 +195,7 @@ fn an_offloaded_checksum_is_completed_to_the_whole_one() {
         open.extend([1, 2, 3]);
         write(&packet, &[1, 2, 3], &mut whole).unwrap();
         let ip = if v6 { 40 } else { 20 };
-        assert_eq!(partial, Partial { header_len: ip + 32, start: ip, offset: 16 });
+        assert_eq!(partial, PartialChecksum { header_len: ip + 32, start: ip, offset: 16 });
         assert!(parse(&open).is_err());
         assert_eq!(parse_offloaded(&open), Ok(Packet::Tcp(packet, &[1, 2, 3])));
         let filled = !(sum(&[&open[usize::from(ip)..]]) as u16);
