@@ -159,7 +159,8 @@ test-deb:
 # tested on this machine is said at the end: tests that are skipped pass. With CI set they fail, but for tools/skips.allowed.
 SKIPPED = $(abspath $(TARGET))/skipped
 
-test: test-built
+test:
+	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
 	@tools/need tshark=tshark capinfos=wireshark-common tcpdump=tcpdump tcptrace=tcptrace redis-server=redis-server \
 		nginx=nginx-light curl=curl chromium=chromium ping=iputils-ping ip=iproute2 promtool=prometheus go=golang-go \
 		python3=python3 /usr/lib/python3/dist-packages=python3-venv unshare=util-linux groff=groff-base mandoc=mandoc zsh=zsh fish=fish
