@@ -124,12 +124,12 @@ pub struct AgentOptions {
     #[arg(long, value_name = "PERCENT")]
     pub percent: Option<Percentage>,
 
-    /// Turn windows off if warm starts surely retransmit more than the control group by this factor
-    /// [default: 2]
+    /// Turn warm starts off if they retransmit more than the control group by this factor, with
+    /// 95 % confidence [default: 2]
     ///
-    /// They are turned off as well if they surely are slower. Those connections then start cold
-    /// until `headstart agent arm`: all, those of one size of window, or those of one length of
-    /// prefix.
+    /// They are turned off as well if they are slower with that confidence: for all connections, or
+    /// for one part of them, until `headstart agent arm`. Parts are by remembered window, earlier
+    /// bytes or losses of the path, length of the prefix, and busy network.
     #[arg(long, value_name = "TIMES")]
     pub off_ratio: Option<Factor>,
 
@@ -179,7 +179,7 @@ pub struct AgentOptions {
     /// Report a connection's path by a TCP option in its FIN, for a gateway that sees the packets
     ///
     /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone.
-    /// The gateway needs `option-servers` in its table `capture`.
+    /// An observer needs `option-servers` in observe.toml, and the gateway `option` in `collect`.
     #[arg(long)]
     pub tcp_option: bool,
 

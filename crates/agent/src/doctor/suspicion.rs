@@ -58,7 +58,7 @@ fn machine(machine: &Machine) -> Vec<Suspicion> {
     if program.is_replaced {
         all.push(new(
             "the program of the running agent was replaced",
-            "`systemctl restart headstart-agent` runs the new one",
+            "`headstart agent renew` runs the new one",
         ));
     }
     if program.has_older_config {
@@ -103,7 +103,7 @@ fn running(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspi
     }
     if status.version != machine.version {
         let what = format!("the running agent is of version {}", status.version);
-        all.push(new(what, "restart it"));
+        all.push(new(what, "`headstart agent renew` runs the installed one"));
     }
     if status.mode == Mode::Window && wanted != Wanted::Window {
         all.push(new(

@@ -122,7 +122,7 @@ fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
         }
         Ok(Outcome { loaded, left_out, .. }) => {
             let all = format!(
-                "mode {}; the kernel accepted the programs, and they are unloaded",
+                "mode {}; the kernel accepts the programs; they are unloaded again",
                 loaded.mode()
             );
             Ok([vec![all], left_out].concat().join("; without "))

@@ -59,7 +59,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
         let failed = failing::turn_off(&bed, &agent, &server);
         let health = get(&socket, "/health");
         assert!(health.starts_with("HTTP/1.1 503"), "{health}");
-        let why = format!("all windows are left alone: warm starts ({failed}) retransmitted");
+        let why = format!("ALL WINDOWS ARE LEFT ALONE: warm starts ({failed}) retransmitted");
         assert!(health.contains(&why), "{health}");
         let text = get(&socket, "/metrics");
         assert!(text.contains("\nheadstart_off 1\n"));

@@ -134,7 +134,7 @@ impl MetricsListener {
 fn health(status: &AgentStatus) -> (StatusCode, String) {
     let missing = status.detachments.missing.join(", ");
     let trouble = match &status.off {
-        Some(why) => format!("all windows are left alone: {why}\n"),
+        Some(why) => format!("ALL WINDOWS ARE LEFT ALONE: {why}\n"),
         None if missing.is_empty() => return (StatusCode::OK, "ok\n".to_owned()),
         None => format!("another process has detached programs: {missing}\n"),
     };
