@@ -100,6 +100,32 @@ pub enum OpeningTimer {
     KnownToClients,
 }
 
+/// Explicit congestion notification of a connection, from the least to the most that it reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnMode {
+    /// None.
+    #[default]
+    Off,
+    /// One echo for each round trip with a mark (RFC 3168).
+    Classic,
+    /// Counters of marks (RFC 9768).
+    Accurate,
+}
+
+/// The segments with an AccECN option after the handshake, unless the peer has sent none (Linux
+/// `tcp_ecn_option`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnOptionUse {
+    /// None.
+    Never,
+    /// As few as RFC 9768 §3.2.3.3 requires, and three for each round trip.
+    Minimum,
+    /// All with room, unless the path drops the option.
+    Full,
+    /// All with room.
+    Persist,
+}
+
 /// The segments whose round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
@@ -225,8 +251,13 @@ pub struct ConnectionConfig {
     pub sack: bool,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: bool,
-    /// Negotiate ECN (RFC 3168).
-    pub ecn: bool,
+    /// The highest variant of ECN that is offered and accepted.
+    pub ecn: EcnMode,
+    /// The segments that have an AccECN option, if Accurate ECN is agreed on.
+    pub ecn_option: EcnOptionUse,
+    /// Use no ECN if the handshake shows that the path drops or alters it (Linux
+    /// `tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Segments of a start-up with low priority are marked for the queues on the path; otherwise
     /// only the sender knows.
     pub show_priority: bool,
@@ -296,7 +327,9 @@ impl Default for ConnectionConfig {
             duplicates_deliver: false,
             sack: true,
             window_scaling: true,
-            ecn: false,
+            ecn: EcnMode::Off,
+            ecn_option: EcnOptionUse::Full,
+            ecn_fallback: true,
             show_priority: true,
             nagle: true,
             minshall: false,

@@ -171,8 +171,6 @@ pub enum ExpectedEcn {
     Any,
     /// It is the segment's.
     Same,
-    /// `[ect1]`, which no host here sends.
-    Ect1,
     /// `[ect01]`: either codepoint of ECN-capable transport.
     Capable,
 }

@@ -132,7 +132,7 @@ impl Hostile {
             b if b < 180 => Flags::SYN,
             b if b < 200 => Flags::SYN.with(Flags::ACK),
             b if b < 215 => Flags::ACK.with(Flags::FIN),
-            _ => Flags(input.byte()),
+            _ => Flags(input.word()),
         };
         let mut segment = Segment {
             seq,
