@@ -219,6 +219,9 @@ pub struct ConnectionConfig {
     pub initial_window: u32,
     /// Lost SYNs that do not cost the initial window: RFC 5681 §3.1 forgives none, Linux one.
     pub syn_losses_tolerated: u32,
+    /// Timeouts of a SYN that are all as long as the first, before each takes twice as long as the
+    /// one before (Linux `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u32,
     /// Initial window after more of them, segments (RFC 5681 §3.1: 1).
     pub lost_initial_window: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
@@ -305,6 +308,7 @@ impl Default for ConnectionConfig {
             options_count: true,
             initial_window: 10,
             syn_losses_tolerated: 0,
+            linear_syn_timeouts: 0,
             lost_initial_window: 1,
             initial_ssthresh: None,
             window_limit: None,

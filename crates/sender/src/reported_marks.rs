@@ -111,8 +111,8 @@ impl Sender {
     fn read_counters(&mut self, ack: &Acknowledgement<'_>, delivered: NewlyDelivered) -> bool {
         let Some(reported) = self.reported.as_deref_mut() else { return false };
         let marked_bytes = reported.read_option(ack.feedback, delivered);
-        reported.note_delivered(delivered.segments);
         let Some(ace) = ack.ace else { return false };
+        reported.note_delivered(delivered.segments);
         let new = reported.newly_marked(ace, marked_bytes, delivered);
         reported.counts.packets = reported.counts.packets.wrapping_add(new);
         new > 0
@@ -297,7 +297,7 @@ mod tests {
         // The CE counter alone grows.
         assert_eq!(reported.read_option(Some(&option([1, 700, 3001])), delivered(1)), Some(700));
         assert_eq!(reported.read_option(Some(&nothing), delivered(1)), Some(1000));
-        // Both others grow, then one shrinks: a path that alters it.
+        // Two others grow, so that it is unclear which goes on; then one shrinks, as no host's does.
         assert_eq!(reported.read_option(Some(&option([50, 1700, 4001])), delivered(1)), None);
         assert_eq!(reported.read_option(None, delivered(1)), None);
         assert_eq!(reported.read_option(Some(&option([49, 1700, 4001])), delivered(1)), None);

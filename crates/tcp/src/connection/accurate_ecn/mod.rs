@@ -268,12 +268,15 @@ impl Connection {
     #[inline(never)]
     pub(super) fn fill_accurate(&mut self, now: Instant, out: &mut Segment) {
         let blocks = out.options.sack.as_slice().len();
-        let fit = self.next_counters(blocks);
+        // What answers for a connection that has ended knows no counters (`tcp_timewait_sock`).
+        let has_counters = self.state != State::TimeWait;
+        let fit = self.next_counters(blocks).filter(|_| has_counters);
         let fits = u64::from(out.len) <= self.current_mss();
         let Some(accurate) = self.accurate.as_deref_mut() else { return };
         out.ecn = if accurate.is_mangled { Ecn::NotEct } else { Ecn::Ect0 };
         let reflects = std::mem::take(&mut accurate.reflects) && out.sequence_len() == 0;
         let ace = match reflects {
+            _ if !has_counters => 0,
             true => accurate.syn_field.handshake_ace(),
             false => accurate.received.report(),
         };
