@@ -61,9 +61,8 @@ impl EcnCounters {
     /// Reads an option by its kind and its body; `None` if it is of another kind. Bytes behind
     /// whole counters are ignored.
     pub fn parse(kind: u8, body: &[u8]) -> Option<Self> {
-        let counters = body.as_chunks::<3>().0.iter().map(|[a, b, c]| {
-            u32::from_be_bytes([0, *a, *b, *c])
-        });
+        let counters =
+            body.as_chunks::<3>().0.iter().map(|[a, b, c]| u32::from_be_bytes([0, *a, *b, *c]));
         let mut values = [0; Self::MOST];
         let count = values.iter_mut().zip(counters).map(|(value, counter)| *value = counter);
         let count = count.count();
@@ -116,7 +115,7 @@ mod tests {
         let mut out = [0; EcnCounters::LONGEST];
         let full = EcnCounters::new(true, &[0x0102_0304, 5, 6]);
         let len = full.write(&mut out);
-        // The highest byte of the first value is beyond 24 bits.
+        // The first value has more than 24 bits: its highest byte is left out.
         assert_eq!(out[..len], [174, 11, 2, 3, 4, 0, 0, 5, 0, 0, 6]);
         let read: Vec<_> = full.iter().collect();
         assert_eq!(read, [(Ecn::Ect1, 0x02_0304), (Ecn::Ce, 5), (Ecn::Ect0, 6)]);

@@ -16,8 +16,8 @@ pub use cookie::FastOpenCookie;
 pub use ecn::{Ecn, EcnCounters};
 pub use raw_options::{RawOptions, kind as option_kind};
 pub use segment::{
-    Flags, Framing, IPV4_HEADER, Performance, QUIC_DATAGRAM, QUIC_OVERHEAD, SackBlocks,
-    Segment, TCP_HEADER, TIMESTAMPS_BYTES, TcpOptions, Timestamps, UDP_HEADER,
+    Flags, Framing, IPV4_HEADER, Performance, QUIC_DATAGRAM, QUIC_OVERHEAD, SackBlocks, Segment,
+    TCP_HEADER, TIMESTAMPS_BYTES, TcpOptions, Timestamps, UDP_HEADER,
 };
 pub use tuple::{ConnId, FourTuple, TupleInUse};
 pub use unreachable::Unreachable;

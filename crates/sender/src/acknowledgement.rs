@@ -86,8 +86,8 @@ pub struct Acknowledgement<'a> {
     pub echo: Option<u32>,
     /// The clock of the sender's timestamps, if it is known.
     pub clock: Option<StampClock>,
-    /// Its ACE field, which has the echo of classic ECN as its lowest bit; `None` in a segment with
-    /// SYN, and in one that acknowledges a SYN under Accurate ECN (RFC 9768 §3.2.2).
+    /// Its ACE field, whose lowest bit is the echo of classic ECN (RFC 9768 §3.2.2). `None` in a
+    /// segment with SYN, and in one that acknowledges a SYN under Accurate ECN.
     pub ace: Option<u8>,
     /// The other feedback of Accurate ECN, if it is in use and was read.
     pub feedback: Option<&'a AccurateFeedback>,

@@ -8,8 +8,9 @@
 //!
 //! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads an ACK, `round_trips`
 //! times it, `verdict` asks recovery, `members` serves connections that share a path. `book` books
-//! segments that leave, `burst` spares recovery the notice of each, `timer` has the retransmission
-//! timer, `repairs` the recovery policy, `reported_marks` the counters of Accurate ECN, `in_flight` the bytes in flight of the path. `observed` is
+//! segments that leave, and `burst` spares recovery the notice of each. `timer` has the
+//! retransmission timer, `repairs` the recovery policy, `reported_marks` the counters of Accurate
+//! ECN, `in_flight` the bytes in flight of the path. `observed` is
 //! for drivers that know the sender only by its packets.
 //!
 //! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the

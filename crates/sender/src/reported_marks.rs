@@ -26,7 +26,7 @@ pub struct MarkCounts {
     pub bytes: [u32; EcnCounters::MOST],
 }
 
-/// What the peer has reported.
+/// Counters that the peer has reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReportedMarks {
     counts: MarkCounts,
@@ -132,8 +132,8 @@ impl ReportedMarks {
     }
 
     /// Returns the packets newly marked. If the ACK delivers more than seven segments, the field
-    /// may have wrapped in ACKs that were lost: then the largest number counts that it can mean,
-    /// unless the bytes of the option contradict (RFC 9768 appendix A.1 and A.2.1).
+    /// may have wrapped in ACKs that were lost. Then the largest number counts that it can mean
+    /// (RFC 9768 appendix A.1), unless the bytes of the option contradict (appendix A.2.1).
     fn newly_marked(&self, ace: u8, bytes: Option<u32>, delivered: NewlyDelivered) -> u32 {
         let NewlyDelivered { segments, mss, .. } = delivered;
         let known = FIRST_ACE.wrapping_add(self.counts.packets);
@@ -158,8 +158,8 @@ impl ReportedMarks {
         }
     }
 
-    /// Returns the bytes newly marked, if the counters tell. Without an option, the counter that
-    /// grew last goes on to grow.
+    /// Returns the bytes newly marked, if the counters show them. Without an option, the counter
+    /// that grew last goes on to grow.
     fn read_option(
         &mut self,
         feedback: Option<&AccurateFeedback>,
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(newly(2, 1, 6, None, 7), 7);
     }
 
-    /// RFC 9768 appendix A.1: of 9 packets newly acknowledged with d.cep = 0, dSafer.cep is
-    /// 9 − ((9 − 0) mod 8) = 8; with d.cep = 2 it is 9 − (7 mod 8) = 2, and of 10 it is 10.
+    /// RFC 9768 appendix A.1: for 9 packets newly acknowledged, and d.cep = 0, dSafer.cep is
+    /// 9 − ((9 − 0) mod 8) = 8. With d.cep = 2 it is 9 − (7 mod 8) = 2, and 10 for 10 packets.
     #[test]
     fn a_large_ack_counts_as_many_marks_as_it_can_mean() {
         assert_eq!(newly(0, 1, 5, None, 9), 8);
@@ -297,7 +297,7 @@ mod tests {
         // The CE counter alone grows.
         assert_eq!(reported.read_option(Some(&option([1, 700, 3001])), delivered(1)), Some(700));
         assert_eq!(reported.read_option(Some(&nothing), delivered(1)), Some(1000));
-        // Two others grow, so that it is unclear which goes on; then one shrinks, as no host's does.
+        // Two others grow, so that it is unclear which goes on. Then one shrinks, as none may.
         assert_eq!(reported.read_option(Some(&option([50, 1700, 4001])), delivered(1)), None);
         assert_eq!(reported.read_option(None, delivered(1)), None);
         assert_eq!(reported.read_option(Some(&option([49, 1700, 4001])), delivered(1)), None);

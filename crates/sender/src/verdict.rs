@@ -188,7 +188,7 @@ impl Sender {
     }
 
     /// Marks are answered as a loss would be, once per window, with nothing to retransmit (RFC 3168
-    /// §6.1.2; RFC 9768 §3.2.2.5 for counted marks).
+    /// §6.1.2; RFC 9768 §3.2.2.5 for Accurate ECN).
     #[cold]
     pub(crate) fn on_marks(
         &mut self,

@@ -102,10 +102,10 @@ pub use fast_open::{FastOpen, FastOpenClient};
 pub use guard::{HostCounters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
-pub use scheme::{Scheme, SchemeError};
+pub use scheme::{LinuxVersion, Scheme, SchemeError};
 pub use segment::{
-    ConnId, Ecn, EcnCounters, FastOpenCookie, Flags, FourTuple, Framing, Performance, SackBlocks, Segment,
-    TcpOptions, Timestamps, TupleInUse, Unreachable,
+    ConnId, Ecn, EcnCounters, FastOpenCookie, Flags, FourTuple, Framing, Performance, SackBlocks,
+    Segment, TcpOptions, Timestamps, TupleInUse, Unreachable,
 };
 pub use send_plan::{PriorityMark, SendPlan};
 pub use window::{Cause, Window, WindowChange};

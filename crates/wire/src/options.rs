@@ -6,7 +6,8 @@
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
 use segment::option_kind::{
-    ACC_ECN_0, ACC_ECN_1, END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE,
+    ACC_ECN_0, ACC_ECN_1, END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS,
+    WINDOW_SCALE,
 };
 use segment::{EcnCounters, FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;

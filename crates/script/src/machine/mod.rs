@@ -206,8 +206,17 @@ impl ScriptMachine {
     /// The settings of [`Self::parameters`] that the kernel reads while a connection is open. The
     /// segment size is one: it follows the route.
     pub(crate) fn asked_when_open(&self) -> Vec<String> {
-        const ASKED: [&str; 9] =
-            ["dsack", "ecn_option", "idle", "mss", "pacing", "rcvbuf_max", "rto_max", "tlp", "tso_least"];
+        const ASKED: [&str; 9] = [
+            "dsack",
+            "ecn_option",
+            "idle",
+            "mss",
+            "pacing",
+            "rcvbuf_max",
+            "rto_max",
+            "tlp",
+            "tso_least",
+        ];
         let asked = |parameter: &String| {
             parameter.split_once('=').is_some_and(|(name, _)| ASKED.contains(&name))
         };

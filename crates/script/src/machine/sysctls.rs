@@ -4,8 +4,8 @@
 //! refuses others by name. Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
 use super::{
-    RequestedEcn, ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER, TFO_SERVER_ALL,
-    TFO_SERVER_NO_COOKIE,
+    RequestedEcn, ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER,
+    TFO_SERVER_ALL, TFO_SERVER_NO_COOKIE,
 };
 use crate::error::Refusal;
 

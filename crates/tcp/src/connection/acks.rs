@@ -40,8 +40,7 @@ impl Connection {
             }
         };
         let acks_syn = self.sender.una() == 0;
-        let feedback =
-            self.accurate.is_some().then(|| self.accurate_feedback(now, path, segment));
+        let feedback = self.accurate.is_some().then(|| self.accurate_feedback(now, path, segment));
         let is_silent = segment.has(Flags::SYN) || feedback.is_some() && acks_syn;
         let ack = Acknowledgement {
             now,

@@ -100,7 +100,10 @@ impl Connection {
             self.sender.time_out(now, path, may_send);
             self.suspect_path_mtu(now, path, guard);
         }
-        if opening && self.has_linear_timeouts() && self.sender.retries() <= self.config.linear_syn_timeouts {
+        if opening
+            && self.has_linear_timeouts()
+            && self.sender.retries() <= self.config.linear_syn_timeouts
+        {
             self.sender.end_timeout_without_backoff(now, path);
         } else {
             self.sender.end_timeout(now, path);
@@ -112,14 +115,12 @@ impl Connection {
     /// True if the first timeouts of our SYN are all as long, and no short ones of
     /// `opening_timer`.
     fn has_linear_timeouts(&self) -> bool {
-        self.config.linear_syn_timeouts > 0
-            && self.state == State::SynSent
-            && !self.asks_siblings()
+        self.config.linear_syn_timeouts > 0 && self.state == State::SynSent && !self.asks_siblings()
     }
 
     /// The connection fails after as many timeouts as its patience says. If the first timeouts of a
-    /// SYN do not double, it fails at the next one after the time that so many would have taken
-    /// (`tcp_write_timeout`, `retransmits_timed_out`).
+    /// SYN do not double, it fails at the first one after the time that doubling timeouts of this
+    /// number would have taken (`tcp_write_timeout`, `retransmits_timed_out`).
     fn gives_up(&self, opening: bool, guard: &Guard) -> bool {
         /// Doublings of a second that are longer than any wait.
         const MOST_DOUBLINGS: u32 = 30;

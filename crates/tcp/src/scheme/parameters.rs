@@ -10,7 +10,8 @@ mod sharing;
 use super::Recipe;
 use super::profiles::{ns2, ns2_one_way, paper};
 use crate::config::{
-    EcnMode, EcnOptionUse, IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount, WindowValidation,
+    EcnMode, EcnOptionUse, IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount,
+    WindowValidation,
 };
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;

@@ -84,8 +84,7 @@ impl AccurateEcn {
         let is_zero = |at| option.iter().nth(at).is_some_and(|(_, counter)| counter == 0);
         let is_late = self.peer_option == PeerOption::Unseen && sent >= TOO_LATE;
         self.ignores_options |= is_late || is_zero(0) || is_zero(2);
-        self.peer_option =
-            if option.is_empty() { PeerOption::Empty } else { PeerOption::Counters };
+        self.peer_option = if option.is_empty() { PeerOption::Empty } else { PeerOption::Counters };
         true
     }
 
@@ -268,7 +267,7 @@ impl Connection {
     #[inline(never)]
     pub(super) fn fill_accurate(&mut self, now: Instant, out: &mut Segment) {
         let blocks = out.options.sack.as_slice().len();
-        // What answers for a connection that has ended knows no counters (`tcp_timewait_sock`).
+        // A connection that has ended has no counters any more (`tcp_timewait_sock`).
         let has_counters = self.state != State::TimeWait;
         let fit = self.next_counters(blocks).filter(|_| has_counters);
         let fits = u64::from(out.len) <= self.current_mss();
@@ -335,8 +334,7 @@ fn dsack_of(segment: &Segment) -> Option<SeqNum> {
         [first] => (first, None),
         [first, second, ..] => (first, Some(second)),
     };
-    let is_inside = |outer: &(SeqNum, SeqNum)| {
-        !first.0.precedes(outer.0) && !outer.1.precedes(first.1)
-    };
+    let is_inside =
+        |outer: &(SeqNum, SeqNum)| !first.0.precedes(outer.0) && !outer.1.precedes(first.1);
     (first.0.precedes(segment.ack) || second.is_some_and(is_inside)).then_some(first.0)
 }

@@ -13,7 +13,7 @@ const REPORTED_GROWTH_BITS: u32 = 22;
 pub(super) struct ReceivedMarks {
     /// Packets with CE, pure ACKs included.
     packets: u32,
-    /// Of these, packets that no segment has reported yet.
+    /// Packets with CE that no segment has reported yet.
     pub(super) unreported: u32,
     /// Payload with ECT(1), CE and ECT(0), bytes.
     bytes: [u32; EcnCounters::MOST],
@@ -139,7 +139,7 @@ mod tests {
         assert!(!marks.on_segment(Ecn::Ce, 1));
     }
 
-    /// Two options follow a change and each mark, one follows growth beyond a multiple of 2^22.
+    /// Two options follow a change and each mark, one follows growth over a multiple of 2^22.
     #[test]
     fn options_are_due_after_changes_and_growth() {
         let mut marks = ReceivedMarks::default();

@@ -24,8 +24,8 @@ pub(super) struct CountersFit {
 }
 
 impl CountersFit {
-    /// As many counters as fit, at least the `least` that have news. Blocks behind the second give
-    /// way to news (`tcp_options_fit_accecn`).
+    /// As many counters as fit, at least the `least` that have changed. Blocks behind the second
+    /// give way to changed counters (`tcp_options_fit_accecn`).
     pub(super) fn of(timestamps: bool, least: usize, blocks: usize) -> Option<Self> {
         let room = TcpOptions::ROOM - if timestamps { TIMESTAMPS_BYTES } else { 0 };
         let fewest_blocks = if least > 0 { blocks.min(2) } else { blocks };
@@ -66,17 +66,17 @@ mod tests {
     }
 
     /// Two blocks take 20 of the 28 bytes: 8 are left, for 2 counters of 8 bytes. The third
-    /// counter has no room: with news for it, and only two blocks, there is no option.
+    /// counter has no room: if it has changed, and there are only two blocks, there is no option.
     #[test]
     fn two_counters_fit_beside_two_blocks_and_timestamps() {
         assert_eq!(fit(true, 2, 2), Some((2, 2, 28)));
         assert_eq!(fit(true, 3, 2), None);
     }
 
-    /// Three blocks take all 28 bytes: the empty option fits into their padding, and news of two
-    /// counters takes the place of the third block. News of three do not fit even then.
+    /// Three blocks take all 28 bytes: the empty option fits into their padding, and two changed
+    /// counters replace the third block. Three do not fit even then.
     #[test]
-    fn a_third_block_gives_way_to_news() {
+    fn a_third_block_gives_way_to_changed_counters() {
         assert_eq!(fit(true, 0, 3), Some((0, 3, 28)));
         assert_eq!(fit(true, 2, 3), Some((2, 2, 28)));
         assert_eq!(fit(true, 3, 3), None);
