@@ -77,7 +77,7 @@ fn a_round_trip_that_changes_is_in_both_directions() {
 /// draw how much later it arrives.
 #[test]
 fn a_recording_takes_jitter() {
-    let path: PathSpec = "changing,40ms,9p,ordered-jitter=5ms".parse().unwrap();
+    let path: PathSpec = "mobile,40ms,9p,ordered-jitter=5ms".parse().unwrap();
     let link = path.links().forward;
     assert!(link.rate_trace().is_some());
     assert_eq!(link.ordered_jitter(), Some(Duration::from_millis(5)));

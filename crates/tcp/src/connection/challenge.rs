@@ -84,6 +84,7 @@ impl Connection {
         // (`tcp_timewait_state_process`).
         if let Some(left) = left.filter(|_| segment.len > 0 && self.state != State::TimeWait) {
             self.receiver.on_duplicate(left, segment);
+            self.note_repeated_data(segment);
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {
             let backoff = self.sender.backoff();

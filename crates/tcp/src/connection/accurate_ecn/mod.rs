@@ -99,6 +99,13 @@ impl AccurateEcn {
             }
     }
 
+    /// Takes data that was received before. If its D-SACK had an option, that ACK was lost, and so
+    /// was the one before it.
+    fn note_repetition(&mut self, segment: &Segment) {
+        let is_again = segment.len > 0 && self.dsack_with_option == Some(segment.seq);
+        self.option_is_dropped |= is_again;
+    }
+
     /// Records an option that leaves beside a D-SACK block, or without one.
     fn note_option_sent(&mut self, now: Instant, dsack: Option<SeqNum>) {
         self.received.on_option_sent();
@@ -188,13 +195,19 @@ impl Connection {
         if let Some(option) = &segment.options.ecn {
             accurate.note_option(option, sent);
         }
-        if segment.len > 0 && repeats && accurate.dsack_with_option == Some(segment.seq) {
-            // The ACK with the option was lost, and so was the one before it.
-            accurate.option_is_dropped = true;
+        if repeats {
+            accurate.note_repetition(segment);
         }
         let changed = accurate.received.on_segment(segment.ecn, segment.len);
         if changed || accurate.received.unreported >= MOST_UNREPORTED {
             self.receiver.demand_ack();
+        }
+    }
+
+    /// The peer repeats data that is not acceptable any more.
+    pub(super) fn note_repeated_data(&mut self, segment: &Segment) {
+        if let Some(accurate) = self.accurate.as_deref_mut() {
+            accurate.note_repetition(segment);
         }
     }
 
