@@ -2,7 +2,7 @@
 
 use cmdline::{Appendix, Failure, input, stdout};
 use std::path::PathBuf;
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::counted;
 
 #[derive(Debug, clap::Args)]
@@ -13,6 +13,10 @@ pub(crate) struct ScriptArgs {
     /// Scheme to play it against (`headstart schemes`) [default: the one that the script names]
     #[arg(long, value_name = "NAME", value_parser = parse_scheme)]
     scheme: Option<Scheme>,
+    /// Version of Linux that the scheme follows: 6.12, 6.18 or 7.0 [default: the one that the
+    /// script names, else 6.18]
+    #[arg(long, value_name = "VERSION")]
+    linux: Option<LinuxVersion>,
 }
 
 pub(crate) fn appendix() -> Appendix {
@@ -51,7 +55,8 @@ fn parse_scheme(text: &str) -> Result<Scheme, String> {
 
 pub(crate) fn run(args: &ScriptArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
-    let script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
+    let mut script = script::parse(&name, input::read(&args.file)?).map_err(Failure::input)?;
+    script.settings.linux = args.linux.or(script.settings.linux);
     // Before it runs: they may say why it differs.
     for note in &script.notes {
         cmdline::remark(&format!("{name}: {note}"));

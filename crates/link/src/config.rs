@@ -1,6 +1,6 @@
 //! Configuration of a link, checked once: an impossible link cannot be constructed.
 
-use crate::{Discipline, LinkError, QueueLimit, RateTrace, Reordering};
+use crate::{DelayStep, DelaySteps, Discipline, LinkError, QueueLimit, RateTrace, Reordering};
 use std::sync::Arc;
 use units::{Duration, Rate};
 
@@ -35,6 +35,7 @@ pub struct LinkConfig {
     trace: Option<Arc<RateTrace>>,
     trace_offset: Duration,
     ordered_jitter: Option<Duration>,
+    delay_steps: Option<DelaySteps>,
     reordering: Option<Reordering>,
     aggregation: Option<Duration>,
     statistics: bool,
@@ -62,16 +63,30 @@ impl LinkConfig {
             trace: None,
             trace_offset: Duration::ZERO,
             ordered_jitter: None,
+            delay_steps: None,
             reordering: None,
             aggregation: None,
             statistics: false,
         })
     }
 
-    /// The same link, with another propagation delay.
+    /// The same link, with another propagation delay. Delays of later times change by as much.
     #[must_use]
     pub fn with_delay(self, delay: Duration) -> Self {
-        Self { delay, ..self }
+        let before = self.delay;
+        let moved = |step: DelayStep| {
+            let delay = (step.delay + delay).saturating_sub(before);
+            DelayStep { delay, ..step }
+        };
+        let delay_steps = self.delay_steps.map(|steps| steps.map(moved));
+        Self { delay, delay_steps, ..self }
+    }
+
+    /// The same link, with other propagation delays from given times of its clock on. No packet
+    /// arrives before the one in front of it.
+    #[must_use]
+    pub fn with_delay_steps(self, steps: DelaySteps) -> Self {
+        Self { delay_steps: Some(steps), ..self }
     }
 
     /// The same link under another rule for ties.
@@ -159,7 +174,7 @@ impl LinkConfig {
         self.rate
     }
 
-    /// One-way propagation delay.
+    /// One-way propagation delay; at first, if it changes.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
@@ -197,6 +212,11 @@ impl LinkConfig {
     /// Largest additional delay of a packet, if delays vary in order.
     pub const fn ordered_jitter(&self) -> Option<Duration> {
         self.ordered_jitter
+    }
+
+    /// Propagation delays from later times on, if the delay changes.
+    pub const fn delay_steps(&self) -> Option<&DelaySteps> {
+        self.delay_steps.as_ref()
     }
 
     /// Model of reordering, if the link has one.

@@ -36,6 +36,7 @@
 mod aggregation;
 mod config;
 mod counters;
+mod delay_steps;
 mod discipline;
 mod drop_tail;
 mod duplex;
@@ -62,6 +63,7 @@ mod wire;
 
 pub use config::{LinkConfig, Ties};
 pub use counters::{LinkCounters, Statistics};
+pub use delay_steps::{DelayStep, DelaySteps};
 pub use discipline::{
     CoDelConfig, DISCIPLINES, Discipline, DisciplineDescriptor, FqCoDelConfig, RedConfig,
     Thresholds, UnknownDiscipline,

@@ -1,6 +1,7 @@
 //! Behind the queue: aggregation, propagation delay and its variation, random loss and reordering.
 
 use crate::aggregation::Gate;
+use crate::delay_steps::SteppedDelay;
 use crate::ordered_delay::OrderedDelay;
 use crate::reordering::Reorderer;
 use crate::{LinkConfig, LinkCounters, LinkFate, Loss};
@@ -20,6 +21,7 @@ pub(crate) struct Medium {
 struct Hazards {
     loss: Option<Loss>,
     gate: Option<Gate>,
+    stepped: Option<SteppedDelay>,
     ordered: Option<OrderedDelay>,
     reorderer: Option<Reorderer>,
 }
@@ -50,8 +52,14 @@ impl Medium {
         let ordered = config.ordered_jitter();
         let ordered =
             ordered.map(|up_to| OrderedDelay::new(up_to, beside(stream, Draws::OrderedDelay)));
-        let any = loss.is_some() || reorderer.is_some() || gate.is_some() || ordered.is_some();
-        let hazards = any.then(|| Box::new(Hazards { loss, gate, ordered, reorderer }));
+        let stepped = config.delay_steps();
+        let stepped = stepped.map(|steps| SteppedDelay::new(steps.clone(), config.delay()));
+        let any = loss.is_some()
+            || reorderer.is_some()
+            || gate.is_some()
+            || stepped.is_some()
+            || ordered.is_some();
+        let hazards = any.then(|| Box::new(Hazards { loss, gate, stepped, ordered, reorderer }));
         Self { delay: config.delay(), hazards }
     }
 
@@ -84,7 +92,8 @@ impl Hazards {
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
         let leaves = self.gate.as_ref().map_or(departs, |gate| gate.opens(departs));
-        let soonest = leaves + delay;
+        let stepped = self.stepped.as_mut();
+        let soonest = stepped.map_or(leaves + delay, |stepped| stepped.arrival(leaves));
         let arrives = self.ordered.as_mut().map_or(soonest, |ordered| ordered.arrival(soonest));
         LinkFate::Delivered { departs, arrives: arrives + extra }
     }

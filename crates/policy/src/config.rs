@@ -100,6 +100,32 @@ pub enum OpeningTimer {
     KnownToClients,
 }
 
+/// Explicit congestion notification of a connection, from the least to the most that it reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnMode {
+    /// None.
+    #[default]
+    Off,
+    /// One echo for each round trip with a mark (RFC 3168).
+    Classic,
+    /// Counters of marks (RFC 9768).
+    Accurate,
+}
+
+/// The segments with an AccECN option after the handshake, unless the peer has sent none (Linux
+/// `tcp_ecn_option`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnOptionUse {
+    /// None.
+    Never,
+    /// As few as RFC 9768 §3.2.3.3 requires, and three for each round trip.
+    Minimum,
+    /// All with room, unless the path drops the option.
+    Full,
+    /// All with room.
+    Persist,
+}
+
 /// The segments whose round trips are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RttSampling {
@@ -193,6 +219,9 @@ pub struct ConnectionConfig {
     pub initial_window: u32,
     /// Lost SYNs that do not cost the initial window: RFC 5681 §3.1 forgives none, Linux one.
     pub syn_losses_tolerated: u32,
+    /// Timeouts of a SYN that are all as long as the first, before each takes twice as long as the
+    /// one before (Linux `tcp_syn_linear_timeouts`).
+    pub linear_syn_timeouts: u32,
     /// Initial window after more of them, segments (RFC 5681 §3.1: 1).
     pub lost_initial_window: u32,
     /// First `ssthresh`, segments; `None`: unlimited.
@@ -225,8 +254,13 @@ pub struct ConnectionConfig {
     pub sack: bool,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: bool,
-    /// Negotiate ECN (RFC 3168).
-    pub ecn: bool,
+    /// The highest variant of ECN that is offered and accepted.
+    pub ecn: EcnMode,
+    /// The segments that have an AccECN option, if Accurate ECN is agreed on.
+    pub ecn_option: EcnOptionUse,
+    /// Use no ECN if the handshake shows that the path drops or alters it (Linux
+    /// `tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Segments of a start-up with low priority are marked for the queues on the path; otherwise
     /// only the sender knows.
     pub show_priority: bool,
@@ -274,6 +308,7 @@ impl Default for ConnectionConfig {
             options_count: true,
             initial_window: 10,
             syn_losses_tolerated: 0,
+            linear_syn_timeouts: 0,
             lost_initial_window: 1,
             initial_ssthresh: None,
             window_limit: None,
@@ -296,7 +331,9 @@ impl Default for ConnectionConfig {
             duplicates_deliver: false,
             sack: true,
             window_scaling: true,
-            ecn: false,
+            ecn: EcnMode::Off,
+            ecn_option: EcnOptionUse::Full,
+            ecn_fallback: true,
             show_priority: true,
             nagle: true,
             minshall: false,

@@ -52,7 +52,7 @@ fn baseline_curve(
     options: RunOptions<'_>,
     wanted: &[(usize, Duration)],
 ) -> Curve {
-    let linux = run::linux();
+    let linux = race.baseline();
     let mut stage = Stage::new(&Staging::new(race, &linux), repeat);
     let starts = visit_starts(race, &linux, stage.start, repeat, options);
     for (n, start) in starts.iter().enumerate().skip(1) {

@@ -57,10 +57,10 @@ impl Race {
     fn perfect_loads(&self, options: RunOptions<'_>) -> Contestant {
         let protocols = self.page.hosts().iter().map(|host| self.loader.protocol(host));
         let is_quic = protocols.into_iter().any(|protocol| protocol.has_streams());
-        let farthest = Distances::new(&self.located_page(), self.path.rtt()).longest();
+        let farthest = Distances::new(&self.located_page(), self.path.greatest_rtt()).longest();
         let packet = if is_quic { QUIC_PACKET } else { PACKET };
         let server = server(window(&self.path, farthest, packet));
-        let client = self.client.clone().unwrap_or_else(run::linux);
+        let client = self.client.clone().unwrap_or_else(|| self.baseline());
         let race = Self { client: Some(client), ..self.clone() };
         let orders = LinkOrder::all(self.background > 0);
         let load = |repeat| {
@@ -165,6 +165,10 @@ fn lossless(link: LinkConfig, discipline: Discipline) -> LinkConfig {
     let config = LinkConfig::new(link.rate(), link.delay(), QueueLimit::Unlimited)
         .and_then(|config| config.with_discipline(discipline))
         .expect("a link of this rate and delay is there");
+    let config = match link.delay_steps() {
+        Some(steps) => config.with_delay_steps(steps.clone()),
+        None => config,
+    };
     match link.rate_trace() {
         Some(trace) => config.with_rate_trace(trace.clone()).beginning_at(link.trace_offset()),
         None => config,

@@ -13,7 +13,7 @@ pub(super) fn seed_of(race: &Race, repeat: u32) -> u64 {
 
 /// The path of a repeat whose load starts at `start` of the links' clocks.
 pub(super) fn of_repeat(race: &Race, repeat: u32, start: Instant) -> PathSpec {
-    let path = race.path;
+    let path = race.path.with_steps_from(start);
     let Some(length) = path.trace_length() else { return path };
     let phase = match path.trace_start() {
         TraceStart::Link(_) => return path,

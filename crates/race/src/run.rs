@@ -120,8 +120,9 @@ impl Stage {
         let own = race.servers_of_a_visit();
         let (servers, sources) = access.servers.split_at(own * race.visits.site.max(1) as usize);
         let flows = setup.background.iter().zip(sources);
+        let linux = race.baseline();
         let background = flows
-            .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client)))
+            .map(|(at, from)| simulation.add_background(*at, bulk(*from, access.client, &linux)))
             .collect();
         let sites = servers.chunks(own).map(<[HostId]>::to_vec).collect();
         let (loads, before) = (Vec::new(), Counts::default());
@@ -208,7 +209,7 @@ impl Stage {
     }
 
     fn client_scheme(&self, race: &Race) -> Scheme {
-        let own = || self.scheme.with_window_of(&linux());
+        let own = || self.scheme.with_window_of(&race.baseline());
         race.client.as_ref().map_or_else(own, as_browsers_use_it)
     }
 
@@ -374,19 +375,27 @@ pub fn as_browsers_use_it(scheme: &Scheme) -> Scheme {
     }
 }
 
-/// The scheme that others are compared with.
+/// The scheme that others are compared with, as the catalogue has it.
 pub(super) fn linux() -> Scheme {
     Scheme::parse(BASELINE).expect("the baseline is in the catalogue")
 }
 
+impl Race {
+    /// The scheme that others are compared with, of the version of Linux that it has in this race.
+    pub(super) fn baseline(&self) -> Scheme {
+        let own = self.schemes.iter().find(|scheme| scheme.name() == BASELINE);
+        own.cloned().unwrap_or_else(linux)
+    }
+}
+
 /// An endless `linux` flow to the client.
-fn bulk(from: HostId, to: HostId) -> BulkTransfer {
+fn bulk(from: HostId, to: HostId, linux: &Scheme) -> BulkTransfer {
     BulkTransfer::new(BulkSpec {
         from,
         to,
         bytes: None,
-        scheme: linux(),
-        receiver: linux(),
+        scheme: linux.clone(),
+        receiver: linux.clone(),
         close: false,
     })
 }

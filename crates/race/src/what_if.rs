@@ -6,7 +6,6 @@
 //! once, so the gains of two changes do not add up.
 
 use super::contestant::MeasuredLoad;
-use super::run;
 use super::{
     Contestant, CriticalPath, CriticalWait, Race, RunOptions, Spread, Visits, World, in_threads,
 };
@@ -142,7 +141,7 @@ impl Race {
 
     fn first_visits_by_linux(&self, options: RunOptions<'_>) -> Contestant {
         let visits = Visits { count: 1, ..self.visits };
-        let race = Self { schemes: vec![run::linux()], visits, ..self.clone() };
+        let race = Self { schemes: vec![self.baseline()], visits, ..self.clone() };
         let options = RunOptions { record: false, capture: false, ..options };
         race.load_all(options).pop().expect("a scheme has a contestant")
     }

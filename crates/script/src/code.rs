@@ -121,6 +121,14 @@ pub enum TcpInfoField {
     /// `tcpi_delivered`: segments that the peer has acknowledged in one way or the other, the SYN
     /// among them.
     Delivered,
+    /// `tcpi_delivered_ce`: marked packets that the peer has reported by Accurate ECN.
+    DeliveredCe,
+    /// `tcpi_delivered_ce_bytes`: data with CE that the peer has reported by AccECN options.
+    DeliveredCeBytes,
+    /// `tcpi_delivered_e0_bytes`: the same of ECT(0).
+    DeliveredE0Bytes,
+    /// `tcpi_delivered_e1_bytes`: the same of ECT(1).
+    DeliveredE1Bytes,
     /// `tcpi_reordering`: segments that one may be late and not lost.
     Reordering,
     /// `tcpi_reord_seen`: how often something came late.
@@ -157,7 +165,7 @@ pub enum TcpInfoField {
 
 impl TcpInfoField {
     /// Every quantity with its name.
-    pub const ALL: [(&'static str, Self); 30] = [
+    pub const ALL: [(&'static str, Self); 34] = [
         ("tcpi_state", Self::State),
         ("tcpi_ca_state", Self::CaState),
         ("tcpi_snd_cwnd", Self::SndCwnd),
@@ -172,6 +180,10 @@ impl TcpInfoField {
         ("tcpi_snd_mss", Self::SndMss),
         ("tcpi_options", Self::Options),
         ("tcpi_delivered", Self::Delivered),
+        ("tcpi_delivered_ce", Self::DeliveredCe),
+        ("tcpi_delivered_ce_bytes", Self::DeliveredCeBytes),
+        ("tcpi_delivered_e0_bytes", Self::DeliveredE0Bytes),
+        ("tcpi_delivered_e1_bytes", Self::DeliveredE1Bytes),
         ("tcpi_reordering", Self::Reordering),
         ("tcpi_reord_seen", Self::ReordSeen),
         ("tcpi_backoff", Self::Backoff),

@@ -7,7 +7,7 @@ use crate::code::Statement;
 pub use crate::code::{CONSTANTS, Comparator, TcpInfoField};
 use crate::machine::MachineSetting;
 use std::net::{IpAddr, Ipv4Addr};
-use tcp::{Scheme, Segment, Unreachable};
+use tcp::{LinuxVersion, Scheme, Segment, Unreachable};
 use units::Duration;
 
 /// The scheme of a script that names none: what scripts for packetdrill are mostly written for.
@@ -31,6 +31,8 @@ pub struct Script {
 pub struct ScriptSettings {
     /// `--scheme`: the TCP under test; `None`: [`DEFAULT_SCHEME`].
     pub scheme: Option<Scheme>,
+    /// `--linux`: the version of Linux that the scheme follows; `None`: as the scheme says.
+    pub linux: Option<LinuxVersion>,
     /// `--mtu`: largest packet of the host, bytes.
     pub mtu: Option<u32>,
     /// The version of IP was named: a script's own name does not say it.
@@ -55,6 +57,7 @@ impl Default for ScriptSettings {
     fn default() -> Self {
         Self {
             scheme: None,
+            linux: None,
             mtu: None,
             names_version: false,
             tolerance: Duration::from_millis(4),
@@ -171,8 +174,6 @@ pub enum ExpectedEcn {
     Any,
     /// It is the segment's.
     Same,
-    /// `[ect1]`, which no host here sends.
-    Ect1,
     /// `[ect01]`: either codepoint of ECN-capable transport.
     Capable,
 }

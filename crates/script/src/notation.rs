@@ -3,7 +3,7 @@
 use super::model::{Expected, ExpectedEcn};
 use super::parse::FLAG_LETTERS;
 use std::fmt::{self, Display, Write};
-use tcp::{Ecn, Flags, Segment, TcpOptions};
+use tcp::{Ecn, EcnCounters, Flags, Segment, TcpOptions};
 
 /// A segment in the script's notation, every part written.
 pub fn segment(segment: &Segment) -> String {
@@ -25,7 +25,6 @@ pub(crate) fn expected(expected: &Expected) -> String {
         ExpectedEcn::Same => {
             let _ = write!(out, "[{}] ", ecn(segment.ecn));
         }
-        ExpectedEcn::Ect1 => out.push_str("[ect1] "),
         ExpectedEcn::Capable => out.push_str("[ect01] "),
     }
     let end = segment.seq + segment.len;
@@ -49,6 +48,7 @@ pub(crate) fn expected(expected: &Expected) -> String {
 pub(crate) fn ecn(field: Ecn) -> &'static str {
     match field {
         Ecn::NotEct => "noecn",
+        Ecn::Ect1 => "ect1",
         Ecn::Ect0 => "ect0",
         Ecn::Ce => "ce",
     }
@@ -62,6 +62,7 @@ pub(crate) fn options(options: &TcpOptions) -> String {
     list.extend(options.timestamps.map(|ts| format!("TS val {} ecr {}", ts.value, ts.echo)));
     list.extend(options.window_scale.map(|shift| format!("wscale {shift}")));
     list.extend(options.fast_open.map(|cookie| format!("{cookie:?}").trim_end().to_owned()));
+    list.extend(options.ecn.as_ref().map(counters));
     if !options.sack.is_empty() {
         let blocks = options.sack.as_slice().iter();
         let blocks: Vec<_> =
@@ -69,6 +70,16 @@ pub(crate) fn options(options: &TcpOptions) -> String {
         list.push(format!("sack {}", blocks.join(" ")));
     }
     if list.is_empty() { "none".to_owned() } else { list.join(",") }
+}
+
+/// `ECN e1b 1 ceb 0 e0b 1`. An option without counters has the name alone.
+fn counters(option: &EcnCounters) -> String {
+    let named = option.iter().map(|(field, counter)| match field {
+        Ecn::Ect1 => format!(" e1b {counter}"),
+        Ecn::Ect0 => format!(" e0b {counter}"),
+        Ecn::NotEct | Ecn::Ce => format!(" ceb {counter}"),
+    });
+    format!("ECN{}", named.collect::<String>())
 }
 
 /// Flags as letters; `-` for none.
@@ -118,8 +129,8 @@ mod tests {
 
     fn any_segment() -> impl Strategy<Value = Segment> {
         let flags =
-            proptest::sample::subsequence(FLAG_LETTERS.map(|(_, flag)| flag).to_vec(), 0..=6);
-        let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ce]);
+            proptest::sample::subsequence(FLAG_LETTERS.map(|(_, flag)| flag).to_vec(), 0..=7);
+        let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]);
         let ack = proptest::option::of(any::<u32>());
         (any::<u32>(), 0..70_000_u32, ack, any::<u16>(), flags, ecn, any_options()).prop_map(
             |(seq, len, ack, window, flags, ecn, options)| {

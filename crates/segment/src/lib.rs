@@ -5,6 +5,7 @@
 //! acknowledge. Nothing here sends data or knows of congestion.
 
 mod cookie;
+mod ecn;
 mod raw_options;
 pub mod receiver;
 mod segment;
@@ -12,10 +13,11 @@ pub mod tuple;
 mod unreachable;
 
 pub use cookie::FastOpenCookie;
+pub use ecn::{Ecn, EcnCounters};
 pub use raw_options::{RawOptions, kind as option_kind};
 pub use segment::{
-    Ecn, Flags, Framing, IPV4_HEADER, Performance, QUIC_DATAGRAM, QUIC_OVERHEAD, SackBlocks,
-    Segment, TCP_HEADER, TIMESTAMPS_BYTES, TcpOptions, Timestamps, UDP_HEADER,
+    Flags, Framing, IPV4_HEADER, Performance, QUIC_DATAGRAM, QUIC_OVERHEAD, SackBlocks, Segment,
+    TCP_HEADER, TIMESTAMPS_BYTES, TcpOptions, Timestamps, UDP_HEADER,
 };
 pub use tuple::{ConnId, FourTuple, TupleInUse};
 pub use unreachable::Unreachable;

@@ -21,6 +21,10 @@ pub mod kind {
     pub const SACK: u8 = 5;
     /// Timestamps (RFC 7323 §3).
     pub const TIMESTAMPS: u8 = 8;
+    /// Accurate ECN, with the counter of ECT(0) first (RFC 9768 §3.2.3).
+    pub const ACC_ECN_0: u8 = 172;
+    /// Accurate ECN, with the counter of ECT(1) first (RFC 9768 §3.2.3).
+    pub const ACC_ECN_1: u8 = 174;
     /// Experiments, distinguished by the identifier that follows (RFC 6994).
     pub const EXPERIMENT: u8 = 253;
     /// The same: the second kind for experiments (RFC 4727 §4).

@@ -4,6 +4,7 @@
 //! the stream offset in the host's `Transmit`; the simulator has none.
 
 use crate::cookie::FastOpenCookie;
+use crate::ecn::{Ecn, EcnCounters};
 use crate::raw_options::RawOptions;
 use crate::raw_options::kind::EXPERIMENT;
 use std::fmt;
@@ -27,9 +28,9 @@ pub const QUIC_OVERHEAD: u32 = 1 + 2 + 16 + 8;
 /// Bytes that the timestamps option takes, padded as every stack sends it (RFC 7323 app. A).
 pub const TIMESTAMPS_BYTES: u32 = 12;
 
-/// Header flags (RFC 9293 §3.1), one bit each, in the order of the wire.
+/// Header flags (RFC 9293 §3.1, RFC 9768 §3.1), one bit each, in the order of the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -46,6 +47,10 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced (RFC 3168 §6.1).
     pub const CWR: Self = Self(0x80);
+    /// Accurate ECN (RFC 9768 §3.1).
+    pub const AE: Self = Self(0x100);
+    /// The bits of the ACE field: AE, CWR and ECE (RFC 9768 §3.2.2).
+    pub const ACE: Self = Self(0x1C0);
 
     /// True if every bit of `other` is set.
     pub const fn contains(self, other: Self) -> bool {
@@ -57,18 +62,17 @@ impl Flags {
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-}
 
-/// The ECN field of the IP header (RFC 3168 §5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Not ECN-capable.
-    #[default]
-    NotEct,
-    /// ECN-capable transport, codepoint ECT(0).
-    Ect0,
-    /// Congestion experienced.
-    Ce,
+    /// Returns the ACE field, 0 to 7 (RFC 9768 §3.2.2); ECE is its lowest bit.
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6) as u8 & 7
+    }
+
+    /// The same flags with another ACE field, of which the lowest three bits count.
+    #[must_use]
+    pub const fn with_ace(self, ace: u8) -> Self {
+        Self(self.0 & !Self::ACE.0 | (ace as u16 & 7) << 6)
+    }
 }
 
 /// Timestamps option (RFC 7323 §3): value and echo reply, in the sender's own ticks.
@@ -184,6 +188,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.count)]
     }
 
+    /// Leaves the first `most` blocks.
+    pub fn truncate(&mut self, most: usize) {
+        self.count = self.count.min(most as u8);
+    }
+
     /// True without any block.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -221,6 +230,8 @@ pub struct TcpOptions {
     pub performance: Option<Performance>,
     /// A Fast Open cookie, or a request for one, on SYN only (RFC 7413 §2).
     pub fast_open: Option<FastOpenCookie>,
+    /// Bytes received by their ECN field (RFC 9768 §3.2.3).
+    pub ecn: Option<EcnCounters>,
 }
 
 impl TcpOptions {
@@ -250,6 +261,9 @@ impl TcpOptions {
         }
         if let Some(cookie) = &self.fast_open {
             n += cookie.wire_bytes();
+        }
+        if let Some(counters) = &self.ecn {
+            n += counters.wire_bytes();
         }
         n.div_ceil(4) * 4
     }

@@ -1,7 +1,7 @@
 //! An acknowledgement as a sender reads it, in offsets.
 
 use policy::recovery::Report;
-use segment::SackBlocks;
+use segment::{EcnCounters, SackBlocks};
 use units::{Duration, Instant};
 
 /// SACK blocks of one segment as offsets `[left, right)`, in the order of the wire. A block of no
@@ -60,6 +60,15 @@ impl StampClock {
     }
 }
 
+/// Feedback of Accurate ECN beside the ACE field.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AccurateFeedback {
+    /// The AccECN option.
+    pub counters: Option<EcnCounters>,
+    /// Its timestamp is newer than that of any segment before.
+    pub advances_clock: bool,
+}
+
 /// An acceptable acknowledgement, as a sender reads it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement<'a> {
@@ -77,8 +86,11 @@ pub struct Acknowledgement<'a> {
     pub echo: Option<u32>,
     /// The clock of the sender's timestamps, if it is known.
     pub clock: Option<StampClock>,
-    /// It echoes a mark of congestion (RFC 3168 §6.1).
-    pub is_marked: bool,
+    /// Its ACE field, whose lowest bit is the echo of classic ECN (RFC 9768 §3.2.2). `None` in a
+    /// segment with SYN, and in one that acknowledges a SYN under Accurate ECN.
+    pub ace: Option<u8>,
+    /// The other feedback of Accurate ECN, if it is in use and was read.
+    pub feedback: Option<&'a AccurateFeedback>,
     /// The connection may send new data.
     pub may_send: bool,
 }

@@ -75,18 +75,21 @@ impl Sender {
             self.retreat(now, path, ack.may_send);
             return AckOutcome { acked: 0, ..outcome };
         }
+        let is_marked = self.reports_marks(ack, &info);
         let is_plain = only_advances && self.board.is_clean() && !path.is_shared();
         let verdict = if is_plain && self.rests_on(path, &info, is_once, ack.may_send) {
             self.settle_in_flight(path);
-            let echoed = self.on_ecn_echo(path, ack, None, &mut outcome);
+            if is_marked {
+                self.on_marks(now, path, None, &mut outcome);
+            }
             AckVerdict {
-                grow: !echoed,
+                grow: !is_marked,
                 old: false,
                 duplicate_bytes: 0,
                 timer: TimerAction::OnProgress,
             }
         } else {
-            let reading = AckReading { info: &info, sample: &sample, lowest };
+            let reading = AckReading { info: &info, sample: &sample, is_marked, lowest };
             self.judge(path, ack, reading, &mut outcome)
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;

@@ -8,8 +8,9 @@
 //!
 //! `acks` is the ACK pipeline, in the order of RFC 6675 §5: `claims` reads an ACK, `round_trips`
 //! times it, `verdict` asks recovery, `members` serves connections that share a path. `book` books
-//! segments that leave, `burst` spares recovery the notice of each, `timer` has the retransmission
-//! timer, `repairs` the recovery policy, `in_flight` the bytes in flight of the path. `observed` is
+//! segments that leave, and `burst` spares recovery the notice of each. `timer` has the
+//! retransmission timer, `repairs` the recovery policy, `reported_marks` the counters of Accurate
+//! ECN, `in_flight` the bytes in flight of the path. `observed` is
 //! for drivers that know the sender only by its packets.
 //!
 //! Offsets are 64-bit positions in the send sequence space: 0 is the SYN, 1 the first byte, the
@@ -25,21 +26,26 @@ mod in_flight;
 mod members;
 mod observed;
 mod repairs;
+mod reported_marks;
 mod round_trips;
 mod timer;
 mod verdict;
 
-pub use acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome, SackOffsets, StampClock};
+pub use acknowledgement::{
+    AccurateFeedback, AckOutcome, Acknowledgement, RecoveryOutcome, SackOffsets, StampClock,
+};
 pub use book::LeavingSegment;
+pub use reported_marks::MarkCounts;
 pub use timer::{Deadline, TimerExpiry};
 
 use config::SenderConfig;
 use path::{Origin, Path};
 use policy::ack::{DeliveryMarks, Scoreboard};
-use policy::config::ConnectionConfig;
+use policy::config::{ConnectionConfig, EcnMode};
 use policy::recovery::newreno::{NewReno, NewRenoOptions};
 use policy::recovery::{LossRecovery, RecoveryEvent, SeenReordering};
 use repairs::Repairs;
+use reported_marks::ReportedMarks;
 use timer::RetransmissionTimer;
 use units::{Duration, Instant};
 
@@ -52,8 +58,8 @@ pub struct SenderTerms {
     pub sack: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Explicit congestion notification (RFC 3168).
-    pub ecn: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
 }
 
 /// Counters of a sender.
@@ -121,6 +127,8 @@ pub struct Sender {
     ecn_recover: u64,
     /// The peer is to be notified of the reaction.
     cwr_pending: bool,
+    /// Counters of marks that the peer reports, if Accurate ECN is agreed on.
+    reported: Option<Box<ReportedMarks>>,
     /// Bytes in flight as the path counts them.
     last_in_flight: u64,
     /// Bytes outstanding when the last ACK came: `FlightSize` when congestion is detected.
@@ -143,7 +151,7 @@ impl Sender {
     ) -> Self {
         Self {
             config: SenderConfig::of(config),
-            terms: SenderTerms { mss, sack: false, timestamps: false, ecn: false },
+            terms: SenderTerms { mss, sack: false, timestamps: false, ecn: EcnMode::Off },
             origin,
             una: 0,
             nxt: 0,
@@ -162,6 +170,7 @@ impl Sender {
             retransmit_stamp: None,
             ecn_recover: 0,
             cwr_pending: false,
+            reported: None,
             last_in_flight: 0,
             outstanding_before_ack: 0,
             duplicates: 0,
@@ -174,6 +183,9 @@ impl Sender {
     /// SACK.
     pub fn agree(&mut self, terms: SenderTerms) {
         self.terms = terms;
+        if terms.ecn == EcnMode::Accurate && self.reported.is_none() {
+            self.reported = Some(Box::default());
+        }
         if !terms.sack && self.recovery.capabilities().needs_sack {
             let policy = NewReno::new(NewRenoOptions::default());
             self.recovery = Repairs::new(Box::new(policy));

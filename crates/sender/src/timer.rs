@@ -302,6 +302,11 @@ impl Sender {
     /// Restarts the timer after a timeout: the next one takes twice as long (RFC 6298 §5.5).
     pub fn end_timeout(&mut self, now: Instant, path: &mut Path) {
         self.back_off(path);
+        self.end_timeout_without_backoff(now, path);
+    }
+
+    /// A timeout is dealt with: the next one takes as long (Linux `tcp_syn_linear_timeouts`).
+    pub fn end_timeout_without_backoff(&mut self, now: Instant, path: &mut Path) {
         path.on_member_timeout(now, self.timer.backoff);
         self.timer.timed = None;
         self.restart_timer(now, path);

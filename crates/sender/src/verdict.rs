@@ -7,6 +7,7 @@ use crate::Sender;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use path::Path;
 use policy::ack::{AckInfo, AckSample};
+use policy::config::EcnMode;
 use policy::congestion::CongestionEvent;
 use policy::recovery::{PlainAck, RecoveryEvent, Reduction, Report, Stance, TimerAction};
 use policy::window::Cause;
@@ -17,6 +18,8 @@ use units::Instant;
 pub(crate) struct AckReading<'a> {
     pub(crate) info: &'a AckInfo,
     pub(crate) sample: &'a AckSample,
+    /// It reports new marks.
+    pub(crate) is_marked: bool,
     /// The order of the sender's lowest segment before it, on a shared path.
     pub(crate) lowest: Option<u64>,
 }
@@ -42,7 +45,7 @@ impl Sender {
         reading: AckReading<'_>,
         outcome: &mut AckOutcome,
     ) -> AckVerdict {
-        let AckReading { info, sample, lowest } = reading;
+        let AckReading { info, sample, is_marked, lowest } = reading;
         let arrived = if path.is_shared() { self.note_arrival(path, info) } else { None };
         let old = arrived.is_some_and(|order| path.is_before_reduction(self.origin.client, order));
         let (recovery, mut cx) = self.recovery_parts(path, ack.may_send);
@@ -56,9 +59,11 @@ impl Sender {
         if path.is_shared() {
             path.on_member_ack(sample, arrived, info.advanced());
         }
-        let echoed = self.on_ecn_echo(path, ack, arrived, outcome);
+        if is_marked {
+            self.on_marks(info.now, path, arrived, outcome);
+        }
         let held = arrived.is_some_and(|order| path.withholds_growth(order, lowest));
-        let grow = report.grow && !echoed && !old && !held;
+        let grow = report.grow && !is_marked && !old && !held;
         AckVerdict { grow, old, duplicate_bytes: report.duplicate_bytes, timer: report.timer }
     }
 
@@ -150,11 +155,9 @@ impl Sender {
         if report.undo {
             self.counts.undos += 1;
         }
-        if report.congestion.is_some() && self.terms.ecn {
-            // One reaction per window, whether by loss or mark, and the peer is notified of either
-            // (RFC 3168 §6.1.2).
-            self.ecn_recover = self.nxt;
-            self.cwr_pending = true;
+        if report.congestion.is_some() {
+            // One reaction per window, whether by loss or mark (RFC 3168 §6.1.2).
+            self.note_ecn_reaction();
         }
         let event = CongestionEvent { repeated: report.repeated, ..event };
         if path.is_shared() {
@@ -184,31 +187,34 @@ impl Sender {
         }
     }
 
-    /// RFC 3168 §6.1.2: an echo is answered as a loss would be, once per window, with nothing to
-    /// retransmit.
-    /// True if the segment carries an echo: the window does not grow then.
-    #[inline]
-    pub(crate) fn on_ecn_echo(
+    /// Marks are answered as a loss would be, once per window, with nothing to retransmit (RFC 3168
+    /// §6.1.2; RFC 9768 §3.2.2.5 for Accurate ECN).
+    #[cold]
+    pub(crate) fn on_marks(
         &mut self,
+        now: Instant,
         path: &mut Path,
-        ack: &Acknowledgement<'_>,
         arrived: Option<u64>,
         outcome: &mut AckOutcome,
-    ) -> bool {
-        let echoed = self.terms.ecn && ack.is_marked;
-        if !echoed || self.recovering() || self.una <= self.ecn_recover {
-            return echoed;
+    ) {
+        if self.recovering() || self.una <= self.ecn_recover {
+            return;
         }
-        self.ecn_recover = self.nxt;
-        self.cwr_pending = true;
+        self.note_ecn_reaction();
         let client = self.origin.client;
         if arrived.is_some_and(|order| path.is_before_reduction(client, order)) {
-            return true;
+            return;
         }
         self.counts.ecn_reductions += 1;
-        let event = self.congestion_event(ack.now, path);
+        let event = self.congestion_event(now, path);
         path.reduce_for(client, Reduction::ToSsthresh, &event, Cause::Ecn);
         outcome.found.any = true;
-        true
+    }
+
+    /// The window is reduced: marks of the same window change nothing more, and a peer with classic
+    /// ECN is notified.
+    const fn note_ecn_reaction(&mut self) {
+        self.ecn_recover = self.nxt;
+        self.cwr_pending = matches!(self.terms.ecn, EcnMode::Classic);
     }
 }

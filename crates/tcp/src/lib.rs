@@ -95,16 +95,17 @@ pub use policy::{
     ack, bbr, config, congestion, recovery, registry, send_plan, sharing, startup, window,
 };
 
-pub use config::{ConnectionConfig, MemoryKind};
+pub use ::sender::MarkCounts;
+pub use config::{ConnectionConfig, EcnMode, MemoryKind};
 pub use connection::{AgreedOptions, Connection, ResetCause, State, Stats};
 pub use fast_open::{FastOpen, FastOpenClient};
 pub use guard::{HostCounters, KeepAlive, Lifetimes, Limits, MtuLimits};
 pub use host::{Event, EventKind, Host, HostConfig, SchemeIsFixed, Transmit};
 pub use path::{Path, Reporting, StartUpExit, StartUpReport};
-pub use scheme::{Scheme, SchemeError};
+pub use scheme::{LinuxVersion, Scheme, SchemeError};
 pub use segment::{
-    ConnId, Ecn, FastOpenCookie, Flags, FourTuple, Framing, Performance, SackBlocks, Segment,
-    TcpOptions, Timestamps, TupleInUse, Unreachable,
+    ConnId, Ecn, EcnCounters, FastOpenCookie, Flags, FourTuple, Framing, Performance, SackBlocks,
+    Segment, TcpOptions, Timestamps, TupleInUse, Unreachable,
 };
 pub use send_plan::{PriorityMark, SendPlan};
 pub use window::{Cause, Window, WindowChange};

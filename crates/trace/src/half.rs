@@ -370,7 +370,7 @@ impl Half {
             sack,
             echo: ack.echo,
             clock,
-            marked: ack.is_marked,
+            ace: ack.ace,
         }
     }
 
@@ -409,7 +409,8 @@ pub(crate) fn seen_ack<'a>(
         sack,
         echo: segment.options.timestamps().map(|timestamps| timestamps.echo),
         clock,
-        is_marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+        ace: (!segment.has(Flags::SYN) && una > 1).then(|| segment.flags.ace()),
+        feedback: None,
         may_send: una > 0,
     }
 }

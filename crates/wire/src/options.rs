@@ -6,9 +6,10 @@
 use crate::malformed::Malformed;
 use crate::too_long::TooLong;
 use segment::option_kind::{
-    END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS, WINDOW_SCALE,
+    ACC_ECN_0, ACC_ECN_1, END, EXPERIMENT, MSS, NOOP, SACK, SACK_PERMITTED, TIMESTAMPS,
+    WINDOW_SCALE,
 };
-use segment::{FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
+use segment::{EcnCounters, FastOpenCookie, Performance, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Largest shift of a window; a larger one means this (RFC 7323 §2.3).
@@ -67,6 +68,7 @@ fn take(options: &mut TcpOptions, kind: u8, syn: bool, body: &[u8]) -> Result<()
             options.timestamps = Some(Timestamps { value, echo });
         }
         EXPERIMENT => take_experiment(options, body),
+        ACC_ECN_0 | ACC_ECN_1 => options.ecn = EcnCounters::parse(kind, body),
         _ => {}
     }
     Ok(())
@@ -161,6 +163,11 @@ impl Encoded {
             let len = cookie.write(&mut bytes);
             self.push(&bytes[..len]);
         }
+        if let Some(counters) = &options.ecn {
+            let mut bytes = [0; EcnCounters::LONGEST];
+            let len = counters.write(&mut bytes);
+            self.push(&bytes[..len]);
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -183,4 +190,5 @@ fn unpadded(options: &TcpOptions) -> usize {
         + options.window_scale.map_or(0, |_| 3)
         + if blocks == 0 { 0 } else { 2 + 8 * blocks }
         + options.fast_open.map_or(0, |cookie| cookie.wire_bytes() as usize)
+        + options.ecn.map_or(0, |counters| counters.wire_bytes() as usize)
 }

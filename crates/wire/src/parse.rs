@@ -73,8 +73,8 @@ fn segment(ip: &Ip<'_>, tcp: &TcpSlice<'_>) -> Result<Segment, Malformed> {
         flags,
         ecn: match ip.ecn {
             IpEcn::NotEct => Ecn::NotEct,
-            // Equivalent to a receiver (RFC 3168 §5).
-            IpEcn::Ect0 | IpEcn::Ect1 => Ecn::Ect0,
+            IpEcn::Ect1 => Ecn::Ect1,
+            IpEcn::Ect0 => Ecn::Ect0,
             IpEcn::CongestionExperienced => Ecn::Ce,
         },
         low_priority: ip.dscp.is_high_drop(),
@@ -93,6 +93,8 @@ fn flags(tcp: &TcpSlice<'_>) -> Flags {
         (tcp.ack(), Flags::ACK),
         (tcp.ece(), Flags::ECE),
         (tcp.cwr(), Flags::CWR),
+        // The bit had another name before RFC 9768.
+        (tcp.ns(), Flags::AE),
     ];
     known.iter().filter(|(set, _)| *set).fold(Flags::default(), |all, (_, flag)| all.with(*flag))
 }

@@ -164,6 +164,7 @@ fn v4(address: IpAddr) -> Ipv4Addr {
 const fn ecn_field(ecn: Ecn) -> IpEcn {
     match ecn {
         Ecn::NotEct => IpEcn::NotEct,
+        Ecn::Ect1 => IpEcn::Ect1,
         Ecn::Ect0 => IpEcn::Ect0,
         Ecn::Ce => IpEcn::CongestionExperienced,
     }
@@ -182,6 +183,7 @@ fn tcp_header(packet: &TcpPacket) -> Result<TcpHeader, TooLong> {
     header.ack = has(Flags::ACK);
     header.ece = has(Flags::ECE);
     header.cwr = has(Flags::CWR);
+    header.ns = has(Flags::AE);
     let encoded = Encoded::of(options)?;
     let bytes = encoded.as_slice().len();
     header.set_options_raw(encoded.as_slice()).map_err(|_| TooLong { bytes })?;

@@ -56,6 +56,8 @@ def race(
     *,
     path_preset: Texts | None = None,
     har_page: Texts | None = None,
+    linux: Texts | None = None,
+    upload: Texts | None = None,
     http: Texts | None = None,
     connections: Texts | None = None,
     tls: Texts | None = None,

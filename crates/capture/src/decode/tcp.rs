@@ -8,6 +8,8 @@ use segment::{Flags, TCP_HEADER};
 use units::SeqNum;
 
 const SHORTEST: usize = TCP_HEADER as usize;
+/// The bits of all flags in the 16 bits that begin with the data offset.
+const ALL_FLAGS: u16 = 0x1FF;
 
 /// Reads a segment into `slot`.
 #[inline]
@@ -33,7 +35,8 @@ pub(super) fn read_fixed(head: &[u8; SHORTEST], slot: &mut Observed) {
     slot.seq = SeqNum(word(4));
     slot.ack = SeqNum(word(8));
     slot.window = half(14);
-    slot.flags = Flags(head[13]);
+    // The lowest bit before the byte of the other flags is AE (RFC 9768 §3.1).
+    slot.flags = Flags(half(12) & ALL_FLAGS);
 }
 
 /// Returns the bytes of a header, by its byte with the offset of the data.

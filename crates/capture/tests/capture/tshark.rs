@@ -106,7 +106,7 @@ fn segment(fields: &[&str]) -> Observed {
         ack: SeqNum(number(fields[9]) as u32),
         payload: number(fields[10]) as u32,
         window: number(fields[11]) as u16,
-        flags: Flags(number(fields[12]) as u8),
+        flags: Flags(number(fields[12]) as u16 & 0x1FF),
         ttl: either(13, 14) as u8,
         traffic_class: either(15, 16) as u8,
         ip_id: either(17, 18) as u32,

@@ -13,15 +13,16 @@ use units::Duration;
 #[derive(Debug, clap::Args)]
 pub(crate) struct LinkArgs {
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
-    /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
+    /// [,ordered-jitter=TIME][,rtt-steps=TIME:RTT/…][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the command. up= is the rate away from it; without up= both rates
     /// are equal. RTT is the round trip without transmission times. QUEUE is the size of the queue
     /// in each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
     /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
     /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
-    /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to
-    /// TIME more; none overtakes another.
+    /// either direction. It is written like 0.01 or 1%. With ordered-jitter= each packet is late by
+    /// up to TIME, and none overtakes another. With rtt-steps=2s:80ms/5s:40ms the round trip
+    /// changes 2 s and 5 s after the links begin; packets keep their order.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
@@ -37,12 +38,13 @@ pub(crate) struct LinkArgs {
 
     /// The link towards the command:
     /// RATE|trace=FILE,DELAY,QUEUE[,DISCIPLINE][,loss=P]
-    /// [,jitter=TIME][,ordered-jitter=TIME]
+    /// [,jitter=TIME][,ordered-jitter=TIME][,delay-steps=TIME:DELAY/…]
     ///
     /// DELAY is the delay of this direction alone. A recorded rate is given by trace=FILE in place
     /// of RATE, as in --path, and from=TIME begins that far into it. With jitter=TIME each packet
     /// has up to that time of delay more, so packets may overtake each other. With ordered-jitter=
-    /// they keep their order. With aggregate=TIME packets arrive in bursts, one per interval.
+    /// they keep their order. delay-steps=2s:80ms changes the delay 2 s after the links begin. With
+    /// aggregate=TIME packets arrive in bursts, one per interval.
     #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
     down: Option<OneWay>,
 

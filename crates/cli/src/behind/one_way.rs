@@ -3,13 +3,13 @@
 use cmdline::names;
 use link::path::{QueueSize, parse_probability};
 use link::recording::{PREFIX, RecordedDirection, RecordedLink};
-use link::{Discipline, LinkConfig, Reordering};
+use link::{DelaySteps, Discipline, LinkConfig, Reordering};
 use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 use units::{Duration, Rate};
 
-const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
+const FORM: &str = "RATE,DELAY,QUEUE[,DISCIPLINE][,loss=P][,jitter=TIME][,ordered-jitter=TIME][,delay-steps=TIME:DELAY/…][,aggregate=TIME][,from=TIME], like 20mbit,40ms,100p";
 /// Rate of a link that follows a trace, until the trace is read.
 const ANY_RATE: Rate = Rate::from_mbps(1);
 
@@ -26,6 +26,7 @@ pub(super) struct OneWay {
     loss: f64,
     jitter: Option<Duration>,
     ordered_jitter: Duration,
+    delay_steps: Option<DelaySteps>,
     aggregate: Duration,
 }
 
@@ -44,6 +45,10 @@ impl OneWay {
             None => link,
         };
         let link = link.with_ordered_jitter(self.ordered_jitter).with_aggregation(self.aggregate);
+        let link = match &self.delay_steps {
+            Some(steps) => link.with_delay_steps(steps.clone()),
+            None => link,
+        };
         Ok(match trace {
             Some(trace) => link.with_rate_trace(Arc::clone(trace)).beginning_at(self.from),
             None => link,
@@ -89,6 +94,7 @@ impl OneWay {
             loss,
             jitter,
             ordered_jitter,
+            delay_steps: None,
             aggregate,
         };
         let given: Vec<&str> = parts.collect();
@@ -128,6 +134,9 @@ fn option(way: OneWay, part: &str) -> Result<OneWay, String> {
         Some(("jitter", value)) => Ok(OneWay { jitter: Some(read("jitter", value)?), ..way }),
         Some(("ordered-jitter", value)) => {
             Ok(OneWay { ordered_jitter: read("ordered-jitter", value)?, ..way })
+        }
+        Some(("delay-steps", value)) => {
+            Ok(OneWay { delay_steps: Some(read("delay-steps", value)?), ..way })
         }
         Some(("from", value)) => Ok(OneWay { from: read("from", value)?, ..way }),
         Some(("aggregate", value)) => Ok(OneWay { aggregate: read("aggregate", value)?, ..way }),

@@ -51,6 +51,7 @@ const FREE: &[&str] = &[
     "time",
     "tls_flight",
     "to",
+    "upload",
     "visits",
     "weights",
     "window",

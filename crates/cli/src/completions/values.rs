@@ -32,7 +32,14 @@ pub(super) fn of(asked: &Asked<'_>) -> Option<Completion> {
             let aggregate = ("aggregate=", "delivers packets in bursts, one in each interval");
             schemes::path(
                 asked.typed,
-                &[schemes::LOSS, jitter, schemes::ORDERED_JITTER, aggregate, schemes::FROM],
+                &[
+                    schemes::LOSS,
+                    jitter,
+                    schemes::ORDERED_JITTER,
+                    schemes::DELAY_STEPS,
+                    aggregate,
+                    schemes::FROM,
+                ],
             )
         }
         (_, "path_preset") => {

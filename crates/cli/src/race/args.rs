@@ -6,12 +6,13 @@
 use super::budget::RaceBudget;
 use super::values::{
     HostRtt, LookupTime, SchemeList, parse_http, parse_idle, parse_schemes, parse_tls,
-    parse_tls_flight, parse_until, parse_window,
+    parse_tls_flight, parse_until, parse_upload, parse_window,
 };
 use cmdline::names;
 use link::path::PathSpec;
 use race::World;
 use std::path::PathBuf;
+use tcp::LinuxVersion;
 use testbed::{Browser, ServerChoice};
 use units::Duration;
 use workload::{BUILTINS, ClientModel, Http, PageMilestone, ServerModel, Tls};
@@ -36,15 +37,16 @@ pub(crate) struct RaceArgs {
     pub(super) har_page: Option<String>,
 
     /// The path: RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P]
-    /// [,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p
+    /// [,ordered-jitter=TIME][,rtt-steps=TIME:RTT/…][,from=TIME], like 20mbit,80ms,100p
     ///
     /// RATE is the rate towards the client. up= is the rate away from it; without up= both rates
     /// are equal. RTT is the round trip without transmission times. QUEUE is the size of the queue
     /// in each direction, like 100p (packets), 64kB, 0.5bdp (bandwidth-delay products), 50ms (of
     /// sending) or inf; it counts the packet in service. DISCIPLINE is droptail (the default),
     /// pdrop, red, codel, fq_codel or acks-first. loss= is the probability that a packet is lost in
-    /// either direction. It is written like 0.01 or 1%. ordered-jitter= delays each packet by up to
-    /// TIME more; none overtakes another.
+    /// either direction. It is written like 0.01 or 1%. With ordered-jitter= each packet is late by
+    /// up to TIME, and none overtakes another. With rtt-steps=2s:80ms/5s:40ms the round trip
+    /// changes 2 s and 5 s into the load, in simulations only; packets keep their order.
     ///
     /// trace=FILE in place of a rate follows a recorded rate over and over: a trace of mahimahi, or
     /// a table with a time and a rate in each row. If the header does not name columns and units,
@@ -67,6 +69,21 @@ pub(crate) struct RaceArgs {
     /// by the same decisions.
     #[arg(long, value_name = "A,B,…", default_value = DEFAULT_SCHEMES, value_parser = parse_schemes)]
     pub(super) schemes: SchemeList,
+
+    /// Version of Linux that all schemes follow: 6.12, 6.18 or 7.0 [default: 6.18]
+    ///
+    /// A scheme that names a version, like linux+linux=7.0, keeps it. Versions differ in the
+    /// client: its largest receive window (6 MB until 6.15, 32 MB since), and how long it holds
+    /// back ACKs behind a loss (longer since 6.19). Simulations only.
+    #[arg(long, value_name = "VERSION")]
+    pub(super) linux: Option<LinuxVersion>,
+
+    /// Body of each request, like 1MB: the client uploads it before it is answered
+    ///
+    /// The client sends by the scheme of its row, as the servers do, so that the rows compare the
+    /// client's schemes. The time until the last body is received counts. Simulations only.
+    #[arg(long, value_name = "SIZE", value_parser = parse_upload)]
+    pub(super) upload: Option<u64>,
 
     /// HTTP version of all hosts: 1.0, 1.1, 2 or 3 [default: as the page says]
     ///

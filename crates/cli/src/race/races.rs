@@ -46,7 +46,13 @@ impl RaceArgs {
             return Some(self.client().model());
         }
         let window = self.client_window?;
-        Some(Scheme::parse(&format!("{BASELINE}+rwnd={window}B")).expect("linux takes a window"))
+        let scheme = Scheme::parse(&format!("{BASELINE}+rwnd={window}B"));
+        Some(self.of_version(&scheme.expect("linux takes a window")))
+    }
+
+    /// The scheme as the version of Linux that was asked for has it.
+    fn of_version(&self, scheme: &Scheme) -> Scheme {
+        self.linux.map_or_else(|| scheme.clone(), |version| scheme.with_linux(version))
     }
 
     /// The runs of the page, as they were recorded.
@@ -107,6 +113,11 @@ impl RaceArgs {
         let race = |run: RecordedRun| {
             let page = run.page.measured_until(until);
             let page = self.with_lookups(self.with_distances(page));
+            let page = match self.upload {
+                Some(bytes) => page.with_request_bodies(bytes),
+                None => Ok(page),
+            };
+            let page = page.map_err(|why| Failure::input(format!("--upload: {why}")))?;
             let race = self.race(page)?;
             Ok(RaceOfRun { id: run.id, race })
         };
@@ -131,7 +142,7 @@ impl RaceArgs {
                 client: self.client_model,
                 ..LoaderConfig::default()
             },
-            schemes: self.schemes.0.iter().map(|one| one.scheme().clone()).collect(),
+            schemes: self.schemes.0.iter().map(|one| self.of_version(one.scheme())).collect(),
             client: self.client_tcp(),
             hosts: if is_real { Hosts::Together } else { Hosts::Apart },
             processing: match (self.exact, is_real) {

@@ -72,6 +72,9 @@ fn refuse_beyond_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure>
         ("--exact", args.exact),
         ("--rtt-of", !args.rtt_of.is_empty()),
         ("--dns", args.dns.is_some()),
+        ("--linux", args.linux.is_some()),
+        ("--upload", args.upload.is_some()),
+        ("rtt-steps= in --path", race.path.rtt_steps().is_some()),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
         let way_out = match *option {

@@ -26,6 +26,17 @@ pub(super) fn parse_window(text: &str) -> Result<u32, String> {
     }
 }
 
+/// The largest body of a request, bytes, far below the largest page.
+const MOST_UPLOAD: u64 = 1 << 40;
+
+pub(super) fn parse_upload(text: &str) -> Result<u64, String> {
+    let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
+    match bytes {
+        1..=MOST_UPLOAD => Ok(bytes),
+        _ => Err("from 1B to 1TiB, please".to_owned()),
+    }
+}
+
 /// The longest idle time: a day. Background traffic is simulated throughout.
 const MOST_IDLE: Duration = Duration::from_secs(86_400);
 

@@ -31,11 +31,13 @@ const fn repeated(id: &'static str) -> Variable {
 }
 
 /// The arguments that may have several values.
-const VARIABLE: [Variable; 14] = [
+const VARIABLE: [Variable; 16] = [
     repeated(PAGE),
     repeated(HAR_PAGE),
     repeated("path"),
     list("path_preset"),
+    list("linux"),
+    list("upload"),
     list("http"),
     list("connections"),
     list("tls"),

@@ -47,6 +47,27 @@ fn a_recording_says_how_far_its_hosts_are() {
     assert_eq!((rtt(&of_both, names[0]), rtt(&of_both, names[1])), (90.0, 20.0));
 }
 
+/// 300 kB at 8 Mbit/s take 0.3 s; with them the client's scheme decides the time: its first window
+/// is the row's. Responses of 1 kB do not need one.
+#[test]
+fn an_upload_is_sent_by_the_scheme_of_the_row() {
+    let of = |more: &[&str]| {
+        let all = ["race", "1kB", "--json", "--exact", "--schemes", "linux,linux+iw=32"];
+        let race = json(&[&all, &["--path", "8mbit,80ms,500p"], more].concat());
+        ["linux", "linux+iw=32"].map(|scheme| number_of(&race, scheme, "page_s"))
+    };
+    let [plain, wide] = of(&[]);
+    assert_eq!(plain, wide);
+    let [slow, fast] = of(&["--upload", "300kB"]);
+    assert!(slow > plain + 0.3 && fast < slow - 0.07, "{plain} {slow} {fast}");
+    refused(&["race", "1kB", "--upload", "0B"], &["from 1B to 1TiB"]);
+    for option in [&["--upload", "1MB"], &["--linux", "7.0"]] {
+        let real = [&["race", "30kB", "--on", "sim,wire"], &option[..]].concat();
+        refused(&real, &["is for simulations: leave --on away"]);
+    }
+    refused(&["race", "1kB", "--linux", "6.13"], &["6.12, 6.18, 7.0"]);
+}
+
 #[test]
 fn unknown_hosts_and_real_worlds_are_refused() {
     let unknown = ["race", PAGE, "--rtt-of", "photo.example=2ms"];

@@ -8,8 +8,8 @@ use super::{Asked, Candidate, Completion, FilesOffered};
 use link::DISCIPLINES;
 use race::World;
 use std::borrow::Cow;
-use tcp::Scheme;
 use tcp::scheme::{SchemeParameter, catalogue, parameters};
+use tcp::{LinuxVersion, Scheme};
 
 /// Values of the options that races and checks share.
 pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
@@ -18,9 +18,8 @@ pub fn shared(asked: &Asked<'_>) -> Option<Completion> {
         "schemes" => list(asked.typed, is_scheme),
         "scheme" => one(asked.typed, is_scheme),
         "on" => Completion::of(World::ALL.map(|world| Candidate::open(world.name(), ""))),
-        "path" => {
-            path(asked.typed, &[("up=", "rate away from the client"), LOSS, ORDERED_JITTER, FROM])
-        }
+        "path" => path(asked.typed, &[UP, LOSS, ORDERED_JITTER, RTT_STEPS, FROM]),
+        "linux" => Completion::named(LinuxVersion::ALL.map(|(name, _)| (name, ""))),
         "server_model" => Completion::named([("builtin", ""), ("nginx", "")]),
         "server" => {
             let named = Completion::named([("auto", ""), ("nginx", ""), ("builtin", "")]);
@@ -104,6 +103,12 @@ pub const FROM: (&str, &str) = ("from=", "begins so far into a recorded rate");
 /// The key of a path for delays that vary in order.
 pub const ORDERED_JITTER: (&str, &str) =
     ("ordered-jitter=", "delays each packet by up to so much more, in order");
+/// The key of a path for its rate up.
+const UP: (&str, &str) = ("up=", "rate away from the client");
+/// The key of a path for round trips that change.
+const RTT_STEPS: (&str, &str) = ("rtt-steps=", "other round trips from times on, like 2s:80ms");
+/// The key of one direction for delays that change.
+pub const DELAY_STEPS: (&str, &str) = ("delay-steps=", "other delays from times on, like 2s:80ms");
 /// The key of a path for random loss.
 pub const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 

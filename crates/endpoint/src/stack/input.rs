@@ -141,14 +141,16 @@ fn parts<'a>(
     payload: &'a [u8],
     size: usize,
 ) -> impl Iterator<Item = (Segment, &'a [u8])> {
-    const LAST: u8 = Flags::FIN.0 | Flags::PSH.0;
+    const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
     let count = payload.len().div_ceil(size);
     payload.chunks(size).enumerate().map(move |(n, bytes)| {
         let mut flags = whole.flags.0;
         if n + 1 < count {
             flags &= !LAST;
         }
-        if n > 0 {
+        // CWR is of the first segment alone, unless it is a part of the ACE field.
+        let is_counter = whole.has(Flags::AE) || whole.options.ecn.is_some();
+        if n > 0 && !is_counter {
             flags &= !Flags::CWR.0;
         }
         let seq = whole.seq + (n * size) as u32;

@@ -316,6 +316,48 @@ fn parameters_of_plan_workload_and_scheme_add_up_and_draw_nothing_anew() {
     assert!(error.contains("iw is given twice") && error.starts_with("test.toml:2:"), "{error}");
 }
 
+/// As in the first test, with 30 ms each way from 2 s on. SYN and SYN-ACK take (1 + 30) ms each,
+/// and the data takes (8 + 30) ms: 100 ms. The way back changes alike, unless it has a delay of its
+/// own. Then 1 + 30, 1 + 10 and 8 + 30 are 80 ms.
+#[test]
+fn a_delay_changes_during_the_run() {
+    let completion = |steps: &str| {
+        let text = format!(
+            "schemes = [\"newreno\"]\npackets = {{ data_overhead = 0, control_bytes = 125 }}\n[topology]\n\
+             kind = \"dumbbell\"\n[topology.bottleneck]\nrate = \"1mbit\"\ndelay = \"10ms\"\n{steps}\n\
+             [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\nstart = \"3s\"\n\
+             traffic = {{ kind = \"bulk\", size = \"1kB\" }}\n"
+        );
+        value(&execute(&read(&text), 0).0, WorkloadMetric::CompletionMean)
+    };
+    assert_eq!(completion("delay_steps = \"2s:30ms/60s:1ms\""), 0.1);
+    assert_eq!(completion("delay_steps = \"2s:30ms\"\nback = { delay = \"10ms\" }"), 0.08);
+    assert_eq!(completion("delay_steps = \"4s:30ms\""), 0.04);
+}
+
+/// A version of Linux is a parameter of every scheme that names none. Versions hold back ACKs
+/// behind losses for other times, so that a flow with losses ends at another time.
+#[test]
+fn a_plan_names_the_version_of_linux() {
+    let end = |scheme: &str, more: &str| {
+        let text = format!(
+            "schemes = [\"{scheme}\"]\n{more}\n[topology]\nkind = \"dumbbell\"\n\
+             bottleneck = {{ rate = \"20mbit\", delay = \"20ms\", queue = \"20p\" }}\n\
+             [workload.one]\nfrom = \"sources\"\nto = \"sinks\"\n\
+             traffic = {{ kind = \"bulk\", size = \"3MB\" }}\n"
+        );
+        execute(&read(&text), 0).0.end
+    };
+    let [old, new] = [end("linux", ""), end("linux+linux=7.0", "")];
+    assert_ne!(old, new);
+    assert_eq!(end("linux", "linux = \"6.18\""), old);
+    assert_eq!(end("linux", "linux = \"7.0\""), new);
+    assert_eq!(end("linux+linux=7.0", "linux = \"6.18\""), new);
+    let wrong = format!("linux = \"6.13\"\n{DUMBBELL}");
+    let error = Plan::read("test.toml", &wrong, &|_| Err(String::new())).unwrap_err().to_string();
+    assert!(error.starts_with("test.toml:1:") && error.contains("6.12, 6.18, 7.0"), "{error}");
+}
+
 #[test]
 fn parallel_transfers_begin_together_and_go_one_after_another_under_phttp() {
     let text = format!(

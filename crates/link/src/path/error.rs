@@ -16,7 +16,7 @@ impl PathError {
     }
 
     /// The part that is wrong: `rate`, `rtt`, `queue`, `discipline`, `up`, `loss`,
-    /// `ordered-jitter`, `from` or `path` for the whole.
+    /// `ordered-jitter`, `rtt-steps`, `from` or `path` for the whole.
     pub const fn key(&self) -> &'static str {
         self.key
     }

@@ -22,10 +22,10 @@ pub use error::PathError;
 pub use parse::parse_probability;
 pub use presets::{DEFAULT_PRESET, PRESETS, PathPreset, preset};
 
-use crate::{Discipline, Duplex, LinkConfig, LinkError, QueueLimit};
+use crate::{DelayStep, DelaySteps, Discipline, Duplex, LinkConfig, LinkError, QueueLimit};
 use changing::{ChangingRates, Written};
 use std::fmt;
-use units::{Duration, Rate};
+use units::{Duration, Instant, Rate};
 
 /// Size of a queue, the packet in service included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,11 @@ pub struct PathSpec {
     discipline: Discipline,
     loss: f64,
     ordered_jitter: Duration,
+    /// Round trips from later times of the load on. They are kept for the life of the process, so
+    /// that a path remains a value that is copied.
+    rtt_steps: Option<&'static DelaySteps>,
+    /// Time of the links' clocks at which the load begins.
+    steps_begin: Duration,
     /// Rates that change; `down` and `up` are then their means.
     changing: ChangingRates,
 }
@@ -65,9 +70,19 @@ impl PathSpec {
     pub fn new(rate: Rate, rtt: Duration, queue: QueueSize) -> Result<Self, PathError> {
         let discipline = Discipline::DropTail;
         let changing = ChangingRates::NONE;
-        let (loss, ordered_jitter) = (0.0, Duration::ZERO);
-        Self { down: rate, up: rate, rtt, queue, discipline, loss, ordered_jitter, changing }
-            .checked()
+        Self {
+            down: rate,
+            up: rate,
+            rtt,
+            queue,
+            discipline,
+            loss: 0.0,
+            ordered_jitter: Duration::ZERO,
+            rtt_steps: None,
+            steps_begin: Duration::ZERO,
+            changing,
+        }
+        .checked()
     }
 
     /// The same path with another rate up, which does not change.
@@ -102,6 +117,18 @@ impl PathSpec {
         Self { ordered_jitter: up_to, ..self }
     }
 
+    /// The same path with other round trips from given times of the load on.
+    #[must_use]
+    pub fn with_rtt_steps(self, steps: DelaySteps) -> Self {
+        Self { rtt_steps: Some(Box::leak(Box::new(steps))), ..self }
+    }
+
+    /// The same path, whose load begins at `start` of the links' clocks.
+    #[must_use]
+    pub fn with_steps_from(self, start: Instant) -> Self {
+        Self { steps_begin: start.saturating_since(Instant::ZERO), ..self }
+    }
+
     /// The same path with another round trip.
     ///
     /// # Errors
@@ -127,7 +154,27 @@ impl PathSpec {
         self.up
     }
 
-    /// Round trip without transmission times.
+    /// Round trips from later times of the load on, if the round trip changes.
+    pub const fn rtt_steps(&self) -> Option<&'static DelaySteps> {
+        self.rtt_steps
+    }
+
+    /// The smallest round trip that it ever has.
+    pub fn least_rtt(&self) -> Duration {
+        self.round_trips().fold(self.rtt, Duration::min)
+    }
+
+    /// The largest round trip that it ever has.
+    pub fn greatest_rtt(&self) -> Duration {
+        self.round_trips().fold(self.rtt, Duration::max)
+    }
+
+    fn round_trips(&self) -> impl Iterator<Item = Duration> {
+        let steps = self.rtt_steps.map_or(&[][..], DelaySteps::as_slice);
+        steps.iter().map(|step| step.delay)
+    }
+
+    /// Round trip without transmission times; at first, if it changes.
     pub const fn rtt(&self) -> Duration {
         self.rtt
     }
@@ -163,7 +210,23 @@ impl PathSpec {
         let delays = self.delays();
         let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
         let forward = link(self.down, delays.forward);
-        self.changing.in_links(Duplex { forward, reverse: link(self.up, delays.reverse) })
+        let links = Duplex { forward, reverse: link(self.up, delays.reverse) };
+        self.changing.in_links(self.stepped(links))
+    }
+
+    /// The links with a half of each later round trip, an odd nanosecond on the way up.
+    fn stepped(&self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
+        let Some(steps) = self.rtt_steps else { return links };
+        let begin = self.steps_begin;
+        let half = |step: DelayStep| DelayStep { from: step.from + begin, delay: step.delay / 2 };
+        let rest = |step: DelayStep| {
+            let half = half(step);
+            DelayStep { delay: step.delay - half.delay, ..half }
+        };
+        Duplex {
+            forward: links.forward.with_delay_steps(steps.map(half)),
+            reverse: links.reverse.with_delay_steps(steps.map(rest)),
+        }
     }
 
     fn link(&self, rate: Rate, delay: Duration) -> Result<LinkConfig, LinkError> {
@@ -258,6 +321,9 @@ impl fmt::Display for PathSpec {
         }
         if !self.ordered_jitter.is_zero() {
             write!(f, ",ordered-jitter={}", self.ordered_jitter)?;
+        }
+        if let Some(steps) = self.rtt_steps {
+            write!(f, ",rtt-steps={steps}")?;
         }
         Ok(())
     }

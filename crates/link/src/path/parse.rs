@@ -1,5 +1,5 @@
 //! Reading `RATE|trace=FILE,RTT,QUEUE[,DISCIPLINE]` and the keys `up=`, `loss=`,
-//! `ordered-jitter=` and `from=`.
+//! `ordered-jitter=`, `rtt-steps=` and `from=`.
 
 use super::{PathError, PathSpec, QueueSize, TraceStart, mobile};
 use crate::Discipline;
@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Duration, parse_bytes};
 
-const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,ordered-jitter=TIME][,from=TIME], like 20mbit,80ms,100p or \
+const FORM: &str = "RATE,RTT,QUEUE[,DISCIPLINE][,up=RATE][,loss=P][,ordered-jitter=TIME][,rtt-steps=TIME:RTT/…][,from=TIME], like 20mbit,80ms,100p or \
                     20mbit,80ms,100p,fq_codel; RATE may be trace=FILE";
 const QUEUE_FORM: &str = "expected packets, bytes, bandwidth-delay products, a time of sending or no bound, like 100p, 64kB, 0.5bdp, \
      50ms or inf";
@@ -81,6 +81,7 @@ impl PathSpec {
             ("ordered-jitter", value) => {
                 Ok(self.with_ordered_jitter(read("ordered-jitter", value)?))
             }
+            ("rtt-steps", value) => Ok(self.with_rtt_steps(read("rtt-steps", value)?)),
             ("from", value) => Ok(self.starting(TraceStart::Load(read("from", value)?))),
             _ => Err(unknown(part)),
         }

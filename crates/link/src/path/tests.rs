@@ -53,6 +53,36 @@ fn jitter_in_order_is_in_both_directions() {
     assert_eq!(error("20mbit,80ms,9p,ordered-jitter=5").key(), "ordered-jitter");
 }
 
+/// Half of each round trip is the delay of either direction. A load that begins at 3 s of the
+/// links' clocks has its steps 3 s later. The smallest and the largest are of all three.
+#[test]
+fn a_round_trip_that_changes_is_in_both_directions() {
+    let path: PathSpec = "20mbit,80ms,9p,rtt-steps=2s:21ms/4s:300ms".parse().unwrap();
+    assert_eq!(path.to_string(), "20mbit,80ms,9p,rtt-steps=2s:21ms/4s:300ms");
+    let of_load = path.with_steps_from(Instant::ZERO + Duration::from_secs(3));
+    let steps = |link: &LinkConfig| link.delay_steps().unwrap().to_string();
+    let links = of_load.links();
+    assert_eq!(steps(&links.forward), "5s:10500us/7s:150ms");
+    assert_eq!(steps(&links.reverse), "5s:10500us/7s:150ms");
+    assert_eq!(steps(&path.links().forward), "2s:10500us/4s:150ms");
+    let extremes = (path.least_rtt(), path.greatest_rtt());
+    assert_eq!(extremes, (Duration::from_millis(21), Duration::from_millis(300)));
+    // 40 ms become 15: 25 ms less at each step, and never less than nothing.
+    let nearer = links.forward.with_delay(Duration::from_millis(15));
+    assert_eq!(steps(&nearer), "5s:0s/7s:125ms");
+    assert_eq!(error("20mbit,80ms,9p,rtt-steps=2s").key(), "rtt-steps");
+}
+
+/// A recorded rate and jitter in order go together: the trace says when a packet leaves, and the
+/// draw how much later it arrives.
+#[test]
+fn a_recording_takes_jitter() {
+    let path: PathSpec = "mobile,40ms,9p,ordered-jitter=5ms".parse().unwrap();
+    let link = path.links().forward;
+    assert!(link.rate_trace().is_some());
+    assert_eq!(link.ordered_jitter(), Some(Duration::from_millis(5)));
+}
+
 #[test]
 fn an_odd_nanosecond_of_the_round_trip_is_not_lost() {
     let path: PathSpec = "1mbit,101ns,inf".parse().unwrap();

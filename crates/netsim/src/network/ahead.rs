@@ -198,6 +198,7 @@ fn is_in_order(wire: &Wire) -> bool {
         && config.reordering().is_none()
         && config.aggregation().is_none()
         && config.ordered_jitter().is_none()
+        && config.delay_steps().is_none()
 }
 
 /// Returns true if every packet gets through, and no earlier than it entered.

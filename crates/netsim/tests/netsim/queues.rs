@@ -112,6 +112,8 @@ fn every_kind() -> Vec<LinkConfig> {
     kinds.extend(Discipline::all().map(|d| bottleneck(d).with_rate_trace(Arc::clone(&trace))));
     kinds.push(bottleneck(Discipline::DropTail).with_reordering(hold).unwrap());
     kinds.push(bottleneck(Discipline::DropTail).with_ordered_jitter(Duration::from_millis(5)));
+    let steps = "1s:90ms/2s:1ms".parse().unwrap();
+    kinds.push(bottleneck(Discipline::DropTail).with_delay_steps(steps));
     kinds.push(bottleneck(Discipline::DropTail).with_aggregation(Duration::from_millis(10)));
     kinds.push(bottleneck(Discipline::FqCoDel(FqCoDelConfig::default())).with_ties(Ties::Gone));
     kinds.into_iter().map(|kind| kind.with_loss(0.005).unwrap()).collect()

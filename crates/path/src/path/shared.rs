@@ -366,7 +366,10 @@ impl Path {
     /// Applies a timeout, with `backoff` doublings in force from now on. If the timer is the path's
     /// and there was no ACK of others all the time, it concerns all members.
     pub fn on_member_timeout(&mut self, now: Instant, backoff: u32) {
-        let silent = self.last_acked.is_none_or(|last| now >= last + self.rtt.rto(backoff - 1));
+        let silent = self.last_acked.is_none_or(|last| {
+            // A timeout that does not double the next one leaves none in force.
+            now >= last + self.rtt.rto(backoff.saturating_sub(1))
+        });
         if let Some(shared) = &mut self.shared
             && shared.sharing.timer == TimerScope::Path
             && silent

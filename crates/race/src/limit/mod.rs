@@ -134,7 +134,11 @@ impl Capacity {
             }
             traced => traced,
         };
-        Self { down, up: rate(&links.reverse), delays: path.delays() }
+        // The least round trip of a path that changes: no scheme can be faster.
+        let rtt = path.least_rtt();
+        let forward = rtt / 2;
+        let delays = link::Duplex { forward, reverse: rtt - forward };
+        Self { down, up: rate(&links.reverse), delays }
     }
 }
 

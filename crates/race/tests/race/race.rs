@@ -51,6 +51,20 @@ fn linux_always_runs_and_no_one_twice() {
     assert!(contestants("linux,nil").unwrap_err().to_string().contains("nil"));
 }
 
+/// Steps count from the start of the load: one at its start has the round trip of the whole load,
+/// and one long behind its end changes nothing.
+#[test]
+fn a_round_trip_changes_from_the_start_of_the_load_on() {
+    let times = |path: &str| {
+        let outcome = run(&race("linux,newreno", path));
+        outcome.contestants.iter().map(|one| first_load(one).page).collect::<Vec<_>>()
+    };
+    let [near, far] = [times("2mbit,20ms,100p"), times("2mbit,160ms,100p")];
+    assert_ne!(near, far);
+    assert_eq!(times("2mbit,20ms,100p,rtt-steps=0s:160ms"), far);
+    assert_eq!(times("2mbit,20ms,100p,rtt-steps=1000s:160ms"), near);
+}
+
 #[test]
 fn looking_on_changes_nothing() {
     let race = race("linux,newreno,tahoe,phttp", LOSSY);

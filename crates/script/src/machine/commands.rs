@@ -292,9 +292,9 @@ mod tests {
                 MachineSetting::LinkMtu(9000),
             ])
         );
-        let error = read("sysctl -q net.ipv4.tcp_ecn=3").unwrap_err();
+        let error = read("sysctl -q net.ipv4.tcp_shrink_window=1").unwrap_err();
         assert_eq!(error.refusal.kind, RefusalKind::NotModelled);
-        assert!(error.refusal.message.starts_with("Accurate ECN"), "{error:?}");
+        assert!(error.refusal.message.starts_with("windows that are taken back"), "{error:?}");
         assert!(read("sysctl -q net.ipv4.tcp_rmem=\"1 2 $((3+4))\"").is_err());
     }
 

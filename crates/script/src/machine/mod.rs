@@ -40,6 +40,15 @@ pub enum MachineSetting {
     Counted(CounterWish),
 }
 
+/// Variants of ECN, as values of `ecn=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestedEcn {
+    /// The highest variant for incoming connections.
+    pub(crate) accepted: &'static str,
+    /// The variant of outgoing connections.
+    pub(crate) requested: &'static str,
+}
+
 /// Expected increase of a counter since counters were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterWish {
@@ -68,8 +77,11 @@ pub struct ScriptMachine {
     pub(crate) dsack: Option<bool>,
     /// `tcp_rmem`: least, first, most, bytes.
     pub(crate) receive_buffer: Option<[u64; 3]>,
-    /// `tcp_ecn`: 0 no, 1 yes, 2 if asked.
-    pub(crate) ecn: Option<u8>,
+    /// `tcp_ecn`: what listeners accept, and what connecting sockets request.
+    pub(crate) ecn: Option<RequestedEcn>,
+    /// `tcp_ecn_option`, as a value of `ecn_option=`.
+    pub(crate) ecn_option: Option<&'static str>,
+    pub(crate) ecn_fallback: Option<bool>,
     pub(crate) slow_start_after_idle: Option<bool>,
     pub(crate) tail_probes: Option<bool>,
     pub(crate) least_batch: Option<u32>,
@@ -154,9 +166,12 @@ impl ScriptMachine {
         switch("timestamps", self.timestamps);
         switch("sack", self.sack);
         switch("dsack", self.dsack);
-        switch("ecn", self.ecn.map(|ecn| ecn == 1 || (ecn == 2 && listens)));
+        switch("ecn_fallback", self.ecn_fallback);
         switch("tlp", self.tail_probes);
         switch("pacing", self.paced.filter(|paced| *paced));
+        let ecn = self.ecn.map(|ecn| if listens { ecn.accepted } else { ecn.requested });
+        all.extend(ecn.map(|ecn| format!("ecn={ecn}")));
+        all.extend(self.ecn_option.map(|option| format!("ecn_option={option}")));
         all.extend(
             self.slow_start_after_idle
                 .map(|on| format!("idle={}", if on { "decay" } else { "keep" })),
@@ -191,8 +206,17 @@ impl ScriptMachine {
     /// The settings of [`Self::parameters`] that the kernel reads while a connection is open. The
     /// segment size is one: it follows the route.
     pub(crate) fn asked_when_open(&self) -> Vec<String> {
-        const ASKED: [&str; 8] =
-            ["dsack", "idle", "mss", "pacing", "rcvbuf_max", "rto_max", "tlp", "tso_least"];
+        const ASKED: [&str; 9] = [
+            "dsack",
+            "ecn_option",
+            "idle",
+            "mss",
+            "pacing",
+            "rcvbuf_max",
+            "rto_max",
+            "tlp",
+            "tso_least",
+        ];
         let asked = |parameter: &String| {
             parameter.split_once('=').is_some_and(|(name, _)| ASKED.contains(&name))
         };

@@ -4,8 +4,8 @@
 //! refuses others by name. Meanings are those of `Documentation/networking/ip-sysctl.rst`.
 
 use super::{
-    ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER, TFO_SERVER_ALL,
-    TFO_SERVER_NO_COOKIE,
+    RequestedEcn, ScriptMachine, TFO_CLIENT, TFO_CLIENT_NO_COOKIE, TFO_IGNORED, TFO_SERVER,
+    TFO_SERVER_ALL, TFO_SERVER_NO_COOKIE,
 };
 use crate::error::Refusal;
 
@@ -56,17 +56,38 @@ pub const SYSCTLS: &[Sysctl] = &[
         m.tail_probes = Some(v != "0");
         Ok(())
     }),
-    sysctl("tcp_ecn", "`ecn=`: 0 off, 1 on, 2 on for listeners", |m, v| {
-        if matches!(v, "3" | "4" | "5") {
-            return Err(Refusal::not_modelled("Accurate ECN (RFC 9768)"));
-        }
-        only(v, &["0", "1", "2"])?;
-        m.ecn = Some(number(v)? as u8);
+    sysctl(
+        "tcp_ecn",
+        "`ecn=` of listeners and of other sockets: 0 off, 1 on, 2 on and off, 3 accurate, 4 accurate and on, 5 accurate and off",
+        |m, v| {
+            let variants = [
+                ("0", "off", "off"),
+                ("1", "on", "on"),
+                ("2", "on", "off"),
+                ("3", "accurate", "accurate"),
+                ("4", "accurate", "on"),
+                ("5", "accurate", "off"),
+            ];
+            only(v, &variants.map(|(value, ..)| value))?;
+            let known = variants.into_iter().find(|(value, ..)| *value == v);
+            m.ecn = known.map(|(_, accepted, requested)| RequestedEcn { accepted, requested });
+            Ok(())
+        },
+    ),
+    sysctl("tcp_ecn_fallback", "`ecn_fallback=`", |m, v| {
+        m.ecn_fallback = Some(flag(v)?);
         Ok(())
     }),
-    without_effect("tcp_ecn_option", "none: there is no Accurate ECN here", |_, v| {
-        only(v, &["0", "1", "2"])
+    sysctl("tcp_ecn_option", "`ecn_option=`: 0 never, 1 minimum, 2 full, 3 persist", |m, v| {
+        const USES: [&str; 4] = ["never", "minimum", "full", "persist"];
+        m.ecn_option = Some(USES[between(v, 0, 3)? as usize]);
+        Ok(())
     }),
+    without_effect(
+        "tcp_ecn_option_beacon",
+        "none: three AccECN options for each round trip, with `ecn_option=minimum`",
+        |_, v| number(v).map(drop),
+    ),
     sysctl("tcp_fack", "0 alone", |_, v| only(v, &["0"])),
     sysctl(
         "tcp_fastopen",

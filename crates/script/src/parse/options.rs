@@ -4,9 +4,9 @@
 //! options compare as a set.
 
 use super::lexer::Token;
-use super::packet::{ACCURATE_ECN, Way};
+use super::packet::Way;
 use super::{Parsed, Parser, Refusal};
-use tcp::{FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
+use tcp::{EcnCounters, FastOpenCookie, SackBlocks, TcpOptions, Timestamps};
 use units::SeqNum;
 
 /// Bytes that options can take in a TCP header (RFC 9293 §3.1).
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
     }
 
     fn option(&mut self, options: &mut TcpOptions, way: Way) -> Parsed<()> {
-        const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, FO, FOEXP, nop or eol";
+        const KNOWN: &str = "an option: mss, wscale, sackOK, TS, sack, ECN, FO, FOEXP, nop or eol";
         let Token::Word(name) = self.token else {
             return self.unexpected(KNOWN);
         };
@@ -76,9 +76,7 @@ impl<'a> Parser<'a> {
                 Err((self.position, Refusal::not_of_tcp("MD5 signatures are no part of it here")))
             }
             "sack" => self.sack_blocks().map(|blocks| options.sack = blocks),
-            "ECN" | "exp" | "exp-accecn" | "accecn" => {
-                Err((self.position, Refusal::not_modelled(ACCURATE_ECN)))
-            }
+            "ECN" => self.ecn_counters().map(|counters| options.ecn = Some(counters)),
             _ => self.unexpected(KNOWN),
         }
     }
@@ -123,6 +121,22 @@ impl<'a> Parser<'a> {
         }
         let echo = self.number32("the echoed timestamp")?;
         Ok(Timestamps { value, echo })
+    }
+
+    /// `ECN e1b 1 ceb 0 e0b 1`: the counters that there are, in one of two orders.
+    fn ecn_counters(&mut self) -> Parsed<EcnCounters> {
+        const ORDERS: [[&str; 3]; 2] = [["e0b", "ceb", "e1b"], ["e1b", "ceb", "e0b"]];
+        const MOST: u64 = 0xFF_FFFF;
+        self.advance()?;
+        let starts_with_ect1 = self.token == Token::Word("e1b");
+        let mut counters = Vec::new();
+        for name in ORDERS[usize::from(starts_with_ect1)] {
+            if !self.accept_word(name)? {
+                break;
+            }
+            counters.push(self.number("a counter", MOST)? as u32);
+        }
+        Ok(EcnCounters::new(starts_with_ect1, &counters))
     }
 
     fn sack_blocks(&mut self) -> Parsed<SackBlocks> {

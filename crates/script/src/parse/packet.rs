@@ -4,26 +4,23 @@ use super::super::model::{Errno, Expected, ExpectedEcn, IcmpMessage, IcmpTrouble
 use super::lexer::Token;
 use super::{Parsed, Parser, Refusal};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Unreachable};
-use units::SeqNum;
+use units::{Duration, SeqNum};
 
 /// Letters of the flags; `.` is ACK.
-pub(crate) const FLAG_LETTERS: [(char, Flags); 6] = [
+pub(crate) const FLAG_LETTERS: [(char, Flags); 7] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
     ('P', Flags::PSH),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
+    ('A', Flags::AE),
 ];
 
-/// The third flag of Accurate ECN, `A`, or its option.
-pub(super) const ACCURATE_ECN: &str = "Accurate ECN (RFC 9768)";
-
-/// ECN fields by their names, the first four by their bits (RFC 3168 §5). In received segments both
-/// codepoints of ECN-capable transport are equivalent.
+/// ECN fields by their names, the first four by their bits (RFC 3168 §5).
 const ECN_FIELDS: [(&str, Ecn, ExpectedEcn); 5] = [
     ("noecn", Ecn::NotEct, ExpectedEcn::Same),
-    ("ect1", Ecn::Ect0, ExpectedEcn::Ect1),
+    ("ect1", Ecn::Ect1, ExpectedEcn::Same),
     ("ect0", Ecn::Ect0, ExpectedEcn::Same),
     ("ce", Ecn::Ce, ExpectedEcn::Same),
     ("ect01", Ecn::Ect0, ExpectedEcn::Capable),
@@ -40,7 +37,8 @@ pub(super) enum Way {
     Leaves,
 }
 
-const FLAGS: &str = "flags: letters of S F R P E W, \".\" for ACK, \"-\" for none";
+const FLAGS: &str =
+    "flags: letters of S F R P E W A, a digit for E, W and A, \".\" for ACK, \"-\" for none";
 
 impl<'a> Parser<'a> {
     /// `<` and a segment, or what a router says.
@@ -235,8 +233,15 @@ impl<'a> Parser<'a> {
         if let Token::Word(letters) = self.token {
             flags = self.flag_letters(letters)?;
             self.advance()?;
-        } else if !self.is_mark(".") {
+        } else if !self.is_mark(".") && !matches!(self.token, Token::Seconds(_)) {
             return self.unexpected(&format!("{FLAGS} (no ports: a script has one connection)"));
+        }
+        if let Token::Seconds(tenths) = self.token {
+            // `.5` is ACK and an ACE field, and a number to the lexer.
+            let ace = (0..8).find(|n| Duration::from_millis(100) * u64::from(*n) == tenths);
+            let Some(ace) = ace else { return self.unexpected(FLAGS) };
+            self.advance()?;
+            return Ok(flags.with(Flags::ACK).with_ace(ace));
         }
         if self.accept_mark(".")? {
             flags = flags.with(Flags::ACK);
@@ -249,15 +254,13 @@ impl<'a> Parser<'a> {
         for letter in letters.chars() {
             match FLAG_LETTERS.iter().find(|(known, _)| *known == letter) {
                 Some((_, flag)) => flags = flags.with(*flag),
-                None if letters.chars().all(is_flag) => return self.refuse_accurate_ecn(),
-                None => return self.unexpected(FLAGS),
+                None => match letter.to_digit(8) {
+                    Some(ace) => flags = flags.with_ace(ace as u8),
+                    None => return self.unexpected(FLAGS),
+                },
             }
         }
         Ok(flags)
-    }
-
-    fn refuse_accurate_ecn<T>(&self) -> Parsed<T> {
-        Err((self.position, Refusal::not_modelled(ACCURATE_ECN)))
     }
 
     /// `seq:end(len)`; `end` wraps at 2^32 as sequence numbers do.
@@ -298,9 +301,4 @@ impl<'a> Parser<'a> {
         self.expect_mark(">", "after the options")?;
         Ok(Some(options))
     }
-}
-
-/// A flag, one of Accurate ECN among them: `A`, or the count of its three flags as a digit.
-fn is_flag(letter: char) -> bool {
-    matches!(letter, 'A' | '0'..='7') || FLAG_LETTERS.iter().any(|(known, _)| *known == letter)
 }

@@ -4,11 +4,11 @@ use super::super::model::ScriptSettings;
 use super::lexer::Token;
 use super::{Parsed, Parser};
 use std::net::{IpAddr, Ipv6Addr};
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::Duration;
 
 /// The settings of this player, in the order of messages.
-const KNOWN: &str = "--scheme=NAME, --mtu=BYTES, --tolerance_usecs=N, \
+const KNOWN: &str = "--scheme=NAME, --linux=VERSION, --mtu=BYTES, --tolerance_usecs=N, \
                      --tcp_ts_tick_usecs=N, --strict_segments, --ignore_push, \
                      --ip_version=ipv4|ipv6, --local_ip=ADDRESS, --remote_ip=ADDRESS, --seed=N";
 
@@ -63,6 +63,11 @@ impl<'a> Parser<'a> {
     ) -> Parsed<()> {
         match flag {
             "scheme" => settings.scheme = Some(self.scheme(value)?),
+            "linux" => {
+                let version = value.unwrap_or_default().parse();
+                let refuse = |why: String| self.refuse::<LinuxVersion>(&format!("--linux: {why}"));
+                settings.linux = Some(version.or_else(refuse)?);
+            }
             "mtu" => {
                 let (least, most) = (u64::from(MSS.0) + HEADERS, u64::from(MSS.1) + HEADERS);
                 settings.mtu = Some(self.value(flag, value, least, most)? as u32);

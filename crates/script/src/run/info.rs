@@ -1,7 +1,7 @@
 //! The host's report of the connection, in the units of Linux's `struct tcp_info`.
 
 use super::super::model::TcpInfoField;
-use tcp::{Cause, Connection, Path};
+use tcp::{Cause, Connection, EcnMode, MarkCounts, Path};
 use units::Instant;
 
 /// Linux's value of a threshold that was never set (`TCP_INFINITE_SSTHRESH`).
@@ -81,8 +81,8 @@ fn options(connection: &Connection, last: &LastWords) -> u64 {
         (agreed.timestamps, TIMESTAMPS),
         (agreed.sack, SACK),
         (agreed.peer_shift.is_some(), WSCALE),
-        (agreed.ecn, ECN),
-        (agreed.ecn && last.ecn_seen, ECN_SEEN),
+        (agreed.ecn != EcnMode::Off, ECN),
+        (agreed.ecn != EcnMode::Off && last.ecn_seen, ECN_SEEN),
         (connection.took_data_in_syn(), SYN_DATA),
     ]
     .into_iter()
@@ -118,6 +118,10 @@ pub(super) fn value(
         TcpInfoField::SndMss => connection.full_payload(),
         TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
+        TcpInfoField::DeliveredCe => marks(connection)?.packets.into(),
+        TcpInfoField::DeliveredE1Bytes => marks(connection)?.bytes[0].into(),
+        TcpInfoField::DeliveredCeBytes => marks(connection)?.bytes[1].into(),
+        TcpInfoField::DeliveredE0Bytes => marks(connection)?.bytes[2].into(),
         TcpInfoField::Reordering => connection.reordering().degree,
         TcpInfoField::ReordSeen => connection.reordering().seen,
         TcpInfoField::Backoff => connection.backoff().into(),
@@ -138,6 +142,12 @@ pub(super) fn value(
         | TcpInfoField::RwndLimited
         | TcpInfoField::SndbufLimited => return None,
     })
+}
+
+/// Marks that the peer has reported. Classic ECN does not count them.
+fn marks(connection: &Connection) -> Option<MarkCounts> {
+    let counts = connection.agreed_options().ecn != EcnMode::Classic;
+    counts.then(|| connection.reported_marks().unwrap_or_default())
 }
 
 /// `TCP_CA_Loss` or `TCP_CA_Recovery` by what began the repair, `TCP_CA_Disorder` while anything

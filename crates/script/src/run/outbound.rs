@@ -161,8 +161,7 @@ fn ecn_agrees(expected: &Expected, actual: Ecn) -> bool {
     match expected.ecn {
         ExpectedEcn::Any => true,
         ExpectedEcn::Same => expected.segment.ecn == actual,
-        ExpectedEcn::Ect1 => false,
-        ExpectedEcn::Capable => actual == Ecn::Ect0,
+        ExpectedEcn::Capable => matches!(actual, Ecn::Ect0 | Ecn::Ect1),
     }
 }
 

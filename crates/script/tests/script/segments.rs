@@ -2,6 +2,7 @@
 
 use crate::common::{LISTENER, OPENING, actual, est, refused, run_text};
 use script::{RefusalKind, parse};
+use tcp::{Ecn, Flags};
 
 /// RFC 3168 §5 has two codepoints, of which hosts here send ECT(0).
 #[test]
@@ -39,12 +40,44 @@ fn options_that_no_host_sends_are_refused_where_they_leave() {
     assert!(parse("a.pkt", "0 < S 0:0(0) win 9 <mss 1,mss 2,FO abcdef>").is_ok());
 }
 
-/// `A` is a flag of Accurate ECN; the word ACK is none.
+/// `A` is a flag, and a digit is the number of the flags A, W and E (RFC 9768 §3.2.2), also behind
+/// the point that means ACK. The word ACK has no flag C.
 #[test]
-fn a_word_is_no_accurate_ecn() {
-    let (kind, why) = refused("0 < ACK 1:1(0) ack 1 win 9");
-    assert_eq!((kind, why.contains("letters of S F R")), (RefusalKind::Wrong, true));
-    assert_eq!(refused("0 < SEWA 0:0(0) win 9").0, RefusalKind::NotModelled);
+fn a_digit_is_three_flags() {
+    let flags = |text: &str| {
+        let script = parse("a.pkt", format!("0 > {text} 1:1(0) ack 1")).expect(text);
+        let script::model::ScriptAction::Outbound(expected) = &script.events[0].action else {
+            panic!("{text}")
+        };
+        (expected.segment.flags.ace(), expected.segment.has(Flags::PSH))
+    };
+    assert_eq!(flags("EA."), (5, false));
+    assert_eq!(flags(".5"), (5, false));
+    assert_eq!(flags("P.6"), (6, true));
+    assert_eq!(flags("P3."), (3, true));
+    assert_eq!(flags("."), (0, false));
+    for text in ["ACK", "P.8", ".55", "P9."] {
+        let (kind, why) = refused(&format!("0 < {text} 1:1(0) ack 1 win 9"));
+        let is_said = why.contains("letters of S F R");
+        assert_eq!((kind, is_said), (RefusalKind::Wrong, true), "{text}: {why}");
+    }
+}
+
+/// The option has one of two orders (RFC 9768 §3.2.3), and may be short.
+#[test]
+fn counters_of_ecn_have_two_orders() {
+    let first = |text: &str| {
+        let script = parse("a.pkt", format!("0 > . 1:1(0) ack 1 <{text}>")).expect(text);
+        let script::model::ScriptAction::Outbound(expected) = &script.events[0].action else {
+            panic!("{text}")
+        };
+        expected.segment.options.ecn.expect(text).iter().collect::<Vec<_>>()
+    };
+    assert_eq!(first("ECN e0b 7 ceb 8,nop"), [(Ecn::Ect0, 7), (Ecn::Ce, 8)]);
+    assert_eq!(first("ECN e1b 9"), [(Ecn::Ect1, 9)]);
+    assert_eq!(first("ECN"), []);
+    refused("0 > . 1:1(0) ack 1 <ECN ceb 8>");
+    refused("0 > . 1:1(0) ack 1 <ECN e0b 16777216>");
 }
 
 /// A packet of 1300 bytes has 1240 behind the headers of IPv6 and TCP, and 1260 behind those of

@@ -12,7 +12,8 @@ mod sack_compression;
 mod sack_report;
 mod window;
 
-use crate::segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+use crate::ecn::Ecn;
+use crate::segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
@@ -51,6 +52,9 @@ pub struct Receiver {
     last_ack_sent: u64,
     /// Timestamp to echo, and when it was received.
     ts_recent: Option<(u32, Instant)>,
+    /// Classic ECN is agreed on: a mark is echoed until the peer answers it.
+    echoes_marks: bool,
+    /// A mark is to be echoed.
     echo_congestion: bool,
     /// Largest segment seen, bytes: the unit of "every second segment".
     largest: u64,
@@ -83,6 +87,7 @@ impl Receiver {
             ack: AckTimer::new(config.ack, config.ack_tick),
             last_ack_sent: 0,
             ts_recent: None,
+            echoes_marks: false,
             echo_congestion: false,
             largest: 1,
             tells_gaps: true,
@@ -292,7 +297,9 @@ impl Receiver {
         segment: &Segment,
         rtt: impl FnOnce() -> SenderTiming,
     ) -> bool {
-        self.on_ecn(segment);
+        if self.echoes_marks {
+            self.on_ecn(segment);
+        }
         if u64::from(segment.len) > self.largest {
             self.largest = u64::from(segment.len);
             self.sizing.on_larger(self.largest);
@@ -415,6 +422,16 @@ impl Receiver {
             self.echo_congestion = true;
             self.ack.demand();
         }
+    }
+
+    /// Sets whether marks are echoed by ECE, as classic ECN does.
+    pub const fn set_echoes_marks(&mut self, echoes: bool) {
+        self.echoes_marks = echoes;
+    }
+
+    /// True if a timestamp is newer than the one to echo.
+    pub fn is_newer(&self, ts: Timestamps) -> bool {
+        self.ts_recent.is_none_or(|(old, _)| ts.value.wrapping_sub(old) as i32 > 0)
     }
 
     /// True while ECE is to be set on ACKs.

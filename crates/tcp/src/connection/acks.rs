@@ -39,6 +39,9 @@ impl Connection {
                 &offsets
             }
         };
+        let acks_syn = self.sender.una() == 0;
+        let feedback = self.accurate.is_some().then(|| self.accurate_feedback(now, path, segment));
+        let is_silent = segment.has(Flags::SYN) || feedback.is_some() && acks_syn;
         let ack = Acknowledgement {
             now,
             una,
@@ -47,7 +50,8 @@ impl Connection {
             sack,
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),
             clock: Some(self.stamp_clock()),
-            is_marked: segment.has(Flags::ECE) && !segment.has(Flags::SYN),
+            ace: (!is_silent).then(|| segment.flags.ace()),
+            feedback: feedback.as_ref(),
             may_send: self.may_send_new(),
         };
         if !self.sender.is_unconcerned(&ack) {
@@ -59,6 +63,8 @@ impl Connection {
             if is_all || outcome.found.any {
                 self.collect_report(path);
             }
+        } else if ack.feedback.is_some() {
+            self.sender.note_idle_marks(&ack);
         }
         self.note_progress(now, path);
     }

@@ -39,6 +39,9 @@ impl Connection {
         }
         guard.counters.reset_challenges += u64::from(reset);
         guard.counters.syn_challenges += u64::from(!reset);
+        if !reset {
+            self.note_repeated_syn(segment);
+        }
         self.challenge(now, guard);
     }
 
@@ -66,6 +69,7 @@ impl Connection {
             Unacceptable::OutOfWindow => guard.counters.out_of_window += 1,
         }
         if segment.has(Flags::SYN) {
+            self.note_repeated_syn(segment);
             if self.state == State::SynReceived {
                 return self.on_repeated_syn(now, guard);
             }
@@ -80,6 +84,7 @@ impl Connection {
         // (`tcp_timewait_state_process`).
         if let Some(left) = left.filter(|_| segment.len > 0 && self.state != State::TimeWait) {
             self.receiver.on_duplicate(left, segment);
+            self.note_repeated_data(segment);
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {
             let backoff = self.sender.backoff();

@@ -53,11 +53,14 @@ impl Connection {
             return self.fill_special(now, out);
         }
         out.ack = self.receiver.ack_number();
-        if self.sender.terms().ecn && self.receiver.echoes_congestion() {
+        if self.receiver.echoes_congestion() {
             out.flags = flags.with(Flags::ECE);
         }
         out.window = self.receiver.on_ack_sent(false);
         self.fill_options(now, true, out);
+        if self.accurate.is_some() {
+            self.fill_accurate(now, out);
+        }
     }
 
     /// As [`Connection::fill`], for a SYN, a reset, or data that follows a SYN without waiting.
@@ -66,7 +69,7 @@ impl Connection {
         let (syn, ack) = (out.has(Flags::SYN), out.has(Flags::ACK));
         let acks = ack && !out.has(Flags::RST);
         out.ack = if ack { self.receiver.ack_number() } else { SeqNum::default() };
-        if ack && !syn && self.sender.terms().ecn && self.receiver.echoes_congestion() {
+        if ack && !syn && self.receiver.echoes_congestion() {
             out.flags = out.flags.with(Flags::ECE);
         }
         out.window = if acks || syn { self.receiver.on_ack_sent(syn) } else { 0 };
@@ -90,7 +93,7 @@ impl Connection {
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() });
         options.sack.clear();
-        (options.performance, options.fast_open) = (None, None);
+        (options.performance, options.fast_open, options.ecn) = (None, None, None);
         let reports = self.sender.terms().sack && acks && self.receiver.has_sack_blocks();
         if reports && u64::from(out.len) <= self.current_mss() {
             self.receiver.sack_blocks(self.sack_room(), &mut options.sack);

@@ -1,5 +1,5 @@
 //! Opening: three-way or accelerated, active or passive, and the agreement of the SYNs on options
-//! (RFC 9293 §3.5, RFC 7323, RFC 2018, RFC 3168 §6.1.1).
+//! (RFC 9293 §3.5, RFC 7323, RFC 2018).
 
 use super::{Connection, PendingReset, State, ticks};
 use crate::config::{ConnectionConfig, Opening};
@@ -38,7 +38,7 @@ impl Connection {
     /// Takes the peer's SYN: its numbers, its window, its options; and its data, if it brings any.
     pub(crate) fn on_peer_syn(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         self.receiver.on_syn(segment.seq);
-        self.agree(path, segment);
+        self.agree(now, path, segment);
         if let Some(ts) = segment.options.timestamps.filter(|_| self.sender.terms().timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
@@ -61,7 +61,8 @@ impl Connection {
     }
 
     /// Puts the options that both sides support in force.
-    fn agree(&mut self, path: &mut Path, syn: &Segment) {
+    fn agree(&mut self, now: Instant, path: &mut Path, syn: &Segment) {
+        let ecn = self.agree_ecn(now, syn);
         let (offered, config) = (&syn.options, &self.config);
         let sack = config.sack && offered.sack_permitted;
         if !sack {
@@ -74,13 +75,6 @@ impl Connection {
         } else {
             self.receiver.disable_scaling();
         }
-        let setup = Flags::ECE.with(Flags::CWR);
-        let peer_ecn = if syn.has(Flags::ACK) {
-            syn.has(Flags::ECE) && !syn.has(Flags::CWR)
-        } else {
-            syn.has(setup)
-        };
-        let ecn = config.ecn && peer_ecn;
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
         let mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
             - option_bytes(config, timestamps);
@@ -95,7 +89,7 @@ impl Connection {
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
         let timestamps = offer(self.config.timestamps, self.sender.terms().timestamps);
         let scaling = offer(self.config.window_scaling, self.agreed.scaling);
-        TcpOptions {
+        let mut options = TcpOptions {
             mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.sender.terms().sack),
@@ -103,21 +97,16 @@ impl Connection {
                 .then(|| Timestamps { value: self.timestamp(now), echo: self.receiver.echo() }),
             fast_open: self.fast_open_option(),
             ..TcpOptions::default()
-        }
+        };
+        options.ecn = self.syn_ack_counters(options.wire_bytes());
+        options
     }
 
-    /// Flags of our SYN: ECN is offered in a SYN by ECE and CWR, accepted in a SYN-ACK by ECE.
+    /// Returns the flags of our SYN, or SYN-ACK.
     pub(super) fn syn_flags(&self) -> Flags {
-        match self.state {
-            State::SynReceived if self.sender.terms().ecn => {
-                Flags::SYN.with(Flags::ACK).with(Flags::ECE)
-            }
-            State::SynReceived => Flags::SYN.with(Flags::ACK),
-            _ if self.config.ecn && self.sender.counts().timeouts == 0 => {
-                Flags::SYN.with(Flags::ECE).with(Flags::CWR)
-            }
-            _ => Flags::SYN,
-        }
+        let answers = self.state == State::SynReceived;
+        let flags = if answers { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
+        flags.with_ace(self.syn_ace())
     }
 
     /// Applies RFC 6298 §5.7: after a lost SYN the timeout starts again, with 3 s.

@@ -50,6 +50,9 @@ impl Connection {
     #[inline(always)]
     fn handle_predicted(&mut self, now: Instant, path: &mut Path, una: u64, segment: &Segment) {
         let left = self.receiver.rcv_nxt();
+        if self.accurate.is_some() {
+            self.note_accurate_ecn(left, segment);
+        }
         self.handle_ack(now, path, (left, una), segment);
         if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
@@ -98,6 +101,9 @@ impl Connection {
         };
         if control {
             return self.handle_control(now, guard, left, segment);
+        }
+        if self.accurate.is_some() {
+            self.note_accurate_ecn(left, segment);
         }
         if !self.check_ack(now, (path, guard), left, segment) {
             return;

@@ -5,8 +5,9 @@
 //! files follow RFC 9293. `handshake` opens, `input` processes segments in the order of §3.10.7,
 //! and `acks` passes acknowledgements to the sender. `output` builds the next segment, and
 //! `ordinary` is the fast path for the most frequent kind. `timers` and `close` do what their names
-//! say.
+//! say, and `accurate_ecn` counts marks.
 
+mod accurate_ecn;
 mod acks;
 mod arrivals;
 mod challenge;
@@ -41,13 +42,14 @@ use state::ConnectionCounts;
 pub use state::{ResetCause, State, Stats};
 
 use crate::ack::Scoreboard;
-use crate::config::Opening;
+use crate::config::{EcnMode, Opening};
 use crate::path::Path;
 use crate::receiver::Receiver;
 use crate::recovery::{LossRecovery, SeenReordering};
 use crate::scheme::SharedConfig;
 use crate::segment::Unreachable;
 use crate::tuple::FourTuple;
+use accurate_ecn::AccurateEcn;
 use early_data::EarlyData;
 use ending::{Ending, PendingReset};
 use gateway_option::GatewayOption;
@@ -84,8 +86,8 @@ pub struct AgreedOptions {
     pub sack: bool,
     /// Timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Explicit congestion notification (RFC 3168).
-    pub ecn: bool,
+    /// Explicit congestion notification.
+    pub ecn: EcnMode,
     /// Shift of the peer's windows, if windows are scaled (RFC 7323 §2).
     pub peer_shift: Option<u8>,
 }
@@ -113,6 +115,8 @@ pub struct Connection {
     announced: u64,
     early: EarlyData,
     gateway_option: GatewayOption,
+    /// Accurate ECN, if the SYNs have agreed on it.
+    accurate: Option<Box<AccurateEcn>>,
     /// Segments that may still leave at this send opportunity.
     burst_left: u32,
     /// Socket options for small segments, if the application has set any.
@@ -152,6 +156,7 @@ impl Connection {
             announced: 0,
             early: EarlyData::default(),
             gateway_option: GatewayOption::default(),
+            accurate: None,
             burst_left: u32::MAX,
             wishes: None,
             counts: ConnectionCounts::default(),

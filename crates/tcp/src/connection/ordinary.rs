@@ -51,6 +51,7 @@ impl Connection {
             && self.sender.nxt() + full <= self.sender.window_edge()
             && self.burst_left > 0
             && self.gateway_option.cost() == 0
+            && self.accurate.is_none()
             && !self.receiver.has_sack_blocks()
             && !self.ending.owes_reset()
             && self.wishes.is_none()

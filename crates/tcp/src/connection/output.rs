@@ -2,7 +2,7 @@
 //! new data, and only then a bare ACK. The window gates data, never ACKs, probes or control.
 
 use super::{BareProbe, Connection, State};
-use crate::config::{IdleRestart, Opening};
+use crate::config::{EcnMode, IdleRestart, Opening};
 use crate::path::{Path, SendLimit};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
 use crate::startup::PendingData;
@@ -320,6 +320,9 @@ impl Connection {
     #[inline]
     pub(super) fn current_mss(&self) -> u64 {
         let room = self.full_payload() - self.gateway_option.cost();
+        if self.accurate.is_some() && self.config.options_count {
+            return room - self.accurate_option_bytes();
+        }
         if !self.sender.terms().sack
             || !self.config.options_count
             || !self.receiver.has_sack_blocks()
@@ -472,8 +475,8 @@ impl Connection {
                 flags = flags.with(Flags::PSH);
             }
         }
-        let ect =
-            self.sender.terms().ecn && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
+        let ect = self.sender.terms().ecn == EcnMode::Classic
+            && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
         if ect && self.sender.take_cwr() {
             flags = flags.with(Flags::CWR);
         }

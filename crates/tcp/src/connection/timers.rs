@@ -88,7 +88,7 @@ impl Connection {
         }
         let opening = self.sender.una() == 0 && self.config.opening != Opening::OneWay;
         self.sender.count_timeout(now, opening);
-        if self.sender.retries() >= self.patience(opening, guard) {
+        if self.gives_up(opening, guard) {
             guard.counters.timed_out += 1;
             self.give_up();
             return;
@@ -100,9 +100,38 @@ impl Connection {
             self.sender.time_out(now, path, may_send);
             self.suspect_path_mtu(now, path, guard);
         }
-        self.sender.end_timeout(now, path);
+        if opening
+            && self.has_linear_timeouts()
+            && self.sender.retries() <= self.config.linear_syn_timeouts
+        {
+            self.sender.end_timeout_without_backoff(now, path);
+        } else {
+            self.sender.end_timeout(now, path);
+        }
         self.hold_opening_timer(now, path);
         self.collect_report(path);
+    }
+
+    /// True if the first timeouts of our SYN are all as long, and no short ones of
+    /// `opening_timer`.
+    fn has_linear_timeouts(&self) -> bool {
+        self.config.linear_syn_timeouts > 0 && self.state == State::SynSent && !self.asks_siblings()
+    }
+
+    /// The connection fails after as many timeouts as its patience says. If the first timeouts of a
+    /// SYN do not double, it fails at the first one after the time that doubling timeouts of this
+    /// number would have taken (`tcp_write_timeout`, `retransmits_timed_out`).
+    fn gives_up(&self, opening: bool, guard: &Guard) -> bool {
+        /// Doublings of a second that are longer than any wait.
+        const MOST_DOUBLINGS: u32 = 30;
+        let (retries, patience) = (self.sender.retries(), self.patience(opening, guard));
+        if !opening || !self.has_linear_timeouts() {
+            return retries >= patience;
+        }
+        let timeouts = (2_u64 << patience.min(MOST_DOUBLINGS)) - 1;
+        let longest = self.config.rto.initial.saturating_mul(timeouts);
+        retries >= patience + self.config.linear_syn_timeouts
+            || self.sender.counts().timeout_wait >= longest
     }
 
     /// Timeouts in a row before the connection fails.

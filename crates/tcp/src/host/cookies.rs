@@ -87,7 +87,8 @@ fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
         let shift = told & SHIFT_MASK;
         options.window_scale = (shift != NO_SHIFT).then_some(shift as u8);
         if told & ECN != 0 {
-            flags = flags.with(Flags::ECE).with(Flags::CWR);
+            // An ACE field of 2 or more answers a SYN-ACK of Accurate ECN (RFC 9768 §5.1).
+            flags = flags.with_ace(if segment.flags.ace() > 1 { 7 } else { 3 });
         }
     }
     // A window never scales in a SYN; the one of the ACK is read with it at once.

@@ -111,7 +111,7 @@ impl Host {
         if conn.poll_rarely(now, &mut path, &mut segment).is_none() {
             return;
         }
-        let ecn = segment.has(Flags::ECE);
+        let ecn = segment.flags.ace() != 0;
         let shift = segment.options.window_scale.and(syn.options.window_scale);
         let told = TcpOptions { window_scale: shift, ..segment.options };
         match &mut segment.options.timestamps {

@@ -6,6 +6,7 @@
 
 mod aliases;
 mod catalogue;
+mod linux_version;
 mod page;
 mod pages;
 mod parameters;
@@ -24,6 +25,7 @@ use crate::startup::warm::{self, MEMBER, WARM};
 use crate::startup::{StartUp, StartUpDescriptor};
 pub use aliases::scheme_meant;
 pub use catalogue::{NamedScheme, catalogue};
+pub use linux_version::LinuxVersion;
 pub use page::{
     GivenParameter, OptionInForce, OwnParameter, PagePart, PageSource, SchemePage, WrittenStep,
 };
@@ -286,6 +288,18 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
+    /// Returns the scheme as a version of Linux has it. A version in the scheme's own text
+    /// (`linux=`), and a receive window, stay.
+    #[must_use]
+    pub fn with_linux(&self, version: LinuxVersion) -> Self {
+        if self.gives("linux") {
+            return self.clone();
+        }
+        let mut recipe = Recipe::clone(&self.recipe);
+        version.apply(&mut recipe, self.gives_window());
+        Self { name: self.name.clone(), recipe: Arc::new(recipe) }
+    }
+
     /// True if the scheme's text sets the parameter.
     fn gives(&self, parameter: &str) -> bool {
         let value_of =
@@ -341,12 +355,13 @@ fn unknown_scheme(text: &str, name: &str) -> SchemeError {
 
 /// Returns parameters in the order in which they apply. Parameters that imply others come first,
 /// except after a profile in front of them, because implied values are weaker than given ones. A
-/// start-up is the weakest: `share=etcp` implies one.
+/// start-up is weaker: `share=etcp` implies one. A version of Linux is the weakest.
 fn in_order(mut parts: Vec<&str>) -> Vec<&str> {
     put_first(&mut parts, |part| part.starts_with("startup="));
     let implying =
         |part: &str| AS_OTHERS.iter().any(|(name, _)| part.strip_prefix("share=") == Some(*name));
     put_first(&mut parts, implying);
+    put_first(&mut parts, |part| part.starts_with("linux="));
     parts
 }
 

@@ -10,7 +10,8 @@ mod sharing;
 use super::Recipe;
 use super::profiles::{ns2, ns2_one_way, paper};
 use crate::config::{
-    IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount, WindowValidation,
+    EcnMode, EcnOptionUse, IdleRestart, MemoryKind, Opening, OpeningTimer, RttSampling, TickCount,
+    WindowValidation,
 };
 use crate::congestion::CONTROLLERS;
 use crate::recovery::RECOVERIES;
@@ -347,7 +348,37 @@ const GENERAL: &[SchemeParameter] = &[
     parameter!("pacing", "on|off", "spread sending over the round trip", |r, v| {
         on_off(v).map(|on| r.config.pacing = on)
     }),
-    parameter!("ecn", "on|off", "negotiate ECN", |r, v| on_off(v).map(|on| r.config.ecn = on)),
+    parameter!(
+        "ecn",
+        "accurate|on|off",
+        "negotiate Accurate ECN (RFC 9768), classic ECN (RFC 3168), or none",
+        |r, v| {
+            let modes =
+                [("accurate", EcnMode::Accurate), ("on", EcnMode::Classic), ("off", EcnMode::Off)];
+            choose(v, &modes).map(|mode| r.config.ecn = mode)
+        }
+    ),
+    parameter!(
+        "ecn_option",
+        "never|minimum|full|persist",
+        "segments with an AccECN option: none, the fewest that RFC 9768 requires, all unless the path drops it, all \
+                (default: full)",
+        |r, v| {
+            let uses = [
+                ("never", EcnOptionUse::Never),
+                ("minimum", EcnOptionUse::Minimum),
+                ("full", EcnOptionUse::Full),
+                ("persist", EcnOptionUse::Persist),
+            ];
+            choose(v, &uses).map(|option| r.config.ecn_option = option)
+        }
+    ),
+    parameter!(
+        "ecn_fallback",
+        "on|off",
+        "use no ECN if the handshake shows that the path drops or alters it (default: on)",
+        |r, v| on_off(v).map(|on| r.config.ecn_fallback = on)
+    ),
     parameter!(
         "sack",
         "on|off",

@@ -61,6 +61,7 @@ pub(super) fn linux() -> Recipe {
     receive.ack = AckPolicy::Adaptive;
     let config = ConnectionConfig {
         syn_losses_tolerated: 1,
+        linear_syn_timeouts: 4,
         timestamps: true,
         validation: WindowValidation::Linux,
         offload: true,

@@ -243,7 +243,7 @@ impl Crowd {
             b if b < 160 => Flags::RST,
             b if b < 190 => Flags::SYN,
             b if b < 210 => Flags::ACK.with(Flags::FIN),
-            b => Flags(b.wrapping_mul(29)),
+            b => Flags(u16::from(b).wrapping_mul(29)),
         };
         let len = if style & 4 == 0 { u32::from(input.word()) % 1500 } else { 0 };
         let mut segment =

@@ -6,12 +6,12 @@
 
 use super::{Input, Played};
 use crate::connection::State;
-use crate::segment::{Ecn, Flags, Framing, Segment, TcpOptions, Timestamps};
+use crate::segment::{Ecn, EcnCounters, Flags, Framing, Segment, TcpOptions, Timestamps};
 use crate::{ConnId, EventKind, FourTuple, Host, HostConfig, Scheme};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, SeqNum};
 
-const SCHEMES: [&str; 8] = [
+const SCHEMES: [&str; 9] = [
     "linux",
     "tahoe",
     "reno",
@@ -20,6 +20,7 @@ const SCHEMES: [&str; 8] = [
     "sack+recovery=pipe",
     "linux+open=data+pacing=on+ecn=on",
     "newreno+timestamps=on+rwnd=3kB",
+    "linux+ecn=accurate",
 ];
 const PORT: u16 = 80;
 /// More events than this from one input only cost time.
@@ -132,7 +133,7 @@ impl Hostile {
             b if b < 180 => Flags::SYN,
             b if b < 200 => Flags::SYN.with(Flags::ACK),
             b if b < 215 => Flags::ACK.with(Flags::FIN),
-            _ => Flags(input.byte()),
+            _ => Flags(input.word()),
         };
         let mut segment = Segment {
             seq,
@@ -166,6 +167,10 @@ impl Hostile {
         }
         if which & 4 != 0 {
             options.timestamps = Some(Timestamps { value: input.long(), echo: input.long() });
+        }
+        if which & 8 != 0 {
+            let counters = [input.long(), input.long()];
+            options.ecn = Some(EcnCounters::new(which & 16 != 0, &counters));
         }
         for _ in 0..which >> 5 {
             let left = self.snd_nxt + (u32::from(input.byte()) * 200).wrapping_sub(40_000);

@@ -20,6 +20,7 @@ const EXTRAS: &[&str] = &[
     "+validate=on+idle=decay",
     "+rwnd=9kB",
     "+ecn=on+nagle=off",
+    "+ecn=accurate+timestamps=on",
     "+tick=100ms+rtt=timed+limited_transmit=off",
     "+idle=ns2-ssr+open=one-way+maxburst=4",
     "+profile=ns2+idle=ns2-nssr",

@@ -239,8 +239,10 @@ fn gives_up(scheme: &str, known: bool) -> Instant {
 
 #[test]
 fn who_repeats_sooner_gives_up_no_sooner() {
-    // RFC 6298 §2.1 and six repeats (Linux `tcp_syn_retries`): 1 + 2 + 4 + ... + 64 s.
-    assert_eq!(gives_up("linux", true), at(20) + Duration::from_secs(127));
+    // RFC 6298 §2.1 and six repeats (Linux `tcp_syn_retries`): 1 + 2 + 4 + ... + 64 = 127 s. Four
+    // timeouts that do not double come before (`tcp_syn_linear_timeouts`). The timer runs out after
+    // 1, 2, 3, 4, 5, 7, 11, 19, 35, 67 and 131 s, and 131 s is the first time after 127 s.
+    assert_eq!(gives_up("linux", true), at(20) + Duration::from_secs(131));
     // max(2 * 10, 10 + 4 * 5, 20) ms and an eighth at most, and twelve retransmissions: 2^13 - 1
     // times that.
     let patience = gives_up("linux+opening_timer=known", true).saturating_since(at(20));

@@ -101,3 +101,30 @@ fn a_congestion_mark_halves_the_window_once_a_round_trip_and_costs_nothing() {
         let _ = client;
     }
 }
+
+/// Every packet from the 60th on is marked, pure ACKs too. Nothing is lost, so that the counters of
+/// Accurate ECN end at the number of marks (RFC 9768 §3.2), with the option and without. The window
+/// falls at most once a round trip, as for an echo (RFC 3168 §6.1.2).
+#[test]
+fn counters_of_marks_are_exact_and_lower_the_window_once_a_round_trip() {
+    for scheme in
+        ["sack+ecn=accurate", "linux+ecn=accurate", "linux+ecn=accurate+ecn_option=minimum"]
+    {
+        let named = Scheme::parse(scheme).unwrap().recorded();
+        let mut world = World::new(Pipe::clean(20, 20, 1000), &named, 3);
+        world.mark_from = Some(60);
+        world.connect(&named);
+        assert!(world.run(Duration::from_secs(10), |w| w.saw(1, EventKind::Accepted)));
+        let server = world.accepted().next().unwrap();
+        world.hosts[1].write(world.now, server, 400_000);
+        let all = |w: &World| w.hosts[1].connection(server).unwrap().acked() == 400_000;
+        assert!(world.run(Duration::from_secs(60), all), "{scheme}");
+        let connection = world.hosts[1].connection(server).unwrap();
+        let (stats, marks) = (connection.stats(), connection.reported_marks().unwrap());
+        assert_eq!((stats.retransmitted_segments, stats.timeouts), (0, 0), "{scheme}");
+        assert_eq!(u64::from(marks.packets), world.marked[1], "{scheme}");
+        assert!(marks.packets > 100 && marks.bytes[1] > 100_000, "{scheme}: {marks:?}");
+        let rounds = world.now.as_nanos() / 40_000_000;
+        assert!((3..=rounds).contains(&stats.ecn_reductions), "{scheme}: {stats:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::rebuilt::Terms;
 use capture::Observed;
+use policy::config::EcnMode;
 use segment::Flags;
 use units::Instant;
 
@@ -21,7 +22,8 @@ pub(crate) struct Offer {
     pub(crate) sack: bool,
     /// Its timestamp.
     pub(crate) stamp: Option<u32>,
-    pub(crate) ecn: bool,
+    /// Its ACE field (RFC 9768 §3.1).
+    pub(crate) ace: u8,
     /// Retransmissions of the SYN.
     pub(crate) again: u8,
 }
@@ -38,7 +40,7 @@ impl Offer {
             scale: options.window_scale(),
             sack: options.sack_permitted(),
             stamp: options.timestamps().map(|timestamps| timestamps.value),
-            ecn: segment.has(Flags::ECE),
+            ace: segment.flags.ace(),
             again: 0,
         }
     }
@@ -64,6 +66,20 @@ pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<
     }
 }
 
+/// Returns the variant of ECN on which two SYNs agreed (RFC 9768 §3.1.1, tables 2 and 3). Without
+/// any SYN it is the classic one, until an AE flag shows the other.
+fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> EcnMode {
+    let of = |answers| [own, peer].into_iter().flatten().find(|offer| offer.answers == answers);
+    match (of(false).map(|syn| syn.ace), of(true).map(|answer| answer.ace)) {
+        (Some(0), _) | (_, Some(0 | 7)) => EcnMode::Off,
+        (Some(3), None) | (_, Some(1)) | (None, None) => EcnMode::Classic,
+        // Five is what a server with classic ECN reflects to a client with it.
+        (Some(3), Some(5)) => EcnMode::Classic,
+        (Some(3), Some(_)) => EcnMode::Off,
+        (Some(_), None) | (_, Some(_)) => EcnMode::Accurate,
+    }
+}
+
 /// Returns the terms that two SYNs agreed on for the sender of `own`; `payload`: of its first
 /// segment.
 pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u32) -> Terms {
@@ -80,6 +96,6 @@ pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u
     };
     let sack_is_guess = own.is_none() && peer.is_none();
     let window_is_guess = window_shift(peer, own).is_none();
-    let (sack, ecn) = (both(|offer| offer.sack), both(|offer| offer.ecn));
+    let (sack, ecn) = (both(|offer| offer.sack), agreed_ecn(own, peer));
     Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
 }

@@ -1,6 +1,7 @@
 //! ACKs: the evidence of packets alone is kept, and the core's sender digests them.
 
 use super::RebuiltSender;
+use policy::config::EcnMode;
 use sender::{Acknowledgement, SackOffsets, SenderTerms, StampClock};
 use units::{Instant, SeqNum};
 
@@ -37,8 +38,8 @@ pub(crate) struct SenderAck {
     pub(crate) echo: Option<u32>,
     /// The sender's clock of timestamps, if it is known.
     pub(crate) clock: Option<StampClock>,
-    /// True if it echoes a congestion mark (RFC 3168 §6.1).
-    pub(crate) marked: bool,
+    /// Its ACE field, which has the echo of classic ECN as its lowest bit; `None` in a handshake.
+    pub(crate) ace: Option<u8>,
 }
 
 impl SenderAck {
@@ -52,7 +53,8 @@ impl SenderAck {
             sack: &self.sack,
             echo: self.echo,
             clock: self.clock,
-            is_marked: self.marked,
+            ace: self.ace,
+            feedback: None,
             may_send: self.una > 0,
         }
     }
@@ -85,6 +87,12 @@ impl RebuiltSender {
         }
         if self.sack_is_guess {
             self.learn_sack(&ack);
+        }
+        if let Some(ace @ 4..) = ack.ace
+            && self.core.terms().ecn != EcnMode::Accurate
+        {
+            // Only Accurate ECN sets AE, so the SYNs were not seen.
+            self.core.join_accurate_ecn(ace);
         }
         let (before, phase) = (self.core.una(), self.phase());
         let una = before.max(ack.una);

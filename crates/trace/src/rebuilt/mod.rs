@@ -29,7 +29,7 @@ use crate::snapshot::SenderSnapshot;
 use evidence::Evidence;
 use fit::Fit;
 use path::{Origin, Path};
-use policy::config::ConnectionConfig;
+use policy::config::{ConnectionConfig, EcnMode};
 use sender::{Sender, SenderTerms};
 use units::{Duration, Instant};
 
@@ -45,7 +45,7 @@ pub(crate) struct Terms {
     pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
     /// Both ends echo congestion marks, and answer them like a loss (RFC 3168).
-    pub(crate) ecn: bool,
+    pub(crate) ecn: EcnMode,
 }
 
 /// Maximum number of SYNs before the first answer: `tcp_synack_retries` is 5.

@@ -23,6 +23,8 @@ pub(crate) struct ParkedSender {
     max_window: u64,
     srtt: Duration,
     rttvar: Duration,
+    /// ACE field that reports no new mark, under Accurate ECN.
+    ace: Option<u8>,
 }
 
 impl RebuiltSender {
@@ -45,6 +47,7 @@ impl RebuiltSender {
             max_window: self.core.largest_window(),
             srtt: self.path.rtt.srtt(),
             rttvar: self.path.rtt.rttvar(),
+            ace: self.core.expected_ace(),
         };
         self.core.board().is_empty().then_some((parked, *self.fit_error()))
     }
@@ -55,6 +58,9 @@ impl ParkedSender {
     pub(crate) fn unpark(&self, model: &SenderModel) -> RebuiltSender {
         let mut sender = RebuiltSender::new(model, self.terms);
         sender.begin_at(self.at);
+        if let Some(ace) = self.ace {
+            sender.core.join_accurate_ecn(ace);
+        }
         sender.core.write_up_to(self.written);
         if self.fin {
             sender.core.request_fin();

@@ -138,7 +138,7 @@ fn segment_of(record: &[u8], now: &mut Instant) -> Observed {
         ack: SeqNum(near(word(8))),
         payload: u32::from(half(12)) % 3_000,
         window: half(14),
-        flags: Flags((flags & 0x17) | (0x10 * ((record[15] >> 1) & 1))),
+        flags: Flags(u16::from((flags & 0x17) | (0x10 * ((record[15] >> 1) & 1)))),
         ip_id: half(2).into(),
         options: (&options).into(),
         ..Observed::default()

@@ -5,6 +5,7 @@ mod common;
 mod copies;
 mod counted;
 mod endings;
+mod marks;
 mod ordinary;
 mod peers;
 mod properties;

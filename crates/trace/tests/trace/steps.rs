@@ -534,33 +534,3 @@ fn a_syn_with_another_number_begins_another_connection() {
         found.connections.iter().map(|one| one.server_sent.retransmitted()).collect();
     assert_eq!((retransmitted, found.transfers.len()), (vec![0, 0], 2));
 }
-
-/// Both SYNs have agreed on ECN (RFC 3168 §6.1.1), and a router marks a packet of the second
-/// window. CUBIC reduces the window to 0.7 (RFC 9438 §4.6) once, however long the client goes on to
-/// echo the mark.
-#[test]
-fn a_mark_lowers_the_window_once() {
-    let mut wire = CapturedWire::new();
-    wire.open(0, true);
-    wire.segments[0].flags = wire.segments[0].flags.with(Flags::ECE).with(Flags::CWR);
-    wire.segments[1].flags = wire.segments[1].flags.with(Flags::ECE);
-    wire.ask(110, 0, 300, 0);
-    wire.send(110, 0..10);
-    // Each ACK releases two more: a window of 20.
-    for n in 1..=10 {
-        wire.ack(209 + u64::from(n), n);
-        wire.send(209 + u64::from(n), [2 * n + 8, 2 * n + 9]);
-    }
-    for n in 11..=15 {
-        let ack = wire.ack(300 + u64::from(n), n);
-        ack.flags = ack.flags.with(Flags::ECE);
-    }
-    let (found, _) = run("linux", &wire.segments);
-    let window = |una: u64| {
-        let at = |n: u64| 1 + n * u64::from(MSS);
-        let point = found.windows.iter().find(|(_, point)| point.una == at(una)).unwrap();
-        point.1.cwnd / u64::from(MSS)
-    };
-    assert_eq!([10, 11, 12, 15].map(window), [20, 14, 14, 14]);
-    assert_eq!(found.connections[0].server_sent.retransmitted(), 0);
-}

@@ -69,13 +69,13 @@ prop_compose! {
 prop_compose! {
     fn segment()(
         (seq, ack, window) in any::<(u32, u32, u16)>(),
-        flags: u8,
-        ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ce]),
+        flags: u16,
+        ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]),
         low_priority: bool,
         (of_syn, of_other) in (syn_options(), other_options()),
     ) -> Segment {
         // Bit 5 is URG, which the core has no word for.
-        let flags = Flags(flags & !0x20);
+        let flags = Flags(flags & 0x1DF);
         let syn = flags.contains(Flags::SYN);
         Segment {
             seq: SeqNum(seq),

@@ -191,6 +191,17 @@ impl Page {
         self
     }
 
+    /// The same page, where each request of the client has a body of `bytes` more.
+    ///
+    /// # Errors
+    /// [`PageError::TooLarge`]
+    pub fn with_request_bodies(mut self, bytes: u64) -> Result<Self, PageError> {
+        for object in self.objects.iter_mut().filter(|object| object.request_bytes > 0) {
+            object.request_bytes = object.request_bytes.saturating_add(bytes);
+        }
+        check(&self.hosts, &self.objects).map(|()| self)
+    }
+
     /// The load that it was recorded from; `None` if it was not recorded.
     pub fn recorded(&self) -> Option<&RecordedLoad> {
         self.recorded.as_deref()

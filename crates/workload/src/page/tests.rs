@@ -92,6 +92,18 @@ fn the_papers_pages_are_of_their_time() {
     }
 }
 
+/// Objects of the papers' pages are sent without a request, and get no body of one.
+#[test]
+fn a_body_is_added_to_what_is_requested() {
+    let page = Page::single(1);
+    let before = page.objects()[0].request_bytes;
+    let with_body = page.with_request_bodies(1_000_000).unwrap();
+    assert_eq!(with_body.objects()[0].request_bytes, before + 1_000_000);
+    let pushed = builtin("text").with_request_bodies(1_000_000).unwrap();
+    assert!(pushed.objects().iter().all(|object| object.request_bytes == 0));
+    assert_eq!(Page::single(1).with_request_bodies(u64::MAX), Err(PageError::TooLarge));
+}
+
 /// Where each embedded object of the text page (29 KB = 29,696 bytes, three images) is found.
 fn offsets_in_text(timing: RequestTiming) -> Vec<Discovery> {
     let model = RequestModel { timing, ..RequestModel::default() };

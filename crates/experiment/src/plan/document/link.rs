@@ -1,6 +1,7 @@
 //! Links: rate, delay, queue, and faults of the wire.
 
 use super::quantity::{At, Probability, TextOr, Threshold, Written};
+use link::DelaySteps;
 use link::path::QueueSize;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,6 +26,9 @@ pub(crate) struct WireSpec {
     /// Each packet takes longer by a time drawn evenly from 0 to this, and none overtakes another;
     /// 0 unless given.
     pub(crate) ordered_jitter: Option<Written<Duration>>,
+    /// Other delays from given times of the run on, like "2s:80ms/5s:40ms"; no packet overtakes
+    /// another.
+    pub(crate) delay_steps: Option<Written<DelaySteps>>,
     /// Model of packets out of order; in order unless given.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
     /// Differences of the way back; all other properties are as above.
@@ -47,6 +51,8 @@ pub(crate) struct OneWay {
     pub(crate) loss: Option<Probability>,
     /// Each packet takes longer by up to this, and none overtakes another.
     pub(crate) ordered_jitter: Option<Written<Duration>>,
+    /// Other delays from given times of the run on.
+    pub(crate) delay_steps: Option<Written<DelaySteps>>,
     /// Model of packets out of order.
     pub(crate) reordering: Option<At<ReorderingSpec>>,
 }
@@ -61,6 +67,7 @@ impl WireSpec {
             queue: self.queue.clone(),
             loss: self.loss,
             ordered_jitter: self.ordered_jitter,
+            delay_steps: self.delay_steps.clone(),
             reordering: self.reordering.clone(),
         }
     }
@@ -77,6 +84,11 @@ impl WireSpec {
             queue: back.queue.or(there.queue),
             loss: back.loss.or(there.loss),
             ordered_jitter: back.ordered_jitter.or(there.ordered_jitter),
+            // A delay of its own replaces the other way's steps, too.
+            delay_steps: match back.delay {
+                Some(_) => back.delay_steps,
+                None => back.delay_steps.or(there.delay_steps),
+            },
             reordering: back.reordering.or(there.reordering),
         }
     }

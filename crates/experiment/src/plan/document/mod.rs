@@ -24,7 +24,7 @@ pub(crate) use topology::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::Duration;
 
 /// An experiment: a topology, its traffic, the varied values and the measurements.
@@ -48,6 +48,8 @@ pub(crate) struct PlanDocument {
     /// Parameters of every scheme, `tick=500ms+rtt=echo`: they come behind its name, before those
     /// of its workload and its own.
     pub(crate) parameters: Option<At<String>>,
+    /// Version of Linux that every scheme follows, unless the scheme names one; 6.18 unless given.
+    pub(crate) linux: Option<Written<LinuxVersion>>,
     /// Nodes and the links between them.
     pub(crate) topology: TopologySpec,
     /// Traffic between hosts, by name.

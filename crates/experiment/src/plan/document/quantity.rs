@@ -1,6 +1,7 @@
 //! Quantities written as text, `"20mbit"`, numbers within bounds, and values that are either text
 //! or a table of a kind.
 
+use link::DelaySteps;
 use link::path::{MAX_RATE, QueueSize};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use toml::Spanned;
 use units::{Duration, Rate, parse_bytes};
 
@@ -203,6 +204,17 @@ impl Amount for Things {
     }
 }
 
+impl Text for DelaySteps {
+    const NAME: &'static str = "delay_steps";
+    const FORM: &'static str =
+        "delays from times on, like \"2s:80ms/5s:40ms\": ascending times, each with a delay";
+    const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?(s|ms|us|ns):[0-9]+([.][0-9]{1,9})?(s|ms|us|ns)(/[0-9]+([.][0-9]{1,9})?(s|ms|us|ns):[0-9]+([.][0-9]{1,9})?(s|ms|us|ns))*$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 impl Text for QueueSize {
     const NAME: &'static str = "queue_limit";
     const FORM: &'static str = "packets (\"100p\"), bytes (\"64kB\"), a time of sending (\"50ms\") or \"inf\", the packet in service included";
@@ -236,6 +248,16 @@ impl Amount for Duration {
 impl Amount for Bytes {
     fn number(self) -> f64 {
         self.0 as f64
+    }
+}
+
+impl Text for LinuxVersion {
+    const NAME: &'static str = "linux_version";
+    const FORM: &'static str = "a version of Linux: \"6.12\", \"6.18\" or \"7.0\"";
+    const PATTERN: &'static str = "^(6[.]12|6[.]18|7[.]0)$";
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse()
     }
 }
 

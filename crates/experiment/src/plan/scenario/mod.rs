@@ -17,7 +17,7 @@ use super::document::{
 use super::error::Fault;
 use super::files::Files;
 use netsim::{HostId, LinkId, WireSizes};
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::{Duration, Instant};
 use wire::LinkMaker;
 
@@ -122,7 +122,11 @@ impl Scenario {
         for plan in &document.processing {
             net.set_processing(plan)?;
         }
-        let maker = SchemeMaker { swept: scheme, parameters: document.parameters.as_ref() };
+        let maker = SchemeMaker {
+            swept: scheme,
+            parameters: document.parameters.as_ref(),
+            linux: document.linux.map(|Written(version)| version),
+        };
         let workloads = document.workload.iter();
         let groups = workloads.map(|(name, plan)| group(name, plan, maker, &net, files));
         let bottleneck = match &document.measure.link {
@@ -197,6 +201,8 @@ struct SchemeMaker<'a> {
     swept: &'a Scheme,
     /// Parameters of all.
     parameters: Option<&'a At<String>>,
+    /// Version of Linux that all follow.
+    linux: Option<LinuxVersion>,
 }
 
 impl SchemeMaker<'_> {
@@ -212,7 +218,7 @@ impl SchemeMaker<'_> {
                     .map_err(|error| Fault::new(parameters.span(), error))?;
             }
         }
-        Ok(scheme)
+        Ok(self.linux.map_or(scheme.clone(), |version| scheme.with_linux(version)))
     }
 }
 

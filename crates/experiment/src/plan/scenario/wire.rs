@@ -60,6 +60,9 @@ impl LinkMaker<'_> {
         if let Some(Written(up_to)) = plan.ordered_jitter {
             link = link.with_ordered_jitter(up_to);
         }
+        if let Some(Written(steps)) = &plan.delay_steps {
+            link = link.with_delay_steps(steps.clone());
+        }
         if let Some(plan) = &plan.reordering {
             let span = plan.span();
             let reordered = link.with_reordering(reordering(plan));

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::counted;
 
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,9 @@ pub(super) struct CheckScriptsArgs {
     /// Scheme to play scripts against that name none (`headstart schemes`)
     #[arg(long, value_name = "NAME", default_value = "linux", value_parser = parse_scheme)]
     scheme: Scheme,
+    /// Version of Linux that scripts are played against that name none: 6.12, 6.18 or 7.0
+    #[arg(long, value_name = "VERSION", default_value_t = LinuxVersion::default())]
+    linux: LinuxVersion,
     /// Print JSON with every script instead of tables
     #[arg(long)]
     json: bool,
@@ -62,8 +65,7 @@ pub(crate) fn appendix() -> Appendix {
 const NOTES: &str = "\
 The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
 the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and summed \
-apart. So are scripts of mechanisms that no scheme here has: Accurate ECN, windows that are taken back, probes of the path's \
-MTU. Scripts of other systems, like FreeBSD, have a line of their own. A script holds if all of its assertions can be judged.";
+apart. So are scripts of mechanisms that no scheme here has: windows that are taken back, probes of the path's MTU. Scripts of other systems, like FreeBSD, have a line of their own. A script holds if all of its assertions can be judged.";
 
 fn parse_scheme(name: &str) -> Result<Scheme, String> {
     Scheme::parse(name).map_err(|error| error.to_string())
@@ -167,7 +169,8 @@ fn judged(name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
             RefusalKind::OtherSystem => ScriptVerdict::OtherSystem { line, message },
             RefusalKind::Wrong => ScriptVerdict::Unreadable { line, message },
         },
-        Ok(script) => {
+        Ok(mut script) => {
+            script.settings.linux.get_or_insert(args.linux);
             let own = script.settings.scheme.is_some();
             let scheme = (!own).then_some(&args.scheme);
             match script::run(&script, scheme) {

@@ -1,8 +1,9 @@
 //! Parameters of the receiving half: its windows, and the times of its ACKs.
 
 use super::{LONGEST_TICK, SchemeParameter, parameter};
-use crate::config::{AckPolicy, SackHold};
+use crate::config::AckPolicy;
 use crate::registry::values::{between, choose, duration, on_off};
+use crate::scheme::LinuxVersion;
 use units::{Duration, parse_bytes};
 
 /// A receiver that cannot take half a small segment is not one to race.
@@ -62,14 +63,11 @@ pub(super) const RECEIVER: &[SchemeParameter] = &[
         }
     ),
     parameter!(
-        "linux_receiver",
-        "6.18|7.0",
-        "version of Linux that the receiver follows. Since 6.19 it holds back ACKs behind a gap for 33 % of a \
-                round trip in place of 5 %",
-        |r, v| {
-            let choices = [("6.18", SackHold::LINUX_6_18), ("7.0", SackHold::LINUX_7_0)];
-            choose(v, &choices).map(|hold| r.config.receive.sack_hold = hold)
-        }
+        "linux",
+        "6.12|6.18|7.0",
+        "version of Linux (default: 6.18). Since 6.16 a receive window grows to 32 MB in place of 6 MB. Since 6.19 a receiver \
+                holds back ACKs behind a gap for 33 % of a round trip in place of 5 %",
+        |r, v| choose(v, &LinuxVersion::ALL).map(|version| version.apply(r, false))
     ),
     parameter!("dsack", "on|off", "receiver: report duplicates", |r, v| {
         on_off(v).map(|on| r.config.receive.dsack = on)

@@ -164,6 +164,8 @@ pub(crate) struct World {
     heard: [Heard; 2],
     /// Marks every ECN-capable packet of the server once this many have passed.
     pub mark_from: Option<u64>,
+    /// Marked segments of each host.
+    pub marked: [u64; 2],
     directions: [Direction; 2],
     /// Client's ports whose segments get nowhere.
     unplugged: Vec<u16>,
@@ -201,6 +203,7 @@ impl World {
             sent_in_vain: [0; 2],
             heard: Default::default(),
             mark_from: None,
+            marked: [0; 2],
             directions: [direction(0), direction(1)],
             unplugged: Vec::new(),
             flying: BTreeMap::new(),
@@ -247,6 +250,7 @@ impl World {
                 self.sent.push(SentSegment { at, host, segment, is_lost });
                 if self.mark_from.is_some_and(|n| self.counter >= n) && segment.ecn == Ecn::Ect0 {
                     segment.ecn = Ecn::Ce;
+                    self.marked[host] += 1;
                 }
                 let client = if host == 0 { t.tuple.local_port } else { t.tuple.remote_port };
                 if self.unplugged.contains(&client) {
