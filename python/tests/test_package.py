@@ -126,3 +126,20 @@ def test_functions_have_the_options_of_their_commands(name, absent, absent_on_cl
         own = {"self", "runs_per_task", "in_flight", "retries", "progress"}
         given = set(inspect.signature(getattr(Cluster, name)).parameters) - own
         assert given == known - absent_on_clusters
+
+
+def test_every_table_is_a_property():
+    """``board.states`` is ``board.table("states")``, for every table that a result names."""
+    plan = {
+        "topology": {"kind": "dumbbell", "bottleneck": {"rate": "5mbit"}},
+        "workload": {"one": {"from": "sources", "to": "sinks", "traffic": {"kind": "bulk", "size": "3kB"}}},
+    }
+    for result in (
+        headstart.schemes(),
+        headstart.race("30kB", schemes="linux", exact=True),
+        headstart.simulate(plan),
+        headstart.scoreboard("linux", quick=True, half="tune"),
+    ):
+        for name in result.table_names:
+            assert isinstance(getattr(type(result), name, None), property), name
+            assert getattr(result, name).to_pylist() == result.table(name).to_pylist(), name

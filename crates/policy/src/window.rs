@@ -63,7 +63,7 @@ impl Cause {
             Self::AppLimited => "application-limited",
             Self::Ecn => "ecn",
             Self::Seed => "seed",
-            Self::Retreat => "retreat",
+            Self::Retreat => "fell back",
             Self::Membership => "membership",
             Self::Model => "model",
         }

@@ -81,7 +81,40 @@ class Race(Results):
 
 
 class Schemes(Results):
-    """Schemes, and the policies and parameters that they are made of; or the page of one scheme."""
+    """Schemes, and the policies and parameters that they are made of; or the page of one scheme.
+
+    A page has no tables.
+    """
+
+    @property
+    def schemes(self) -> Table:
+        """A row for each scheme."""
+        return self.table("schemes")
+
+    @property
+    def startups(self) -> Table:
+        """A row for each start-up."""
+        return self.table("startups")
+
+    @property
+    def controllers(self) -> Table:
+        """A row for each congestion controller."""
+        return self.table("controllers")
+
+    @property
+    def recoveries(self) -> Table:
+        """A row for each loss recovery."""
+        return self.table("recoveries")
+
+    @property
+    def queues(self) -> Table:
+        """A row for each queueing discipline."""
+        return self.table("queues")
+
+    @property
+    def parameters(self) -> Table:
+        """A row for each parameter of schemes."""
+        return self.table("parameters")
 
 
 class Sweep(Results):
@@ -96,6 +129,11 @@ class Sweep(Results):
     def cells(self) -> Table:
         """A row for each run."""
         return self.table("cells")
+
+    @property
+    def workloads(self) -> Table:
+        """A row for each workload and run."""
+        return self.table("workloads")
 
     @property
     def flows(self) -> Table:
@@ -160,8 +198,13 @@ class Scoreboard(Results):
         return self.table("scores")
 
     @property
+    def states(self) -> Table:
+        """A row for each scheme: times over ``linux``'s by load and by what the sender remembers."""
+        return self.table("states")
+
+    @property
     def causes(self) -> Table:
-        """Seconds that each scheme lost, by their causes."""
+        """A row for each scheme: timeouts, probes, retransmissions, and other causes of lost time."""
         return self.table("causes")
 
 

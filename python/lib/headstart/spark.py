@@ -1,4 +1,4 @@
-"""Sweeps on Spark, by ``mapInArrow``: docs/python.md has the recipe."""
+"""Sweeps on Spark, by ``mapInArrow``: docs/sweeps.md has the recipe."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ impl StartUpExit {
             Self::Loss => "loss",
             Self::Timeout => "timeout",
             Self::Ecn => "ecn",
-            Self::Retreat => "retreat",
+            Self::Retreat => "fell-back",
         }
     }
 }

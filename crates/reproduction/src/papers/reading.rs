@@ -42,7 +42,7 @@ pub struct Flow {
     /// Time at which congestion avoidance first answered an ACK on its path. This and the following
     /// are of the path's first start-up.
     pub startup_end: Option<f64>,
-    /// Reason for its end: `completed`, `loss`, `timeout`, `ecn`, `retreat`.
+    /// Reason for its end: `completed`, `loss`, `timeout`, `ecn`, `fell-back`.
     pub startup_exit: Option<String>,
     /// Segments sent in it, retransmissions included.
     pub startup_segments: Option<u64>,

@@ -155,7 +155,7 @@ fn sysctls(arguments: &[&str], settings: &mut Vec<MachineSetting>) -> Result<(),
         let path = path.strip_prefix(".proc.sys.").unwrap_or(&path);
         let name = path.strip_prefix("net.ipv4.").unwrap_or(path);
         let Some(index) = SYSCTLS.iter().position(|known| known.name == name) else {
-            let why = format!("unknown sysctl {path}; docs/scenarios.md lists the known ones");
+            let why = format!("unknown sysctl {path}; scripts/README.md lists the known ones");
             return Err(why.into());
         };
         let value = value.trim();

@@ -13,8 +13,9 @@ use units::{Duration, Rate};
 pub(crate) struct WireSpec {
     /// Transmission rate; needed unless there is a trace.
     pub(crate) rate: Option<Written<Rate>>,
-    /// A file of packet-delivery opportunities in mahimahi's format, beside the plan; the rate
-    /// follows it. `changing` comes with headstart and needs no file.
+    /// A file beside the plan that the rate follows: packet-delivery opportunities in mahimahi's
+    /// format, or a table whose header names times and rates. `changing` comes with headstart and
+    /// needs no file.
     pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay; 0 unless given.
     pub(crate) delay: Option<Written<Duration>>,
@@ -41,7 +42,7 @@ pub(crate) struct WireSpec {
 pub(crate) struct OneWay {
     /// Transmission rate.
     pub(crate) rate: Option<Written<Rate>>,
-    /// A file of packet-delivery opportunities in mahimahi's format.
+    /// A file that the rate follows.
     pub(crate) trace: Option<At<String>>,
     /// One-way propagation delay.
     pub(crate) delay: Option<Written<Duration>>,

@@ -57,13 +57,13 @@ pub(crate) fn appendix() -> Appendix {
             ("2", "the folder has no script, or a script cannot be read; the others are played"),
         ],
         see_also: &["headstart-lab-script"],
-        more: &["docs/scenarios.md", "scripts/README.md"],
+        more: &["docs/validation/kernel-scripts.md", "scripts/README.md"],
         ..Appendix::default()
     }
 }
 
 const NOTES: &str = "\
-The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; docs/scenarios.md lists \
+The scripts run unchanged and in virtual time. Their shell commands set what they set in the kernel; scripts/README.md lists \
 the sysctls. Scripts of epoll, splice, sendfile, zero copy, control messages, MD5 and TCP_INQ are not of TCP, and summed \
 apart. So are scripts of mechanisms that no scheme here has: windows that are taken back, probes of the path's MTU. Scripts of other systems, like FreeBSD, have a line of their own. A script holds if all of its assertions can be judged.";
 
@@ -205,7 +205,7 @@ fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
     match differ {
         0 => Ok(()),
         n => Err(Failure::failed(format!(
-            "{n} of {} differ; docs/scenarios.md says what is known of these scripts",
+            "{n} of {} differ; docs/validation/kernel-scripts.md says what is known of these scripts",
             counted(played.len(), "script")
         ))),
     }
