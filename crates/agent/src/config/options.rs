@@ -176,7 +176,7 @@ pub struct AgentOptions {
     #[arg(long, value_name = "FILE")]
     pub gateway_key: Option<PathBuf>,
 
-    /// Report a connection's path by a TCP option in its FIN, for a gateway that sees the packets
+    /// Report a connection's path by a TCP option in its FIN, for an observer that sees it
     ///
     /// An experiment (RFC 6994): kind 254, 16 bytes. Networks on which it is lost are left alone.
     /// An observer needs `option-servers` in observe.toml, and the gateway `option` in `collect`.
