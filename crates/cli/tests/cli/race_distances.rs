@@ -53,7 +53,7 @@ fn a_recording_says_how_far_its_hosts_are() {
 fn an_upload_is_sent_by_the_scheme_of_the_row() {
     let of = |more: &[&str]| {
         let all = ["race", "1kB", "--json", "--exact", "--schemes", "linux,linux+iw=32"];
-        let race = json(&[&all, &["--path", "8mbit,80ms,500p"], more].concat());
+        let race = json(&[&all[..], &["--path", "8mbit,80ms,500p"], more].concat());
         ["linux", "linux+iw=32"].map(|scheme| number_of(&race, scheme, "page_s"))
     };
     let [plain, wide] = of(&[]);
