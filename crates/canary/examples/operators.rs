@@ -7,6 +7,7 @@
 #[path = "../tests/operators/mod.rs"]
 mod operators;
 
+use operators::fleet::{CONNECTIONS, Fleet, SERVERS};
 use operators::mixed::{HarmFound, LOSSY_PATHS, MixedSite, ONE_NETWORK, SAME_PATHS};
 use operators::shapes::SHAPES;
 use operators::{Effect, Met, NOTHING, OFF_RATIO, month, until_found};
@@ -54,6 +55,7 @@ fn main() {
     }
     false_alarms_by_shape(count / 5);
     harm_on_mixed_sites();
+    fleets(count / 5);
     println!(
         "\nconnections of the server until it is found, of {FINDERS} operators each (control group of 5 %):"
     );
@@ -100,6 +102,33 @@ fn harm_on_mixed_sites() {
         found(site, "told by size", all.iter().map(|met| met.told));
         let wrong = all.iter().filter(|met: &&HarmFound| met.is_wrong).count();
         println!("  {wrong} stopped a part that gains");
+    }
+}
+
+/// Prints what fleets find, and how often they do without any effect.
+fn fleets(runs: u64) {
+    println!("\n{runs} fleets of {SERVERS} servers with {CONNECTIONS} compared connections each:");
+    for times in [1.5, 1.0] {
+        let effect = Effect { times, ..NOTHING };
+        let all: Vec<_> =
+            (0..runs).into_par_iter().map(|seed| Fleet::play(seed, &effect)).collect();
+        let percent = |count: usize, of: u64| count as f64 / of as f64 * 100.0;
+        let share = |is_so: fn(&Fleet) -> bool| {
+            percent(all.iter().filter(|fleet| is_so(fleet)).count(), runs)
+        };
+        let alone = percent(all.iter().map(|fleet| fleet.alone).sum(), runs * SERVERS);
+        println!(
+            "  take {times} times as long: {:.2} % find harm in all, {:.2} % in any part, {:.2} % a gain; {alone:.2} % of servers alone",
+            share(|fleet| fleet.harm.is_some()),
+            share(|fleet| fleet.has_alarmed),
+            share(|fleet| fleet.has_claimed)
+        );
+        let mut after: Vec<_> = all.iter().map(|fleet| fleet.harm.unwrap_or(u64::MAX)).collect();
+        after.sort_unstable();
+        println!(
+            "    half of the fleets after {} connections of each server",
+            after[after.len() / 2]
+        );
     }
 }
 

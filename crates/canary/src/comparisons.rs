@@ -7,9 +7,11 @@ use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
 use crate::losing::LosingRatio;
 use crate::networks::NetworkTrials;
-use crate::part::{CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS, size_class, window_class};
+use crate::part::{
+    CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS, fleet_parts, size_class, window_class,
+};
 use crate::sequence::FEWEST;
-use crate::trial::{CanaryGroup, CanaryOutcome, Trial};
+use crate::trial::{CanaryGroup, CanaryOutcome, Trial, TrialSums};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +171,12 @@ impl Canary {
         let parts = parts.filter_map(|part| self.finding(part));
         let parts = parts.filter(|finding| finding.chosen + finding.control > 0);
         self.finding(CanaryPart::All).into_iter().chain(parts).collect()
+    }
+
+    /// Returns the sums of the parts that a fleet compares, which have connections.
+    pub fn sums(&self) -> Vec<(CanaryPart, TrialSums)> {
+        let sums = fleet_parts().filter_map(|part| Some((part, self.trial(part)?.0.sums())));
+        sums.filter(|(_, sums)| sums.chosen + sums.control > 0).collect()
     }
 
     /// Ends all stages: the earlier comparisons were by an agent that has ended.

@@ -6,11 +6,12 @@
 //! [`sequence`] has the width of an interval, [`log_times`], [`retransmissions`] and [`losing`] the
 //! compared quantities, [`trial`] one comparison over the stages of a ramp. [`networks`] has the
 //! comparisons by network, [`comparisons`] all comparisons of an agent, which share one probability
-//! of error ([`budget`]), and its stops. No kernel, no clock, no I/O: `examples/operators.rs` plays
-//! thousands of operators on it.
+//! of error ([`budget`]), and its stops. [`fleet`] combines those of several hosts. No kernel, no
+//! clock, no I/O: `examples/operators.rs` plays thousands of operators on it.
 
 pub mod budget;
 pub mod comparisons;
+pub mod fleet;
 pub mod interval;
 pub mod log_times;
 pub mod losing;

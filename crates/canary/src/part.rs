@@ -51,6 +51,15 @@ pub enum CanaryPart {
     Bytes(u8),
 }
 
+/// Returns the parts that the servers of a site compare together: all connections, classes of paths
+/// by the bytes carried before, and classes of connections by the bytes delivered. Networks and
+/// windows of one host are not those of another.
+pub fn fleet_parts() -> impl Iterator<Item = CanaryPart> {
+    let classes = || 0..=SIZES.len() as u8;
+    let parts = classes().map(CanaryPart::Carried).chain(classes().map(CanaryPart::Bytes));
+    std::iter::once(CanaryPart::All).chain(parts)
+}
+
 /// The class of a remembered window, segments.
 pub fn window_class(segments: u32) -> u8 {
     WINDOWS.partition_point(|most| *most < segments) as u8

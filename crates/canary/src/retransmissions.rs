@@ -49,20 +49,24 @@ impl Retransmissions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PooledMeans {
     /// Sum of the stages' weights.
-    weight: f64,
-    chosen: PooledMean,
-    control: PooledMean,
+    pub weight: f64,
+    /// Mean of the chosen group.
+    pub chosen: PooledMean,
+    /// Mean of the control group.
+    pub control: PooledMean,
 }
 
 /// Mean of one group over all stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct PooledMean {
-    closed: u64,
-    retransmissions: u64,
+pub struct PooledMean {
+    /// Connections.
+    pub closed: u64,
+    /// Their retransmissions.
+    pub retransmissions: u64,
     /// Means of the stages, each by its weight.
-    sum: f64,
+    pub sum: f64,
     /// Square of the standard error of that.
-    error_squared: f64,
+    pub error_squared: f64,
 }
 
 impl PooledMeans {
@@ -76,6 +80,21 @@ impl PooledMeans {
         self.weight += weight;
         self.chosen.add(chosen, weight);
         self.control.add(control, weight);
+    }
+
+    /// Adds the means of other stages, those of another host.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.weight += other.weight;
+        self.chosen.join(&other.chosen);
+        self.control.join(&other.control);
+    }
+
+    pub(crate) fn without(&self, host: &Self) -> Self {
+        Self {
+            weight: self.weight - host.weight,
+            chosen: self.chosen.without(&host.chosen),
+            control: self.control.without(&host.control),
+        }
     }
 
     /// Ratio of the chosen group's mean to the control group's; `None` without a stage.
@@ -98,6 +117,22 @@ impl PooledMean {
         self.retransmissions += stage.sum;
         self.sum += weight * stage.mean();
         self.error_squared += weight * weight * stage.error_squared();
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.closed += other.closed;
+        self.retransmissions += other.retransmissions;
+        self.sum += other.sum;
+        self.error_squared += other.error_squared;
+    }
+
+    const fn without(&self, host: &Self) -> Self {
+        Self {
+            closed: self.closed.saturating_sub(host.closed),
+            retransmissions: self.retransmissions.saturating_sub(host.retransmissions),
+            sum: self.sum - host.sum,
+            error_squared: self.error_squared - host.error_squared,
+        }
     }
 
     /// Contribution of one retransmission to the sum.

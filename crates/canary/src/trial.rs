@@ -20,6 +20,10 @@ use std::collections::VecDeque;
 /// compared.
 const OPEN_STAGES: usize = 4;
 
+/// Connections on each side of a stage, at least, for its sums: a variance takes two. The fleet has
+/// [`crate::sequence::FEWEST`] over all hosts and stages before it reports a result.
+const FEWEST_OF_STAGE: u64 = 2;
+
 /// Outcome of a connection, as far as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CanaryOutcome {
@@ -56,15 +60,33 @@ pub struct TrialGroup {
 #[serde(default)]
 pub struct PooledRatio {
     /// Sum of the stages' weights.
-    weight: f64,
+    pub weight: f64,
     /// Logarithms, each by its weight.
-    sum: f64,
+    pub sum: f64,
     /// Square of the standard error of that.
-    error_squared: f64,
+    pub error_squared: f64,
     /// Largest increase of that sum by one connection.
-    step_up: f64,
+    pub step_up: f64,
     /// Largest decrease of that sum by one connection.
-    step_down: f64,
+    pub step_down: f64,
+}
+
+/// Sums of one host's comparison over its stages. Sums of hosts add up, and show no single
+/// connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialSums {
+    /// Connections that were chosen.
+    pub chosen: u64,
+    /// Connections of the control group.
+    pub control: u64,
+    /// Connections of the control group whose time is known.
+    pub control_times: u64,
+    /// Natural logarithms of these times in seconds, added up.
+    pub control_logs: f64,
+    /// Completion times, of stages with two connections or more on each side.
+    pub times: PooledRatio,
+    /// Retransmissions, of the same stages.
+    pub means: PooledMeans,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,6 +106,9 @@ pub struct Trial {
     past_means: PooledMeans,
     #[serde(default)]
     past_losing: Losing,
+    /// Sums of past stages for the fleet, to which stages with few connections contribute, too.
+    #[serde(default)]
+    past_sums: TrialSums,
     past_chosen: u64,
     past_control: u64,
 }
@@ -104,6 +129,15 @@ impl Stage {
     fn add_means(&self, to: &mut PooledMeans, fewest: u64) {
         to.add(&self.chosen.retransmissions, &self.control.retransmissions, fewest);
     }
+
+    fn add_sums(&self, to: &mut TrialSums) {
+        to.chosen += self.chosen.retransmissions.closed;
+        to.control += self.control.retransmissions.closed;
+        to.control_times += self.control.times.count;
+        to.control_logs += self.control.times.sum;
+        to.times.add(self, FEWEST_OF_STAGE);
+        self.add_means(&mut to.means, FEWEST_OF_STAGE);
+    }
 }
 
 impl PooledRatio {
@@ -120,8 +154,8 @@ impl PooledRatio {
         self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    /// Adds the results of other stages, such as those of another host.
-    pub fn join(&mut self, other: &Self) {
+    /// Adds the results of other stages, those of another host.
+    pub(crate) fn join(&mut self, other: &Self) {
         self.weight += other.weight;
         self.sum += other.sum;
         self.error_squared += other.error_squared;
@@ -129,14 +163,50 @@ impl PooledRatio {
         self.step_down = self.step_down.max(other.step_down);
     }
 
+    fn without(&self, host: &Self) -> Self {
+        Self {
+            weight: self.weight - host.weight,
+            sum: self.sum - host.sum,
+            error_squared: self.error_squared - host.error_squared,
+            ..*self
+        }
+    }
+
     /// Returns the ratio of all stages; `None` without a stage.
-    pub fn ratio(&self) -> Option<LogRatio> {
+    pub(crate) fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
             log: self.sum / self.weight,
             error_squared: self.error_squared / (self.weight * self.weight),
             step_up: self.step_up / self.weight,
             step_down: self.step_down / self.weight,
         })
+    }
+}
+
+impl TrialSums {
+    /// Adds the sums of another host.
+    pub fn join(&mut self, other: &Self) {
+        self.chosen += other.chosen;
+        self.control += other.control;
+        self.control_times += other.control_times;
+        self.control_logs += other.control_logs;
+        self.times.join(&other.times);
+        self.means.join(&other.means);
+    }
+
+    /// Returns the sums without those of one host that is part of them. The largest steps stay,
+    /// which only widens intervals.
+    #[must_use]
+    pub fn without(&self, host: &Self) -> Self {
+        let mut rest = *self;
+        rest.times = self.times.without(&host.times);
+        rest.means = self.means.without(&host.means);
+        rest
+    }
+
+    /// Returns whether any stage has connections to compare on both sides.
+    pub fn are_comparable(&self) -> bool {
+        self.means.weight > 0.0
     }
 }
 
@@ -165,6 +235,7 @@ impl Trial {
         let Some(stage) = self.stages.pop_front() else { return };
         self.past_times.add(&stage, fewest);
         stage.add_means(&mut self.past_means, fewest);
+        stage.add_sums(&mut self.past_sums);
         self.past_losing.add(&stage.losing(), fewest);
         self.past_chosen += stage.chosen.retransmissions.closed;
         self.past_control += stage.control.retransmissions.closed;
@@ -173,14 +244,16 @@ impl Trial {
     /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer
     /// than `fewest` on either side in every stage.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
-        self.times(fewest).ratio()
-    }
-
-    /// Returns the same, to be put together with that of other trials.
-    pub fn times(&self, fewest: u64) -> PooledRatio {
         let mut pooled = self.past_times;
         self.stages.iter().for_each(|stage| pooled.add(stage, fewest));
-        pooled
+        pooled.ratio()
+    }
+
+    /// Returns the sums that the fleet adds to those of other hosts.
+    pub fn sums(&self) -> TrialSums {
+        let mut sums = self.past_sums;
+        self.stages.iter().for_each(|stage| stage.add_sums(&mut sums));
+        sums
     }
 
     /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than

@@ -154,7 +154,7 @@ fn told_of(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
 }
 
 fn name_of(estimate: &Estimate) -> String {
-    estimate.source().as_str_name().trim_start_matches("SOURCE_").to_lowercase()
+    estimate.source().as_str_name().trim_start_matches("SOURCE_").to_lowercase().replace('_', "-")
 }
 
 fn network_name(estimate: &Estimate) -> Option<String> {

@@ -191,6 +191,7 @@ fn of_tenant(tenant: &Value) -> String {
         count(&questions["late"]),
         count(&questions["none"]),
     );
+    text += &compared(tenant);
     let row = |host: &Value| {
         [
             named(host),
@@ -207,6 +208,37 @@ fn of_tenant(tenant: &Value) -> String {
         text += &table(head, hosts.iter().map(row));
     }
     text
+}
+
+/// Returns a table of what all hosts find together; an empty text if they compare nothing.
+fn compared(tenant: &Value) -> String {
+    let ratio =
+        |of: &Value| match (of["estimate"].as_f64(), of["low"].as_f64(), of["high"].as_f64()) {
+            (Some(estimate), Some(low), Some(high)) => {
+                format!("{estimate:.2} ({low:.2}–{high:.2})")
+            }
+            _ => "–".to_owned(),
+        };
+    let row = |of: &Value| {
+        [
+            of["part"].as_str().unwrap_or_default().to_owned(),
+            count(&of["hosts"]).to_string(),
+            format!("{} / {}", count(&of["chosen"]), count(&of["control"])),
+            ratio(&of["time_ratio"]),
+            ratio(&of["retransmission_ratio"]),
+            of["verdict"]
+                .as_str()
+                .filter(|word| *word != "open")
+                .unwrap_or_default()
+                .to_uppercase(),
+        ]
+    };
+    let found = tenant["comparison"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if found.is_empty() {
+        return String::new();
+    }
+    let head = ["warm starts", "hosts", "chosen / control", "time", "retransmissions", ""];
+    table(head, found.iter().map(row))
 }
 
 /// Returns a host's name, after its role unless that is an agent's: `observer eye-1`. An older
@@ -251,6 +283,12 @@ mod tests {
             "tenants": [{
                 "name": "site", "prefixes": 1, "alive": 1,
                 "questions": { "in_time": 5, "late": 1, "none": 0 },
+                "comparison": [
+                    { "part": "all", "hosts": 20, "chosen": 9500, "control": 500, "verdict": "slower",
+                      "time_ratio": { "estimate": 1.5, "low": 1.21, "high": 1.86 }, "retransmission_ratio": null },
+                    { "part": "path carried to 16384", "hosts": 1, "chosen": 9, "control": 1, "verdict": "open",
+                      "time_ratio": null, "retransmission_ratio": null },
+                ],
                 "reporters": [
                     { "name": "web-1", "role": "agent", "heard_s": 2.0, "alive": true, "taken": 1, "refused": 0, "version": null },
                     { "name": "eye-1", "role": "observer", "heard_s": 3.0, "alive": true, "taken": 7, "refused": 0, "version": "1.0" },
@@ -272,6 +310,10 @@ g2                    silent  1 min 35 s ago      4000000000
 
 tenant site: 1 host alive, prefixes in memory 1
   questions of agents: 5 in time for the handshake, 1 late, 0 without an answer
+
+warm starts            hosts  chosen / control  time              retransmissions
+all                    20     9500 / 500        1.50 (1.21–1.86)  –                SLOWER
+path carried to 16384  1      9 / 1             –                 –
 
 host            state  heard      reports taken  refused  agent
 web-1           alive  2.0 s ago  1              0        -

@@ -2,6 +2,7 @@
 //! to the first gateway that accepts one, and waits for the answer.
 
 use crate::config::ClientConfig;
+use crate::discovery::{ResolvedGateway, addresses_of};
 use crate::transport::{GatewayFault, check_files, connect};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Answer, ForgetReply, ForgetRequest, Network, Query};
@@ -57,13 +58,15 @@ pub fn forget_everywhere(
         let mut client = client.clone().max_decoding_message_size(REPLY);
         Ok(client.forget(request).await?.into_inner())
     };
-    let orders = config.gateways.iter().map(|gateway| {
-        let reply = ask_gateway(config, gateway, forget)?;
-        // A gateway that refuses does not keep the others from the order.
-        let reply = reply.map_err(|fault| fault.to_string());
-        Ok(GatewayForget { gateway: gateway.clone(), reply })
-    });
-    orders.collect()
+    run(async {
+        let mut replies = Vec::new();
+        for (gateway, reply) in ask_all(config, forget).await {
+            // A gateway that refuses does not keep the others from the order.
+            replies
+                .push(GatewayForget { gateway, reply: reply.map_err(|fault| fault.to_string()) });
+        }
+        replies
+    })
 }
 
 /// The result of a question to a gateway.
@@ -75,34 +78,59 @@ pub enum GatewayState {
     Silent(String),
 }
 
-/// Asks each gateway of the configuration a question; the results are in the configuration's order.
+/// Asks each gateway of the configuration a question. Returns each with its name, in the
+/// configuration's order.
 ///
 /// # Errors
 ///
 /// If files or certificates are wrong, here or at one of the gateways: which, and the solution.
-pub fn check_gateways(config: &ClientConfig) -> Result<Vec<GatewayState>, String> {
+pub fn check_gateways(config: &ClientConfig) -> Result<Vec<(String, GatewayState)>, String> {
     check_files(config)?;
     let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
-    let states = config.gateways.iter().map(|gateway| {
-        match ask_gateway(config, gateway, async |client| client.ask(query).await)? {
-            Ok(_) => Ok(GatewayState::Answers),
-            Err(GatewayFault::Silent(why)) => Ok(GatewayState::Silent(why)),
-            Err(GatewayFault::Certificates(why)) => Err(why),
-        }
+    let asked = run(ask_all(config, async |client| client.ask(query).await))?;
+    let states = asked.into_iter().map(|(gateway, reply)| match reply {
+        Ok(_) => Ok((gateway, GatewayState::Answers)),
+        Err(GatewayFault::Silent(why)) => Ok((gateway, GatewayState::Silent(why))),
+        Err(GatewayFault::Certificates(why)) => Err(why),
     });
     states.collect()
 }
 
-/// Asks one gateway over a connection of its own.
-fn ask_gateway<T>(
+/// Asks each address of each gateway, over connections of their own. A gateway whose name has
+/// addresses of both families may listen at one of them only. So a family without any answer is
+/// left out if the other one answers.
+async fn ask_all<T>(
     config: &ClientConfig,
-    gateway: &str,
     ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
-) -> Result<Result<T, GatewayFault>, String> {
-    run(async {
-        let channel = connect(config, gateway).await?;
-        ask_at(config, gateway, channel, ask).await
-    })
+) -> Vec<(String, Result<T, GatewayFault>)> {
+    let mut all = Vec::new();
+    for entry in &config.gateways {
+        let addresses = match addresses_of(config.names.as_ref(), entry).await {
+            Ok(addresses) => addresses,
+            Err(why) => {
+                all.push((entry.clone(), Err(GatewayFault::Silent(why))));
+                continue;
+            }
+        };
+        let mut asked = Vec::new();
+        for gateway in addresses {
+            let reply = match connect(config, &gateway).await {
+                Ok(channel) => ask_at(config, &gateway, channel, &ask).await,
+                Err(fault) => Err(fault),
+            };
+            asked.push((gateway, reply));
+        }
+        let answers = |is_v4: bool| {
+            asked.iter().any(|(of, reply)| of.address.is_ipv4() == is_v4 && reply.is_ok())
+        };
+        let answering = [answers(false), answers(true)];
+        let has_any = answering.contains(&true);
+        let counts =
+            |of: &ResolvedGateway| !has_any || answering[usize::from(of.address.is_ipv4())];
+        let counted = asked.into_iter().filter(|(of, _)| counts(of));
+        all.extend(counted.map(|(of, reply)| (of.to_string(), reply)));
+    }
+    all
 }
 
 fn call<T>(
@@ -111,7 +139,7 @@ fn call<T>(
 ) -> Result<T, String> {
     run(async {
         let (gateway, channel) = reach(config).await?;
-        let asked = ask_at(config, gateway, channel, ask).await;
+        let asked = ask_at(config, &gateway, channel, &ask).await;
         asked.map_err(|fault| fault.to_string())
     })?
 }
@@ -125,9 +153,9 @@ fn run<T>(task: impl Future<Output = T>) -> Result<T, String> {
 /// Calls over `channel`, and over new ones if a connection breaks: calls may be repeated.
 async fn ask_at<T>(
     config: &ClientConfig,
-    gateway: &str,
+    gateway: &ResolvedGateway,
     mut channel: Channel,
-    ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
+    ask: &impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
 ) -> Result<T, GatewayFault> {
     let attempts = async {
         let mut attempt = 1;
@@ -147,12 +175,19 @@ async fn ask_at<T>(
 }
 
 /// Connects to the first gateway that accepts a connection.
-async fn reach(config: &ClientConfig) -> Result<(&str, Channel), String> {
+async fn reach(config: &ClientConfig) -> Result<(ResolvedGateway, Channel), String> {
     let mut whys = Vec::new();
-    for gateway in &config.gateways {
-        match connect(config, gateway).await {
-            Ok(channel) => return Ok((gateway, channel)),
-            Err(why) => whys.push(why.to_string()),
+    for entry in &config.gateways {
+        match addresses_of(config.names.as_ref(), entry).await {
+            Err(why) => whys.push(why),
+            Ok(addresses) => {
+                for gateway in addresses {
+                    match connect(config, &gateway).await {
+                        Ok(channel) => return Ok((gateway, channel)),
+                        Err(why) => whys.push(why.to_string()),
+                    }
+                }
+            }
         }
     }
     Err(whys.join("; "))

@@ -6,7 +6,9 @@ use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::session::Speaker;
 use crate::streams::ClientRole;
 use crate::transport;
-use gateway_proto::v1::{Arrival, Refusal, Report};
+use canary::part::CanaryPart;
+use canary::trial::TrialSums;
+use gateway_proto::v1::{Arrival, HostComparison, Refusal, Report};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -82,6 +84,13 @@ impl<T: Send + 'static> SiteClient<T> {
         if is_for_reports || self.inbox.try_send(Message::Announce(arrival)).is_err() {
             self.counts.unannounced.add(1);
         }
+    }
+
+    /// Sends the sums of this host's comparison; does not wait. The findings of all hosts are an
+    /// event. Sums without a gateway are dropped: later ones replace them.
+    pub fn compare(&self, sums: &[(CanaryPart, TrialSums)]) {
+        // A full inbox drops them, too.
+        let _ = self.inbox.try_send(Message::Compare(HostComparison::of(sums)));
     }
 
     /// Returns the number of visitors that were not announced, because there was no room or no

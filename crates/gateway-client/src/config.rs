@@ -1,17 +1,19 @@
 //! The configuration of a client: its gateways, and its own certificate.
 
+use crate::discovery::{NameService, SystemNames, host_and_port, is_service};
 use gateway_proto::v1::Collector;
 use serde::Deserialize;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use support::errors::Fault;
 
 /// The configuration of a client. Files are read again at each connection, so a renewed certificate
 /// counts from the next one on.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// `HOST:PORT` of the gateways, the preferred one first. The others are asked if it does not
-    /// answer.
+    /// Gateways, the preferred one first: `HOST:PORT`, or a service of DNS
+    /// (`_headstart._tcp.DOMAIN`). The others are asked if it does not answer.
     pub gateways: Vec<String>,
     /// The authority that signs the gateways' certificates, PEM.
     pub ca: PathBuf,
@@ -26,6 +28,8 @@ pub struct ClientConfig {
     /// Lists the addresses at which this host serves; called as each session opens. Gateways that
     /// see packets notify the host of visitors to these addresses.
     pub addresses: fn() -> Vec<IpAddr>,
+    /// Looks up the gateways' names.
+    pub names: Arc<dyn NameService>,
 }
 
 /// Keys of an agent's configuration that concern its gateways.
@@ -39,10 +43,11 @@ struct AgentFile {
     gateway_key: Option<PathBuf>,
 }
 
-/// Compares all keys except the function that lists addresses, which is no configuration.
+/// Compares all keys except the functions of the system, which are no configuration.
 impl PartialEq for ClientConfig {
     fn eq(&self, other: &Self) -> bool {
-        let Self { gateways, ca, certificate, key, collector, version, addresses: _ } = self;
+        let Self { gateways, ca, certificate, key, collector, version, addresses: _, names: _ } =
+            self;
         (gateways, ca, certificate) == (&other.gateways, &other.ca, &other.certificate)
             && (key, collector, version) == (&other.key, &other.collector, &other.version)
     }
@@ -78,6 +83,7 @@ impl ClientConfig {
             collector,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             addresses: Vec::new,
+            names: SystemNames::shared(),
         })
     }
 
@@ -86,11 +92,11 @@ impl ClientConfig {
     /// # Errors
     /// If it is not: the fault.
     pub fn check_address(text: &str) -> Result<(), String> {
-        let host_and_port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
-        let port = host_and_port.and_then(|(_, port)| port.parse::<u16>().ok());
-        match port {
-            Some(port) if port > 0 => Ok(()),
-            _ => Err(format!("{text:?} is no address of a gateway, like gateway.example:9466")),
+        match is_service(text) || host_and_port(text).is_some() {
+            true => Ok(()),
+            false => Err(format!(
+                "{text:?} is no address of a gateway, like gateway.example:9466 or _headstart._tcp.example"
+            )),
         }
     }
 }
@@ -108,6 +114,7 @@ mod tests {
             collector: Collector::Agent,
             version: "1".to_owned(),
             addresses,
+            names: SystemNames::shared(),
         }
     }
 
@@ -120,10 +127,13 @@ mod tests {
 
     #[test]
     fn addresses_have_a_host_and_a_port() {
-        for good in ["127.0.0.1:9466", "[::1]:9466", "gateway.example:1"] {
+        for good in ["127.0.0.1:9466", "[::1]:9466", "gateway.example:1", "_headstart._tcp.example"]
+        {
             assert_eq!(ClientConfig::check_address(good), Ok(()), "{good}");
         }
-        for bad in ["", "9466", ":9466", "host", "host:", "host:0", "host:65536", "host:x"] {
+        let others = ["_headstart._tcp.", "_http._tcp.example"];
+        let bad = ["", "9466", ":9466", "host", "host:", "host:0", "host:65536", "host:x"];
+        for bad in bad.into_iter().chain(others) {
             assert!(ClientConfig::check_address(bad).is_err(), "{bad}");
         }
     }

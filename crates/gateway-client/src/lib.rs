@@ -4,20 +4,22 @@
 //!
 //! [`SiteClient`] is the handle: an agent's ([`SiteClient::start`]) or an observer's
 //! ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they
-//! are acknowledged, and `pending` has the open questions. `transport` reads certificates and
-//! connects, and `certificates` explains why TLS refuses them.
+//! are acknowledged, and `pending` has the open questions. `discovery` looks up names of gateways,
+//! `transport` reads certificates and connects, and `certificates` explains why TLS refuses them.
 
 mod calls;
 mod certificates;
 mod client;
 mod config;
 mod counts;
+mod discovery;
 mod message;
 mod network;
 mod outbox;
 mod outcome;
 mod pending;
 mod reporter;
+mod service_records;
 mod session;
 mod streams;
 mod transport;
@@ -26,6 +28,8 @@ pub use calls::{GatewayForget, GatewayState, ask_once, check_gateways, forget_ev
 pub use client::SiteClient;
 pub use config::ClientConfig;
 pub use counts::ClientStatus;
+pub use discovery::{Lookup, NameService, SystemNames};
 pub use message::{SiteEvent, SiteQuestion};
 pub use network::{bytes_of, leaving, network_of};
 pub use reporter::SiteReporter;
+pub use service_records::ServiceRecord;

@@ -1,6 +1,7 @@
 //! Messages between the holder of a client and its thread.
 
-use gateway_proto::v1::{Arrival, Estimate, Network, Report};
+use canary::fleet::FleetFinding;
+use gateway_proto::v1::{Arrival, Estimate, HostComparison, Network, Report};
 use tokio::sync::oneshot;
 
 /// A question for a network. `T` is the asker's own data, which is returned with the answer.
@@ -25,6 +26,8 @@ pub enum SiteEvent<T> {
     Arriving(Estimate),
     /// No sample of this network may be used any more.
     Forget(Network),
+    /// The findings of all hosts of the site; none: the gateway does not compare.
+    Compared(Vec<FleetFinding>),
     /// This gateway is connected from now on.
     Connected(String),
     /// No gateway is connected, for this reason.
@@ -35,6 +38,7 @@ pub(crate) enum Message<T> {
     Ask(SiteQuestion<T>),
     Report(Report),
     Announce(Arrival),
+    Compare(HostComparison),
     /// Requests a signal once all is acknowledged.
     Flush(oneshot::Sender<()>),
 }

@@ -1,6 +1,7 @@
 //! Questions that are asked but not answered.
 
 use crate::message::SiteQuestion;
+use ipnet::IpNet;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -52,6 +53,15 @@ impl<T> Pending<T> {
             self.open.pop_front();
         }
         question
+    }
+
+    /// Returns the open questions, the oldest first: number, network and size.
+    pub(crate) fn open(&self) -> Vec<(u64, IpNet, u64)> {
+        let open = |asked: &Asked<T>| {
+            let question = asked.question.as_ref()?;
+            Some((asked.id, question.network, question.size))
+        };
+        self.open.iter().filter_map(open).collect()
     }
 
     /// Gives up questions that have waited for longer than `patience`; returns their number.

@@ -3,13 +3,16 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
+use crate::discovery::{LOOK_EVERY, ResolvedGateway, addresses_of};
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
 use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard, open};
 use crate::transport::{GatewayFault, connect};
 use gateway_proto::v1::update::What;
-use gateway_proto::v1::{Answer, HostStatus, Network, Query, ReportAck, Update, answer};
+use gateway_proto::v1::{
+    Answer, FleetComparison, HostStatus, Network, Query, ReportAck, Update, answer,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -98,33 +101,37 @@ impl<T> Speaker<T> {
     }
 
     /// Returns whether the gateway accepted a connection, and why the conversation ended.
-    async fn speak_with(&mut self, gateway: &str) -> (bool, End) {
-        let mut streams = match self.reach(gateway).await {
-            Ok(streams) => streams,
+    async fn speak_with(&mut self, entry: &str) -> (bool, End) {
+        let (mut gateway, mut streams) = match self.reach(entry).await {
+            Ok(reached) => reached,
             Err(end) => return (false, end),
         };
-        self.counts.connected(gateway);
-        (self.hear)(SiteEvent::Connected(gateway.to_owned()));
-        self.outbox.start_over();
-        let end = self.converse(&mut streams).await;
-        let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
-        self.counts.none.add(given_up);
-        (true, end)
+        loop {
+            self.counts.connected(&gateway.to_string());
+            (self.hear)(SiteEvent::Connected(gateway.to_string()));
+            self.outbox.start_over();
+            let end = self.converse(entry, &gateway, &mut streams).await;
+            match end {
+                Err(end) => {
+                    let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
+                    self.counts.none.add(given_up);
+                    return (true, end);
+                }
+                // The old connection ends here, and its questions are asked once more.
+                Ok(moved) => (gateway, streams) = moved,
+            }
+            self.ask_again(&streams);
+        }
     }
 
-    /// Connects. Reports are gathered meanwhile, and questions are not answered.
-    async fn reach(&mut self, gateway: &str) -> Result<Streams, End> {
-        let (role, config) = (self.role, self.config.clone());
-        let connecting = async {
-            let channel = connect(&config, gateway).await?;
-            open(channel, role, &(config.addresses)())
-                .await
-                .map_err(|status| GatewayFault::of_status(&status, &config, gateway))
-        };
+    /// Connects to the first address of a gateway that accepts a connection. Reports are gathered
+    /// meanwhile, and questions are not answered.
+    async fn reach(&mut self, entry: &str) -> Result<Reached, End> {
+        let connecting = reach_any(self.role, self.config.clone(), entry.to_owned());
         tokio::pin!(connecting);
         loop {
             tokio::select! {
-                streams = &mut connecting => return streams.map_err(|fault| End::Lost(fault.to_string())),
+                reached = &mut connecting => return reached.map_err(End::Lost),
                 message = self.inbox.recv() => match message {
                     None => return Err(End::Dropped),
                     Some(message) => self.take_without_gateway(message),
@@ -133,13 +140,22 @@ impl<T> Speaker<T> {
         }
     }
 
-    async fn converse(&mut self, streams: &mut Streams) -> End {
+    /// Speaks with a gateway until it is lost, or until its name has other addresses and one of
+    /// these has accepted a connection.
+    async fn converse(
+        &mut self,
+        entry: &str,
+        gateway: &ResolvedGateway,
+        streams: &mut Streams,
+    ) -> Result<Reached, End> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let moving = follow(self.role, self.config.clone(), entry.to_owned(), gateway.clone());
+        tokio::pin!(moving);
         loop {
             let went = tokio::select! {
                 message = self.inbox.recv() => match message {
-                    None => return End::Dropped,
+                    None => return Err(End::Dropped),
                     Some(message) => {
                         self.take(message, streams);
                         Ok(())
@@ -149,17 +165,30 @@ impl<T> Speaker<T> {
                 other = streams.others.next() => other.map(|other| match other {
                     Received::Answer(answer) => self.answered(answer),
                     Received::Update(update) => self.updated(update),
+                    Received::Compared(fleet) => self.compared(&fleet),
                 }),
                 _ = ticks.tick() => self.tick(streams),
+                moved = &mut moving => return Ok(moved),
             };
             if let Err(why) = went {
-                return End::Lost(why);
+                return Err(End::Lost(why));
             }
         }
     }
 
-    fn take(&mut self, message: Message<T>, streams: &Streams) {
-        match (message, &streams.others) {
+    /// Asks the open questions of the connection before.
+    fn ask_again(&mut self, streams: &Streams) {
+        let OtherStreams::Agent(streams) = &streams.others else { return };
+        for (id, network, size) in self.pending.open() {
+            let query = Query { id, network: Some(Network::of(network)), size };
+            if streams.queries.try_send(query).is_err() && self.pending.answer(id).is_some() {
+                self.counts.none.add(1);
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message<T>, streams: &mut Streams) {
+        match (message, &mut streams.others) {
             (Message::Ask(question), OtherStreams::Agent(streams)) => {
                 self.ask(question, &streams.queries);
             }
@@ -168,6 +197,7 @@ impl<T> Speaker<T> {
                     self.counts.unannounced.add(1);
                 }
             }
+            (Message::Compare(host), OtherStreams::Agent(streams)) => streams.compare(host),
             (message, _) => {
                 self.take_without_gateway(message);
                 self.send_batches(streams);
@@ -191,6 +221,7 @@ impl<T> Speaker<T> {
         match message {
             Message::Ask(_) => self.counts.none.add(1),
             Message::Announce(_) => self.counts.unannounced.add(1),
+            Message::Compare(_) => {}
             Message::Report(report) => {
                 let now = Instant::now();
                 if !self.outbox.put(now, report) {
@@ -237,6 +268,10 @@ impl<T> Speaker<T> {
             Some(What::Forget(network)) => _ = (self.hear)(SiteEvent::Forget(network)),
             Some(What::KeepAlive(_) | What::Dropped(_)) | None => {}
         }
+    }
+
+    fn compared(&mut self, fleet: &FleetComparison) {
+        _ = (self.hear)(SiteEvent::Compared(fleet.to_findings()));
     }
 
     fn tick(&mut self, streams: &Streams) -> Result<(), String> {
@@ -286,6 +321,57 @@ impl<T> Speaker<T> {
                     None => return true,
                     Some(message) => self.take_without_gateway(message),
                 },
+            }
+        }
+    }
+}
+
+/// A connected address of a gateway, with its streams.
+type Reached = (ResolvedGateway, Streams);
+
+/// Connects to the first address of a gateway that accepts a connection, and opens its streams.
+async fn reach_any(
+    role: ClientRole,
+    config: ClientConfig,
+    entry: String,
+) -> Result<Reached, String> {
+    let mut whys = Vec::new();
+    for gateway in addresses_of(config.names.as_ref(), &entry).await? {
+        match reach_address(role, &config, &gateway).await {
+            Ok(streams) => return Ok((gateway, streams)),
+            Err(fault) => whys.push(fault.to_string()),
+        }
+    }
+    Err(whys.join("; "))
+}
+
+async fn reach_address(
+    role: ClientRole,
+    config: &ClientConfig,
+    gateway: &ResolvedGateway,
+) -> Result<Streams, GatewayFault> {
+    let channel = connect(config, gateway).await?;
+    let opened = open(channel, role, &(config.addresses)()).await;
+    opened.map_err(|status| GatewayFault::of_status(&status, config, gateway))
+}
+
+/// Waits until the name of a gateway no longer has the connected address, and another address has
+/// accepted a connection. While a name cannot be looked up, its gateway stays.
+async fn follow(
+    role: ClientRole,
+    config: ClientConfig,
+    entry: String,
+    connected: ResolvedGateway,
+) -> Reached {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Ok(addresses) = addresses_of(config.names.as_ref(), &entry).await else { continue };
+        if addresses.contains(&connected) {
+            continue;
+        }
+        for gateway in addresses {
+            if let Ok(streams) = reach_address(role, &config, &gateway).await {
+                return (gateway, streams);
             }
         }
     }

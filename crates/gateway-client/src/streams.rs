@@ -3,7 +3,10 @@
 use crate::network::bytes_of;
 use crate::transport::told;
 use gateway_proto::v1::gateway_client::GatewayClient;
-use gateway_proto::v1::{Answer, Arrival, Query, ReportAck, ReportBatch, SubscribeRequest, Update};
+use gateway_proto::v1::{
+    Answer, Arrival, FleetComparison, HostComparison, Query, ReportAck, ReportBatch,
+    SubscribeRequest, Update,
+};
 use std::net::IpAddr;
 use std::pin::Pin;
 use tokio::sync::mpsc::{self, Sender};
@@ -42,7 +45,13 @@ pub(crate) struct AgentStreams {
     pub(crate) queries: Sender<Query>,
     answers: Streaming<Answer>,
     updates: Streaming<Update>,
+    client: GatewayClient<Channel>,
+    /// The call that sends sums, until it has its reply.
+    comparing: Option<CompareCall>,
 }
+
+/// The call that compares.
+type CompareCall = Pin<Box<dyn Future<Output = Option<FleetComparison>> + Send>>;
 
 /// The call that sends arrivals. It ends when the gateway ends it.
 pub(crate) type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>;
@@ -51,6 +60,30 @@ pub(crate) type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Sta
 pub(crate) enum Received {
     Answer(Answer),
     Update(Update),
+    Compared(FleetComparison),
+}
+
+impl AgentStreams {
+    /// Sends sums, and ends a call before that has no reply yet.
+    pub(crate) fn compare(&mut self, host: HostComparison) {
+        let mut client = self.client.clone();
+        self.comparing = Some(Box::pin(async move {
+            // A gateway of an earlier version does not compare. A lost one ends the other streams.
+            client.compare(host).await.ok().map(tonic::Response::into_inner)
+        }));
+    }
+
+    /// Returns the findings of all hosts; waits forever if no call is open, or if it has failed.
+    async fn compared(comparing: &mut Option<CompareCall>) -> FleetComparison {
+        if let Some(call) = comparing {
+            let reply = call.await;
+            *comparing = None;
+            if let Some(fleet) = reply {
+                return fleet;
+            }
+        }
+        std::future::pending().await
+    }
 }
 
 impl OtherStreams {
@@ -60,6 +93,9 @@ impl OtherStreams {
             Self::Agent(streams) => tokio::select! {
                 answer = streams.answers.message() => heard(answer).map(Received::Answer),
                 update = streams.updates.message() => heard(update).map(Received::Update),
+                fleet = AgentStreams::compared(&mut streams.comparing) => {
+                    Ok(Received::Compared(fleet))
+                }
             },
             Self::Observer { call, .. } => heard(call.await.map(|()| None)),
         }
@@ -98,7 +134,8 @@ async fn open_as_agent(
     let addresses = serves_at.iter().take(MOST_ADDRESSES).copied().map(bytes_of).collect();
     let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
     let updates = client.subscribe(wanted).await?.into_inner();
-    Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates })))
+    let comparing = None;
+    Ok(OtherStreams::Agent(Box::new(AgentStreams { queries, answers, updates, client, comparing })))
 }
 
 /// Returns the message of a stream; an error if the stream has ended.

@@ -2,8 +2,10 @@
 
 use crate::certificates::{causes, certificate_fault};
 use crate::config::ClientConfig;
+use crate::discovery::ResolvedGateway;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
@@ -33,7 +35,11 @@ impl Display for GatewayFault {
 
 impl GatewayFault {
     /// Explains why `gateway` did not answer a call, or has ended it.
-    pub(crate) fn of_status(status: &Status, config: &ClientConfig, gateway: &str) -> Self {
+    pub(crate) fn of_status(
+        status: &Status,
+        config: &ClientConfig,
+        gateway: &ResolvedGateway,
+    ) -> Self {
         match certificate_fault(status, config) {
             Some(why) => Self::Certificates(format!("{gateway}: {why}")),
             None if status.code() == Code::PermissionDenied => {
@@ -48,7 +54,10 @@ impl GatewayFault {
 ///
 /// # Errors
 /// If a file cannot be read, or the gateway cannot be connected: the reason.
-pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Channel, GatewayFault> {
+pub(crate) async fn connect(
+    config: &ClientConfig,
+    gateway: &ResolvedGateway,
+) -> Result<Channel, GatewayFault> {
     let endpoint = endpoint(config, gateway).map_err(GatewayFault::Certificates)?;
     let reached = tokio::time::timeout(CONNECT * 2, endpoint.connect()).await;
     let reached =
@@ -59,11 +68,12 @@ pub(crate) async fn connect(config: &ClientConfig, gateway: &str) -> Result<Chan
     })
 }
 
-fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
+fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint, String> {
     let tls = ClientTlsConfig::new()
+        .domain_name(gateway.host.as_str())
         .ca_certificate(Certificate::from_pem(read(&config.ca)?))
         .identity(Identity::from_pem(read(&config.certificate)?, read(&config.key)?));
-    let endpoint = Endpoint::from_shared(format!("https://{gateway}"))
+    let endpoint = Endpoint::from_shared(format!("https://{}", gateway.address))
         .map_err(|error| format!("{gateway} is no address: {error}"))?;
     let endpoint = endpoint.tls_config(tls).map_err(|error| {
         let files = [&config.ca, &config.certificate, &config.key];
@@ -84,7 +94,9 @@ fn endpoint(config: &ClientConfig, gateway: &str) -> Result<Endpoint, String> {
 /// # Errors
 /// If not: the file, and its fault.
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
-    config.gateways.iter().try_for_each(|gateway| endpoint(config, gateway).map(drop))
+    // The files do not depend on the address.
+    let (host, address) = ("localhost".to_owned(), (Ipv4Addr::LOCALHOST, 1).into());
+    endpoint(config, &ResolvedGateway { host, address }).map(drop)
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {

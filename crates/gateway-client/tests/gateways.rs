@@ -1,11 +1,15 @@
 //! A client and its gateways: one that answers, one that is silent, one that ends. The gateways of
 //! these tests are as small as the protocol permits; the real one is in crate `gateway`.
 
+#[path = "gateways/names.rs"]
+mod names;
+
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, Collector, Estimate, ForgetReply, ForgetRequest, Query, Report,
-    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
+    AnnounceReply, Answer, Arrival, Collector, Estimate, FleetComparison, ForgetReply,
+    ForgetRequest, HostComparison, Query, Report, ReportAck, ReportBatch, SubscribeRequest, Update,
+    answer,
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
@@ -115,6 +119,14 @@ impl Gateway for Fake {
         Err(Status::unimplemented(""))
     }
 
+    /// It is of an earlier version.
+    async fn compare(
+        &self,
+        _: Request<HostComparison>,
+    ) -> Result<Response<FleetComparison>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
     async fn announce(
         &self,
         arrivals: Request<Streaming<Arrival>>,
@@ -126,6 +138,9 @@ impl Gateway for Fake {
         Ok(Response::new(AnnounceReply {}))
     }
 }
+
+/// Names in the gateways' certificate.
+const GATEWAY_NAMES: [&str; 3] = ["127.0.0.1", "a.example", "b.example"];
 
 /// Certificates in a folder that is removed with it.
 struct Site {
@@ -141,12 +156,13 @@ impl Site {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let signed = |name: &str| {
+        let signed = |names: &[&str]| {
             let key = KeyPair::generate().unwrap();
-            let params = CertificateParams::new([name.to_owned()]).unwrap();
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            let params = CertificateParams::new(names).unwrap();
             (params.signed_by(&key, &ca).unwrap().pem(), key.serialize_pem())
         };
-        let (gateway, agent) = (signed("127.0.0.1"), signed("agent"));
+        let (gateway, agent) = (signed(&GATEWAY_NAMES), signed(&["agent"]));
         for (name, text) in [("ca", &ca.pem()), ("cert", &agent.0), ("key", &agent.1)] {
             fs::write(folder.join(name), text).unwrap();
         }
@@ -163,11 +179,17 @@ impl Site {
             collector: Collector::Agent,
             version: "1".to_owned(),
             addresses: Vec::new,
+            names: gateway_client::SystemNames::shared(),
         }
     }
 
     /// Runs a gateway until the returned sender is dropped; returns its address.
     fn serve(&self, fake: Fake) -> (String, oneshot::Sender<()>) {
+        self.serve_at(fake, "127.0.0.1:0")
+    }
+
+    fn serve_at(&self, fake: Fake, address: &str) -> (String, oneshot::Sender<()>) {
+        let address = address.to_owned();
         let tls = ServerTlsConfig::new()
             .identity(Identity::from_pem(&self.gateway.0, &self.gateway.1))
             .client_ca_root(Certificate::from_pem(&self.ca));
@@ -176,7 +198,7 @@ impl Site {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                let listener = TcpListener::bind(address).await.unwrap();
                 tell.send(listener.local_addr().unwrap().to_string()).unwrap();
                 let serves = Server::builder()
                     .tls_config(tls)

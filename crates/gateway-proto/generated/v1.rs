@@ -251,6 +251,112 @@ pub struct Arrival {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AnnounceReply {}
+/// The part of all hosts' connections. Classes are of at most 16,384, 65,536, 262,144 and 1,048,576 bytes, and of more: 0 to 4.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ComparedPart {
+    #[prost(enumeration = "PartKind", tag = "1")]
+    pub kind: i32,
+    #[prost(uint32, tag = "2")]
+    pub class: u32,
+}
+/// A host's sums of all its compared connections. They replace the sums that the host sent before.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HostComparison {
+    /// Version of the method by which sums are made, 1. Sums of another version are not used, because they do not add up.
+    #[prost(uint32, tag = "1")]
+    pub method: u32,
+    #[prost(message, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<PartSums>,
+}
+/// Sums of one part, each stage compared by itself. Sums of hosts add up.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct PartSums {
+    #[prost(message, optional, tag = "1")]
+    pub part: ::core::option::Option<ComparedPart>,
+    /// Connections of both groups.
+    #[prost(uint64, tag = "2")]
+    pub chosen: u64,
+    #[prost(uint64, tag = "3")]
+    pub control: u64,
+    /// Connections of the control group whose time is known, and the natural logarithms of these times in seconds, added up.
+    #[prost(uint64, tag = "4")]
+    pub control_times: u64,
+    #[prost(double, tag = "5")]
+    pub control_logs: f64,
+    #[prost(message, optional, tag = "6")]
+    pub times: ::core::option::Option<TimeSums>,
+    #[prost(message, optional, tag = "7")]
+    pub retransmissions: ::core::option::Option<RetransmissionSums>,
+}
+/// Logarithms of the ratios of completion times. Stages weigh by n m / (n + m), with n and m connections in the groups.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct TimeSums {
+    #[prost(double, tag = "1")]
+    pub weight: f64,
+    #[prost(double, tag = "2")]
+    pub sum: f64,
+    /// Square of the standard error of the sum.
+    #[prost(double, tag = "3")]
+    pub error_squared: f64,
+    /// Most by which one connection has raised the sum, and lowered it.
+    #[prost(double, tag = "4")]
+    pub step_up: f64,
+    #[prost(double, tag = "5")]
+    pub step_down: f64,
+}
+/// Mean retransmissions of both groups, with the same weights.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct RetransmissionSums {
+    #[prost(double, tag = "1")]
+    pub weight: f64,
+    #[prost(message, optional, tag = "2")]
+    pub chosen: ::core::option::Option<MeanSums>,
+    #[prost(message, optional, tag = "3")]
+    pub control: ::core::option::Option<MeanSums>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct MeanSums {
+    #[prost(uint64, tag = "1")]
+    pub closed: u64,
+    #[prost(uint64, tag = "2")]
+    pub retransmissions: u64,
+    #[prost(double, tag = "3")]
+    pub sum: f64,
+    #[prost(double, tag = "4")]
+    pub error_squared: f64,
+}
+/// Findings by the sums of all hosts. None: the gateway does not compare.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FleetComparison {
+    #[prost(message, repeated, tag = "1")]
+    pub parts: ::prost::alloc::vec::Vec<PartFinding>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct PartFinding {
+    #[prost(message, optional, tag = "1")]
+    pub part: ::core::option::Option<ComparedPart>,
+    /// Hosts that have connections of both groups.
+    #[prost(uint32, tag = "2")]
+    pub hosts: u32,
+    #[prost(uint64, tag = "3")]
+    pub chosen: u64,
+    #[prost(uint64, tag = "4")]
+    pub control: u64,
+    /// Chosen by control group, whichever host is left out; absent with too few connections.
+    #[prost(message, optional, tag = "5")]
+    pub times: ::core::option::Option<RatioInterval>,
+    #[prost(message, optional, tag = "6")]
+    pub retransmissions: ::core::option::Option<RatioInterval>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct RatioInterval {
+    #[prost(double, tag = "1")]
+    pub estimate: f64,
+    #[prost(double, tag = "2")]
+    pub low: f64,
+    #[prost(double, tag = "3")]
+    pub high: f64,
+}
 /// Which way of collecting a report comes from. They are counted apart and can be switched off apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -509,6 +615,8 @@ pub enum Source {
     Neighbours = 3,
     /// What paths of this site usually are: the site's own distribution, of no network.
     Prior = 4,
+    /// Those of other sites that know this network, as a prior: this site has no sample that answers.
+    OtherSites = 5,
 }
 impl Source {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -522,6 +630,7 @@ impl Source {
             Self::Covering => "SOURCE_COVERING",
             Self::Neighbours => "SOURCE_NEIGHBOURS",
             Self::Prior => "SOURCE_PRIOR",
+            Self::OtherSites => "SOURCE_OTHER_SITES",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -532,6 +641,42 @@ impl Source {
             "SOURCE_COVERING" => Some(Self::Covering),
             "SOURCE_NEIGHBOURS" => Some(Self::Neighbours),
             "SOURCE_PRIOR" => Some(Self::Prior),
+            "SOURCE_OTHER_SITES" => Some(Self::OtherSites),
+            _ => None,
+        }
+    }
+}
+/// A kind of parts of the connections that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum PartKind {
+    Unspecified = 0,
+    All = 1,
+    /// Connections to paths whose earlier connections carried bytes of a class in the mean, which is known before they start.
+    Carried = 2,
+    /// Connections that delivered bytes of a class.
+    Bytes = 3,
+}
+impl PartKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "PART_KIND_UNSPECIFIED",
+            Self::All => "PART_KIND_ALL",
+            Self::Carried => "PART_KIND_CARRIED",
+            Self::Bytes => "PART_KIND_BYTES",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "PART_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "PART_KIND_ALL" => Some(Self::All),
+            "PART_KIND_CARRIED" => Some(Self::Carried),
+            "PART_KIND_BYTES" => Some(Self::Bytes),
             _ => None,
         }
     }
@@ -761,6 +906,32 @@ pub mod gateway_client {
                 .insert(GrpcMethod::new("headstart.gateway.v1.Gateway", "Announce"));
             self.inner.client_streaming(req, path, codec).await
         }
+        /// Compares warm starts with the control group over all hosts of the site. An agent sends its own sums every ten
+        /// seconds, and receives the findings of all hosts. A gateway of an earlier version answers UNIMPLEMENTED.
+        pub async fn compare(
+            &mut self,
+            request: impl tonic::IntoRequest<super::HostComparison>,
+        ) -> std::result::Result<
+            tonic::Response<super::FleetComparison>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = crate::codec::MessageCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/headstart.gateway.v1.Gateway/Compare",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("headstart.gateway.v1.Gateway", "Compare"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -828,6 +999,12 @@ pub mod gateway_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::Arrival>>,
         ) -> std::result::Result<tonic::Response<super::AnnounceReply>, tonic::Status>;
+        /// Compares warm starts with the control group over all hosts of the site. An agent sends its own sums every ten
+        /// seconds, and receives the findings of all hosts. A gateway of an earlier version answers UNIMPLEMENTED.
+        async fn compare(
+            &self,
+            request: tonic::Request<super::HostComparison>,
+        ) -> std::result::Result<tonic::Response<super::FleetComparison>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct GatewayServer<T> {
@@ -1166,6 +1343,49 @@ pub mod gateway_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.client_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/headstart.gateway.v1.Gateway/Compare" => {
+                    #[allow(non_camel_case_types)]
+                    struct CompareSvc<T: Gateway>(pub Arc<T>);
+                    impl<T: Gateway> tonic::server::UnaryService<super::HostComparison>
+                    for CompareSvc<T> {
+                        type Response = super::FleetComparison;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::HostComparison>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Gateway>::compare(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CompareSvc(inner);
+                        let codec = crate::codec::MessageCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

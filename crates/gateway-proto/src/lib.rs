@@ -2,10 +2,12 @@
 //!
 //! [`v1`] is generated from `proto/headstart/gateway/v1.proto`, which describes each message. The
 //! generated code is in the repository; `tests/generated.rs` compares it with the description. Only
-//! [`network`] converts prefixes to messages and back, and only [`codec`] converts messages to
-//! bytes. The crate has no transport: a client adds tonic's `channel`, a server its `server`.
+//! [`network`] converts prefixes to messages and back, only [`comparison`] sums and findings, and
+//! only [`codec`] converts messages to bytes. The crate has no transport: a client adds tonic's
+//! `channel`, a server its `server`.
 
 pub mod codec;
+pub mod comparison;
 pub mod network;
 
 /// Messages, client and server of version 1.

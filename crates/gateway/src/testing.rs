@@ -8,7 +8,7 @@ use crate::site::counters::Counts;
 use crate::site::tenant::arrivals::address_of;
 use crate::site::tenant::{Speaker, Tenant};
 use crate::storage::codec::decode;
-use gateway_proto::v1::{Arrival, Query, ReportBatch};
+use gateway_proto::v1::{Arrival, HostComparison, Query, ReportBatch};
 use memory::site::SiteConfig;
 use prost::Message;
 use std::net::IpAddr;
@@ -24,8 +24,8 @@ fn tenant() -> Tenant {
     Tenant::new("site", config)
 }
 
-/// Handles `bytes` as a batch, twice, as a question and as an arrival. Panics if an acknowledgement
-/// does not match the batch.
+/// Handles `bytes` as a batch, twice, as sums, as a question and as an arrival. Panics if an
+/// acknowledgement does not match the batch.
 pub fn hear(bytes: &[u8]) {
     let identity = Identity {
         tenant: "site".to_owned(),
@@ -46,6 +46,11 @@ pub fn hear(bytes: &[u8]) {
             assert_eq!(ack.repeated, turn == 1, "a batch counts once");
         }
         tenant.tell_changes(now);
+    }
+    if let Ok(host) = HostComparison::decode(bytes)
+        && let Ok(fleet) = tenant.compare(now, speaker, &host)
+    {
+        assert_eq!(fleet.to_findings().len(), fleet.parts.len(), "an interval that is none");
     }
     if let Ok(query) = Query::decode(bytes)
         && let Ok(estimate) = tenant.answer(now, speaker, &query)

@@ -4,6 +4,7 @@
 
 use super::totals::{Class, ConnectionTotals, Group};
 use ::canary::comparisons::{CanaryFinding, CanaryStop};
+use ::canary::fleet::FleetFinding;
 use ::canary::interval::{ConfidenceInterval, share};
 use ::canary::losing::LosingRatio;
 use ::canary::part::{CanaryPart, SIZES};
@@ -77,6 +78,27 @@ pub struct ComparedPart {
     pub lossy_ratio: Option<ConfidenceInterval>,
     /// Conclusion of the comparison.
     pub verdict: CanaryVerdict,
+}
+
+/// The comparison of all servers of a site, by the gateway.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FleetComparison {
+    /// Servers that have connections of both groups.
+    pub hosts: u32,
+    /// All connections first, then classes of paths.
+    pub parts: Vec<ComparedPart>,
+}
+
+/// Findings of all servers; `None` without any.
+pub fn by_fleet<'a>(
+    findings: &[FleetFinding],
+    stops: impl Iterator<Item = &'a CanaryStop>,
+) -> Option<FleetComparison> {
+    let stops: Vec<_> = stops.cloned().collect();
+    let hosts = findings.iter().map(|found| found.hosts).max()?;
+    let parts = findings.iter().filter(|found| found.hosts > 0).map(|found| &found.finding);
+    let parts = parts.filter(|finding| finding.part.can_be_stopped());
+    Some(FleetComparison { hosts, parts: parts.map(|of| compared_part(of, &stops)).collect() })
 }
 
 /// By size, the smallest first.

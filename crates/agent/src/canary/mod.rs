@@ -5,6 +5,7 @@
 //! clock, no file and no map; other modules apply its decisions.
 
 pub mod comparison;
+pub(crate) mod fleet;
 pub(crate) mod ramp;
 pub(crate) mod state;
 pub mod totals;

@@ -6,11 +6,13 @@
 //! remembered window even if it could not use one in the end. The same would hold for unknown
 //! members of the control group.
 
+use crate::canary::fleet::{FleetChange, FleetState};
 use crate::contract::StartReason;
 use crate::contract::{ConnectionSummary, StoppedParts};
 use ::canary::comparisons::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
+use ::canary::fleet::FleetFinding;
 use ::canary::part::CanaryPart;
-use ::canary::trial::{CanaryGroup, CanaryOutcome};
+use ::canary::trial::{CanaryGroup, CanaryOutcome, TrialSums};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,8 @@ pub struct HarmLimit {
 pub(crate) struct CanaryState {
     trials: Canary,
     stops: Vec<CanaryStop>,
+    #[serde(skip)]
+    fleet: FleetState,
 }
 
 impl CanaryState {
@@ -57,12 +61,44 @@ impl CanaryState {
         new
     }
 
-    /// The stopped parts.
+    /// Takes findings of all servers of the site, of the time `now`, nanoseconds of the monotonic
+    /// clock.
+    pub(crate) fn take_fleet(
+        &mut self,
+        findings: Vec<FleetFinding>,
+        limit: &HarmLimit,
+        now: u64,
+    ) -> FleetChange {
+        self.fleet.take(findings, limit.ratio, now)
+    }
+
+    /// Sums of this server's comparison for the site; none without a control group, whose stand-ins
+    /// chance has not chosen.
+    pub(crate) fn sums(&self, limit: &HarmLimit) -> Vec<(CanaryPart, TrialSums)> {
+        if limit.has_control_group { self.trials.sums() } else { Vec::new() }
+    }
+
+    /// The last findings of all servers of the site.
+    pub(crate) fn fleet_findings(&self) -> &[FleetFinding] {
+        self.fleet.findings()
+    }
+
+    /// The parts that this server has stopped by its own comparison.
     pub(crate) fn stops(&self) -> &[CanaryStop] {
         &self.stops
     }
 
-    /// The reason if all connections start cold.
+    /// The stopped parts, first by this server's own comparison, then by that of all servers.
+    pub(crate) fn all_stops(&self) -> impl Iterator<Item = &CanaryStop> {
+        self.stops.iter().chain(self.fleet.stops())
+    }
+
+    /// Whether all connections start cold.
+    pub(crate) fn is_off(&self) -> bool {
+        self.all_stops().any(|stop| stop.part == CanaryPart::All)
+    }
+
+    /// The reason if all connections start cold by this server's own comparison.
     pub(crate) fn off(&self) -> Option<&str> {
         let of_all = self.stops.iter().find(|stop| stop.part == CanaryPart::All);
         of_all.map(|stop| stop.why.as_str())
@@ -71,7 +107,7 @@ impl CanaryState {
     /// The stopped parts in the form of the kernel's programs.
     pub(crate) fn stopped_parts(&self) -> StoppedParts {
         let mut parts = StoppedParts::default();
-        self.stops.iter().for_each(|stop| parts.add(stop.part));
+        self.all_stops().for_each(|stop| parts.add(stop.part));
         parts
     }
 

@@ -156,6 +156,7 @@ pub(crate) fn status(status: &AgentStatus) -> String {
     if status.parts.iter().any(is_compared) {
         text += "\n\nchosen for a warm start / control group: all intervals hold at once and at every look (95 %)\n";
         text += &table(PART_HEAD, status.parts.iter().map(part_row));
+        text += &of_fleet(status);
         text += "\n\nby bytes that were delivered, which is known afterwards alone (parts of connections: 95 % at one look)\n";
         text += &table(CLASS_HEAD, status.comparison.iter().map(class_row));
     }
@@ -163,6 +164,18 @@ pub(crate) fn status(status: &AgentStatus) -> String {
         text += &format!("\n\n{} more have closed uncounted", status.summaries_lost);
     }
     text
+}
+
+/// Returns the comparison of all servers of the site, if there are several.
+fn of_fleet(status: &AgentStatus) -> String {
+    match &status.fleet {
+        Some(fleet) if fleet.hosts > 1 => format!(
+            "\n\nthe same on {} servers of the site, whichever of them is left out\n{}",
+            fleet.hosts,
+            table(PART_HEAD, fleet.parts.iter().map(part_row))
+        ),
+        _ => String::new(),
+    }
 }
 
 const SUM_HEAD: [&str; 8] = [

@@ -13,7 +13,7 @@ use crate::os::addresses::own_addresses;
 use crate::os::log::LogLevel;
 use crate::programs::load_options::{DetachResponse, LoadOptions, Wanted, cgroup_root};
 use ::canary::sequence::FEWEST;
-use gateway_client::ClientConfig;
+use gateway_client::{ClientConfig, SystemNames};
 use gateway_proto::v1::Collector;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -140,6 +140,7 @@ fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
         collector: Collector::Agent,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         addresses: own_addresses,
+        names: SystemNames::shared(),
     }))
 }
 

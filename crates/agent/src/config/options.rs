@@ -159,8 +159,9 @@ pub struct AgentOptions {
     /// Ask this performance gateway of paths that are not known here, and report to it; give it
     /// again for others to fall back on
     ///
-    /// Needs --gateway-ca, --gateway-certificate and --gateway-key. `headstart gateway init` makes
-    /// all of them.
+    /// A name may also be that of a service of DNS (SRV), such as `_headstart._tcp.example`. Needs
+    /// --gateway-ca, --gateway-certificate and --gateway-key. `headstart gateway init` makes all of
+    /// them.
     #[arg(long, value_name = "HOST:PORT")]
     pub gateway: Vec<GatewayAddress>,
 

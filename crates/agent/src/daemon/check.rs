@@ -6,7 +6,7 @@ use crate::config::{self, AgentConfig};
 use crate::memory::state_file::StateFile;
 use crate::programs::check::{Finding, finding};
 use crate::programs::mode;
-use gateway_client::{ClientConfig, GatewayState, check_gateways};
+use gateway_client::{GatewayState, check_gateways};
 
 /// Findings of a check.
 #[derive(Clone, Debug, Default)]
@@ -60,16 +60,16 @@ fn files_and_gateways(check: &mut StartCheck, config: &AgentConfig) {
     }
     if let Some(site) = &config.site {
         match check_gateways(site) {
-            Ok(states) => check.findings.push(finding("gateway", answering(site, &states))),
+            Ok(states) => check.findings.push(finding("gateway", answering(&states))),
             Err(why) => check.need("gateway", Err(why)),
         }
     }
 }
 
 /// The first gateway that answers. An agent starts also without.
-fn answering(config: &ClientConfig, states: &[GatewayState]) -> Result<String, String> {
+fn answering(states: &[(String, GatewayState)]) -> Result<String, String> {
     let mut silent = Vec::new();
-    for (gateway, state) in config.gateways.iter().zip(states) {
+    for (gateway, state) in states {
         match state {
             GatewayState::Answers => return Ok(format!("{gateway} answers")),
             GatewayState::Silent(why) => silent.push(why.as_str()),
@@ -109,19 +109,10 @@ mod tests {
     /// One gateway of two answers; then none does, which keeps no agent from starting.
     #[test]
     fn a_silent_gateway_is_a_finding_and_no_fault() {
-        let config = ClientConfig {
-            gateways: vec!["a:1".to_owned(), "b:1".to_owned()],
-            ca: "ca".into(),
-            certificate: "certificate".into(),
-            key: "key".into(),
-            collector: gateway_proto::v1::Collector::Agent,
-            version: String::new(),
-            addresses: Vec::new,
-        };
-        let silent = || GatewayState::Silent("it is away".to_owned());
-        let states = [silent(), GatewayState::Answers];
-        assert_eq!(answering(&config, &states), Ok("b:1 answers".to_owned()));
-        let why = answering(&config, &[silent(), silent()]).unwrap_err();
+        let silent = || ("a:1".to_owned(), GatewayState::Silent("it is away".to_owned()));
+        let states = [silent(), ("b:1".to_owned(), GatewayState::Answers)];
+        assert_eq!(answering(&states), Ok("b:1 answers".to_owned()));
+        let why = answering(&[silent(), silent()]).unwrap_err();
         assert_eq!(why, "not needed to start: it is away; it is away; the agent tries again");
     }
 }

@@ -120,6 +120,7 @@ fn attend(
     let mut work = Work { attached, loaded };
     let (mut later, mut renewal) = (Later::default(), Renewal::new());
     let (mut follower, mut watch) = (Follower::default(), DetachWatch::default());
+    let mut compare_at_ns = 0;
     let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
     serve_metrics(endpoints.metrics.take(), &shared)?;
     announce(&config);
@@ -133,6 +134,7 @@ fn attend(
             }
         }
         shared.forget_as_told();
+        shared.compare_with_site(&mut compare_at_ns);
         shared.keep_if_due();
         if wishes.reload.swap(false, Ordering::Relaxed) {
             reload(&shared, &mut work, &reread);

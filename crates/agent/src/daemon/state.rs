@@ -14,7 +14,7 @@ use crate::kernel::congestion::HsControl;
 use crate::memory::exchange::ExchangeDocument;
 use crate::memory::paths;
 use crate::memory::state_file::StateFile;
-use crate::os::clock::Moment;
+use crate::os::clock::{Moment, monotonic_ns};
 use crate::os::lock::lock;
 use crate::os::log::{Level, LogLevel, is_debugging, say};
 use crate::programs::detached::Detachments;
@@ -38,6 +38,8 @@ use std::time::Duration;
 
 /// Time in which first flights end, with a few round trips of a long path.
 const FIRST_FLIGHTS: Duration = Duration::from_secs(1);
+/// Time between two comparisons with all servers of the site, nanoseconds.
+const COMPARE_EVERY_NS: u64 = 10_000_000_000;
 
 /// State of both threads.
 pub(super) struct SharedState {
@@ -74,7 +76,7 @@ pub(super) fn in_force(
     canary: &CanaryState,
 ) -> ConnectionSettings {
     let mut settings = ramp.applied(config.load.settings);
-    settings.leaves_windows |= canary.off().is_some();
+    settings.leaves_windows |= canary.is_off();
     settings.stopped = canary.stopped_parts();
     settings.tells_starts = config.log == LogLevel::Debug;
     settings
@@ -105,6 +107,32 @@ impl SharedState {
             if told.len() > 1 { format!(" and {} more", told.len() - 1) } else { String::new() };
         let what = format!("a gateway ordered to forget {first}{more}: forgotten here, too");
         say(Level::Notice, &what);
+    }
+
+    /// Sends this server's sums to the gateways, if that is `due_ns` of the monotonic clock, and
+    /// obeys the findings of all servers.
+    pub(super) fn compare_with_site(&self, due_ns: &mut u64) {
+        let Some(site) = &self.site else { return };
+        let limit = self.config().limit;
+        let now = monotonic_ns();
+        if *due_ns <= now {
+            *due_ns = now + COMPARE_EVERY_NS;
+            site.compare(&lock(&self.canary).sums(&limit));
+        }
+        let Some(findings) = site.findings() else { return };
+        let change = lock(&self.canary).take_fleet(findings, &limit, now);
+        for CanaryStop { part, why } in &change.begun {
+            tell_stop(*part, why);
+        }
+        for part in &change.ended {
+            let what = format!(
+                "the servers of the site find no harm any more ({part}): windows are used again"
+            );
+            say(Level::Notice, &what);
+        }
+        if !change.is_empty() {
+            self.next_stage();
+        }
     }
 
     pub(super) fn keep_if_due(&self) {
@@ -236,7 +264,7 @@ impl SharedState {
     /// Restarts the comparison, and uses windows again. True if any had been stopped.
     fn arm(&self) -> bool {
         let before = mem::take(&mut *lock(&self.canary));
-        let had_stopped = !before.stops().is_empty();
+        let had_stopped = before.all_stops().next().is_some();
         if let Some(state_file) = &self.state_file {
             state_file.save_canary(&lock(&self.canary));
         }
@@ -342,9 +370,10 @@ impl SharedState {
     pub(super) fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
         let settings = self.in_force(&config);
-        let (findings, stops) = {
+        let (findings, stops, fleet) = {
             let canary = lock(&self.canary);
-            (canary.findings(), canary.stops().to_vec())
+            let fleet = comparison::by_fleet(canary.fleet_findings(), canary.all_stops());
+            (canary.findings(), canary.all_stops().cloned().collect::<Vec<_>>(), fleet)
         };
         let of_all = stops.iter().find(|stop| stop.part == CanaryPart::All);
         AgentStatus {
@@ -366,6 +395,7 @@ impl SharedState {
             max_paths: config.load.max_paths,
             connections: totals,
             parts: comparison::by_part(&findings, &stops),
+            fleet,
             time_ratio: findings.first().and_then(|all| all.times),
             comparison: comparison::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),

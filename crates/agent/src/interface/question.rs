@@ -1,7 +1,7 @@
 //! Questions to a running agent and its answers: a line of JSON each way.
 
 use super::handover::{HandoverOffer, NewAgent};
-use crate::canary::comparison::{Compared, ComparedPart};
+use crate::canary::comparison::{Compared, ComparedPart, FleetComparison};
 use crate::canary::totals::ConnectionTotals;
 use crate::kernel::congestion::ControlChoice;
 use crate::memory::exchange::{ExchangeDocument, ExchangeEntry};
@@ -109,6 +109,9 @@ pub struct AgentStatus {
     /// All connections, and parts of them that can be recognised before they start: those chosen
     /// for a remembered window, compared with the control group.
     pub parts: Vec<ComparedPart>,
+    /// Comparison of the same kind by all servers of the site; `None`: no gateway makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetComparison>,
     /// Ratio of the geometric means of completion time, warm by control group, over all sizes;
     /// `None` with too few connections.
     pub time_ratio: Option<ConfidenceInterval>,
@@ -172,6 +175,7 @@ impl AgentStatus {
             max_paths: 1,
             connections: totals,
             parts: vec![],
+            fleet: None,
             time_ratio: None,
             comparison: crate::canary::comparison::by_size(&totals, &[]),
             summaries_lost: 0,

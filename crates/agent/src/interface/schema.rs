@@ -13,7 +13,7 @@ pub const MEMORY: &str = include_str!("../../../../docs/agent-memory-schema.json
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canary::comparison::{by_part, by_size};
+    use crate::canary::comparison::{by_fleet, by_part, by_size};
     use crate::canary::state::{CanaryState, HarmLimit};
     use crate::canary::totals::ConnectionTotals;
     use crate::contract::ConnectionSummary;
@@ -23,6 +23,8 @@ mod tests {
     use crate::programs::telemetry::gauges::{MapFill, ProgramTime};
     use crate::programs::telemetry::handshake_timers::TimedHandshakes;
     use crate::programs::telemetry::option_counts::OptionCounts;
+    use ::canary::fleet::fleet_finding;
+    use ::canary::part::CanaryPart;
     use gateway_client::ClientStatus;
     use serde_json::{Value, json};
 
@@ -59,6 +61,8 @@ mod tests {
     fn status(of: &(ConnectionTotals, CanaryState), off: Option<String>) -> Value {
         let (totals, canary) = of;
         let findings = canary.findings();
+        let limit = HarmLimit { ratio: 2.0, fewest: 10, has_control_group: true };
+        let sums: Vec<_> = canary.sums(&limit).into_iter().map(|(_, sums)| sums).collect();
         let stopped = off.iter().map(|why| StoppedPart {
             part: "all".into(),
             network: None,
@@ -70,6 +74,7 @@ mod tests {
             connections: *totals,
             parts: by_part(&findings, canary.stops()),
             time_ratio: findings[0].times,
+            fleet: by_fleet(&[fleet_finding(CanaryPart::All, &sums)], canary.all_stops()),
             comparison: by_size(totals, &findings),
             gateway: Some(ClientStatus {
                 gateway: Some("g:1".to_owned()),

@@ -67,11 +67,6 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         (_, true, _) => Start::Warm,
         _ => Start::Cold,
     };
-    let group = match (summary.is_compared, summary.in_control_group) {
-        (false, _) => Group::Unspecified,
-        (true, true) => Group::Control,
-        (true, false) => Group::Chosen,
-    };
     Some(Report {
         network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
         window,
@@ -85,8 +80,9 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         start: start.into(),
         transfer_bytes: summary.bytes_acked,
         transfer_us: summary.lasted_ns / 1000,
-        group: group.into(),
-        stage: summary.stage,
+        // The agent's own comparison counts them, and the gateway receives its sums.
+        group: Group::Unspecified.into(),
+        stage: 0,
     })
 }
 

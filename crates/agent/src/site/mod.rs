@@ -11,6 +11,9 @@ use crate::memory::paths;
 use crate::os::clock::{monotonic_ns, since};
 use crate::os::lock::lock;
 use crate::os::log::{Level, say};
+use canary::fleet::FleetFinding;
+use canary::part::CanaryPart;
+use canary::trial::TrialSums;
 use gateway_client::{ClientConfig, ClientStatus, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::Estimate;
 use ipnet::IpNet;
@@ -34,6 +37,8 @@ struct Known {
     asked: Mutex<AskedPaths>,
     segments: Mutex<SegmentSizes>,
     forgets: Mutex<Forgets>,
+    /// Findings of all hosts that the agent has not taken yet.
+    findings: Mutex<Option<Vec<FleetFinding>>>,
     /// Whether network namespaces share the memory: a reload may change that.
     shares_namespaces: AtomicBool,
 }
@@ -53,6 +58,7 @@ impl Site {
             asked: Mutex::default(),
             segments: Mutex::default(),
             forgets: Mutex::default(),
+            findings: Mutex::default(),
             shares_namespaces: AtomicBool::new(settings.shares_namespaces),
         });
         let hearer = Hearer { paths, known: Arc::clone(&known), own: OwnPaths::of(settings) };
@@ -82,6 +88,16 @@ impl Site {
     /// Networks that a gateway has asked to forget, also on disk, since the last call.
     pub(crate) fn forgotten(&self) -> Vec<IpNet> {
         lock(&self.known.forgets).take()
+    }
+
+    /// Sends the sums of this host's comparison.
+    pub(crate) fn compare(&self, sums: &[(CanaryPart, TrialSums)]) {
+        self.client.compare(sums);
+    }
+
+    /// Findings of all hosts, if any have been received since the last call.
+    pub(crate) fn findings(&self) -> Option<Vec<FleetFinding>> {
+        lock(&self.known.findings).take()
     }
 
     /// Stops updates of paths within `prefix`, or of all, by unasked answers of gateways.
@@ -169,6 +185,7 @@ impl Hearer {
                     lock(&self.known.forgets).add(network);
                 }
             }
+            SiteEvent::Compared(findings) => *lock(&self.known.findings) = Some(findings),
             SiteEvent::Connected(gateway) => {
                 say(Level::Notice, &format!("gateway {gateway} answers"));
             }

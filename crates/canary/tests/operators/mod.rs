@@ -14,6 +14,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::TAU;
 
+pub(crate) mod fleet;
 pub(crate) mod mixed;
 pub(crate) mod shapes;
 

@@ -90,6 +90,10 @@ pub struct TenantOptions {
     /// Networks for which they may ask [default: all].
     #[serde(default = "everywhere")]
     pub ask: Vec<IpNet>,
+    /// Tenants whose estimates of a network answer, as a prior, while this one knows nothing of it
+    /// [default: none].
+    #[serde(default)]
+    pub neighbours: Vec<String>,
     /// Narrower permissions for some of its certificates.
     #[serde(default)]
     pub only: Vec<OnlyOptions>,

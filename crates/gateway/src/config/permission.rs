@@ -13,6 +13,7 @@ pub struct Permissions(BTreeMap<String, TenantRules>);
 #[derive(Clone, Debug)]
 struct TenantRules {
     all: Allowed,
+    neighbours: Vec<String>,
     only: BTreeMap<String, Allowed>,
 }
 
@@ -56,7 +57,7 @@ impl TenantRules {
             }
         }
         let all = Allowed { report: tenant.report.clone(), ask: tenant.ask.clone() };
-        Ok(Self { all, only })
+        Ok(Self { all, neighbours: tenant.neighbours.clone(), only })
     }
 }
 
@@ -86,6 +87,14 @@ impl Permissions {
                 return Err(format!("two tenants have the name {:?}", tenant.name));
             }
         }
+        for (name, rules) in &all {
+            let is_other = |named: &&String| *named != name && all.contains_key(*named);
+            if let Some(named) = rules.neighbours.iter().find(|named| !is_other(named)) {
+                return Err(format!(
+                    "tenant {name:?}: neighbours: {named:?} is no other tenant of this gateway; add [[tenant]] with this name, or leave it out"
+                ));
+            }
+        }
         match all.is_empty() {
             true => Err("no tenant: add [[tenant]] with name = \"site\"".to_owned()),
             false => Ok(Self(all)),
@@ -95,6 +104,11 @@ impl Permissions {
     /// Returns the names of tenants, in alphabetical order.
     pub fn tenants(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the names of the tenants that answer for networks that `tenant` does not know.
+    pub fn neighbours(&self, tenant: &str) -> &[String] {
+        self.0.get(tenant).map_or(&[], |rules| &rules.neighbours)
     }
 
     /// Returns the permissions of a certificate's holder; `None` if this gateway does not have its
@@ -217,6 +231,18 @@ mod tests {
         let twice = why(&tenant.repeat(2)).unwrap();
         assert_eq!(twice, "two tenants have the name \"site\"");
         assert!(why("").unwrap().starts_with("no tenant: "));
+        // A neighbour is another tenant.
+        let with = |named: &str| {
+            why(&format!("{tenant}neighbours = [{named:?}]\n[[tenant]]\nname = \"b\"\n"))
+        };
+        assert_eq!(with("b"), None);
+        for named in ["site", "c"] {
+            let why = with(named).unwrap();
+            assert!(
+                why.starts_with(&format!("tenant \"site\": neighbours: {named:?} is no other")),
+                "{why}"
+            );
+        }
         let why = why("[[tenant]]\nname = \"my site\"\n").unwrap();
         assert!(why.starts_with("tenant.name = \"my site\": "), "{why}");
     }

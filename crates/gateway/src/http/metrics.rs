@@ -1,6 +1,7 @@
 //! `/metrics` for Prometheus. Label values are from fixed lists, and tenants from the
 //! configuration: no label is a network or a host.
 
+use super::status::TenantStatus;
 use crate::config::options::CollectorName;
 use crate::site::GatewaySite;
 use crate::site::counters::{ANSWER_US, NONES, REFUSALS, RefusedConnection, SOURCES};
@@ -40,6 +41,19 @@ impl EncodeMetric for Counted {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfTenant {
     tenant: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfPart {
+    tenant: String,
+    part: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfBound {
+    tenant: String,
+    part: String,
+    bound: &'static str,
 }
 
 /// Answer times, as a histogram.
@@ -165,6 +179,7 @@ fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
             in_time.get_or_create(&label).set(questions.in_time as f64 / all as f64);
         }
     }
+    comparisons(registry, &status.tenants);
     let gateways = status.gateways.iter().filter(|gateway| gateway.alive).count();
     let help = "Gateways of the site that are alive, this one among them";
     registry.register("alive_gateways", help, ConstGauge::new(gateways as i64));
@@ -172,6 +187,38 @@ fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
     registry.register("alive_reporters", "Hosts that sent a message within a minute", alive);
     let help = "Share of agents' questions that were answered before the handshake was over";
     registry.register("in_time_ratio", help, in_time);
+}
+
+/// Findings of all hosts of each tenant.
+fn comparisons(registry: &mut Registry, tenants: &[TenantStatus]) {
+    let hosts = Family::<OfPart, Gauge>::default();
+    let slower = Family::<OfPart, Gauge>::default();
+    let ratios: [Family<OfBound, Gauge<f64, AtomicU64>>; 2] = Default::default();
+    for (tenant, found) in
+        tenants.iter().flat_map(|of| of.comparison.iter().map(move |found| (of, found)))
+    {
+        let (tenant, part) = (tenant.name.clone(), found.part.clone());
+        let label = OfPart { tenant: tenant.clone(), part: part.clone() };
+        hosts.get_or_create(&label).set(found.hosts.into());
+        slower.get_or_create(&label).set((found.verdict == "slower").into());
+        for (family, ratio) in ratios.iter().zip([found.time_ratio, found.retransmission_ratio]) {
+            let Some(ratio) = ratio else { continue };
+            let bounds = [("estimate", ratio.estimate), ("low", ratio.low), ("high", ratio.high)];
+            for (bound, value) in bounds {
+                let (tenant, part) = (tenant.clone(), part.clone());
+                family.get_or_create(&OfBound { tenant, part, bound }).set(value);
+            }
+        }
+    }
+    let [times, retransmissions] = ratios;
+    let help = "Hosts whose comparison counts in the finding of all hosts";
+    registry.register("compared_hosts", help, hosts);
+    let help = "1: warm starts are surely slower over all hosts, and agents stop them";
+    registry.register("warm_starts_slower", help, slower);
+    let help = "Completion time over all hosts, chosen for a warm start by control group";
+    registry.register("time_ratio", help, times);
+    let help = "Retransmissions over all hosts, chosen for a warm start by control group";
+    registry.register("retransmission_ratio", help, retransmissions);
 }
 
 fn answer_times(registry: &mut Registry, site: &GatewaySite) {

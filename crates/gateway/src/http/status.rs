@@ -8,8 +8,10 @@ use crate::site::counters::{NONES, REFUSALS, RefusedConnection, SOURCES};
 use crate::site::presence::GatewayPresence;
 use crate::site::tenant::Tenant;
 use crate::site::tenant::busiest::HistoryPoint;
-use crate::site::tenant::gains::GainOfClass;
+use crate::site::tenant::fleet::GainOfClass;
 use crate::site::tenant::messages::{answering, source};
+use canary::fleet::FleetFinding;
+use canary::interval::ConfidenceInterval;
 use ipnet::IpNet;
 use memory::canonical_network;
 use memory::site::SiteEstimate;
@@ -99,6 +101,42 @@ pub(super) struct TenantStatus {
     pub reporters: Vec<ReporterStatus>,
     /// The gain of warm starts, by size.
     pub gains: Vec<GainOfClass>,
+    /// Findings of all hosts together: of all connections, and of classes of paths.
+    pub comparison: Vec<FindingStatus>,
+}
+
+/// A finding of all hosts.
+#[derive(Debug, Serialize)]
+pub(super) struct FindingStatus {
+    /// The part of the connections, in the agent's words.
+    pub part: String,
+    /// Hosts that have connections of both groups.
+    pub hosts: u32,
+    /// Connections chosen for a warm start.
+    pub chosen: u64,
+    /// Connections of the control group.
+    pub control: u64,
+    /// Ratio of completion times, chosen by control group.
+    pub time_ratio: Option<ConfidenceInterval>,
+    /// Ratio of retransmissions of a connection.
+    pub retransmission_ratio: Option<ConfidenceInterval>,
+    /// Conclusion: open, faster, slower or lossier.
+    pub verdict: &'static str,
+}
+
+impl FindingStatus {
+    fn of(found: &FleetFinding) -> Self {
+        let finding = &found.finding;
+        Self {
+            part: finding.part.to_string(),
+            hosts: found.hosts,
+            chosen: finding.chosen,
+            control: finding.control,
+            time_ratio: finding.times,
+            retransmission_ratio: finding.retransmissions,
+            verdict: found.verdict(),
+        }
+    }
 }
 
 /// Questions of agents to gateways, by their own counts.
@@ -164,7 +202,7 @@ pub(super) struct EstimateStatus {
     pub samples: u32,
     /// Number of hosts that have reported them.
     pub reporters: u32,
-    /// Source: network, covering, neighbours or prior.
+    /// Source: network, covering, neighbours, prior or other-sites.
     pub source: &'static str,
 }
 
@@ -216,7 +254,11 @@ pub(super) fn site(site: &GatewaySite) -> SiteStatus {
 
 fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
     let prefixes = tenant.memory().len() as u64;
-    let known = tenant.known();
+    let mut known = tenant.known();
+    let findings = known.comparison.findings(now);
+    let stoppable = findings.iter().filter(|found| found.finding.part.can_be_stopped());
+    let compared = stoppable.filter(|found| found.hosts > 0);
+    let gains = known.comparison.classes(now);
     let alive = known.reporters.iter().filter(|(_, record)| record.is_alive(now)).count() as u64;
     let mut questions = QuestionsStatus::default();
     for status in known.reporters.iter().filter_map(|(_, record)| record.status.as_ref()) {
@@ -240,7 +282,8 @@ fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
         alive,
         questions,
         reporters: reporters.collect(),
-        gains: known.gains.classes(),
+        gains,
+        comparison: compared.map(FindingStatus::of).collect(),
     }
 }
 
@@ -279,5 +322,5 @@ pub(super) fn estimate(
     address: IpAddr,
     size: Option<u64>,
 ) -> Option<EstimateStatus> {
-    tenant.memory().estimate(now, address, size).map(|found| EstimateStatus::of(&found))
+    tenant.estimate_anew(now, address, size).map(|found| EstimateStatus::of(&found))
 }

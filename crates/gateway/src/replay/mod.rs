@@ -90,7 +90,8 @@ impl Replay {
                 Some(Source::Covering) => &mut self.found.by_covering,
                 Some(Source::Neighbours) => &mut self.found.by_neighbours,
                 Some(Source::Prior) => &mut self.found.by_prior,
-                Some(Source::Unspecified) | None => &mut self.found.unanswered,
+                // A replayed site has no neighbours.
+                Some(Source::Unspecified | Source::OtherSites) | None => &mut self.found.unanswered,
             };
         *answered += 1;
     }

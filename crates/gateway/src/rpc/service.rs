@@ -15,8 +15,8 @@ use crate::site::{GatewaySite, ReporterSession};
 use crate::storage::shared::{BatchName, SharedStore};
 use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, ForgetReply, ForgetRequest, Network, NoEstimate, Query,
-    ReportAck, ReportBatch, SubscribeRequest, Update, answer,
+    AnnounceReply, Answer, Arrival, FleetComparison, ForgetReply, ForgetRequest, HostComparison,
+    Network, NoEstimate, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
 };
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -181,6 +181,23 @@ impl Gateway for GatewayService {
             None => false,
         };
         Ok(Response::new(ForgetReply { forgotten, notified, missed, store_missed }))
+    }
+
+    async fn compare(
+        &self,
+        request: Request<HostComparison>,
+    ) -> Result<Response<FleetComparison>, Status> {
+        let session = self.session(&request)?;
+        if session.identity().role != HolderRole::Agent {
+            let why = "only an agent's certificate may send sums of a comparison";
+            return Err(Status::permission_denied(why));
+        }
+        let (now, speaker) = (self.site.clock.now(), session.speaker());
+        let compared = session.tenant().compare(now, speaker, request.get_ref());
+        compared.map(Response::new).map_err(|why| {
+            self.site.counts.bad_batches.add(1);
+            Status::invalid_argument(why)
+        })
     }
 
     async fn announce(

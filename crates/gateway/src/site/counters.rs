@@ -94,11 +94,12 @@ pub const REFUSALS: [(Refusal, &str); 7] = [
 ];
 
 /// Words of metrics for sources of answers.
-pub const SOURCES: [(Source, &str); 4] = [
+pub const SOURCES: [(Source, &str); 5] = [
     (Source::Network, "network"),
     (Source::Covering, "covering"),
     (Source::Neighbours, "neighbours"),
     (Source::Prior, "prior"),
+    (Source::OtherSites, "other-sites"),
 ];
 
 /// Words of metrics for questions without an answer.
@@ -123,7 +124,7 @@ pub struct Counts {
     /// Batches refused as a whole.
     pub bad_batches: Tick,
     /// Answers by [`Source`].
-    pub answered: CountsOf<5>,
+    pub answered: CountsOf<6>,
     /// Questions without an answer, by [`NoEstimate`].
     pub unanswered: CountsOf<4>,
     /// Answers by the time they took: [`ANSWER_US`], and longer.

@@ -214,6 +214,11 @@ impl GatewaySite {
             };
             tenants.entry((*name).to_owned()).or_insert_with(new);
         }
+        for (name, tenant) in tenants.iter() {
+            let named = rules.permissions.neighbours(name).iter();
+            let neighbours: Vec<_> = named.filter_map(|name| tenants.get(name).cloned()).collect();
+            tenant.set_neighbours(&neighbours);
+        }
         gone
     }
 

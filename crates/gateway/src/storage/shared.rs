@@ -9,6 +9,7 @@
 //!   any more (`sweeping`).
 //! - `changes` is a stream of the networks that were written lately or are to be forgotten.
 //! - `forgotten` has the networks that were forgotten, and when (`forgetting`).
+//! - `sums` has the hosts' comparisons of warm starts (`comparing`).
 //! - `claims:REPORTER:EPOCH` is a sorted set with one member, whose score is the highest sequence
 //!   that any gateway has claimed. One command claims a batch before it counts, so only one of two
 //!   gateways counts it.
@@ -16,6 +17,7 @@
 //! `headstart:2:gateways` is the site's: the gateways that are alive (`announcing`).
 
 mod announcing;
+mod comparing;
 mod forgetting;
 mod reading;
 mod sweeping;
@@ -30,6 +32,7 @@ use crate::site::counters::Tick;
 use crate::site::tenant::Tenant;
 use crate::site::tenant::unshared::Unshared;
 use announcing::ANNOUNCE_EVERY;
+use comparing::NextComparison;
 use memory::site::{SiteMemory, SiteRecord};
 use redis::streams::StreamRangeReply;
 use redis::{AsyncCommands, Pipeline, RedisError, RedisResult};
@@ -212,6 +215,7 @@ impl SharedStore {
             place.read = Some(last);
         }
         self.read_changes(site, tenant, place).await?;
+        self.exchange_sums(site, tenant, &mut place.comparison).await?;
         self.sweep(site, tenant, &mut place.sweep).await
     }
 
@@ -299,6 +303,7 @@ struct Place {
     /// The last entry of the stream that was read; `None`: all records have to be read first.
     read: Option<String>,
     sweep: Sweep,
+    comparison: NextComparison,
 }
 
 async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {

@@ -143,6 +143,7 @@ fn config(trio: &Trio, number: usize) -> ClientConfig {
         collector: Collector::Agent,
         version: "1".to_owned(),
         addresses: Vec::new,
+        names: gateway_client::SystemNames::shared(),
     }
 }
 

@@ -6,6 +6,7 @@ mod browser;
 mod connections;
 #[path = "../failover/mod.rs"]
 mod failover;
+mod fleet;
 mod forgotten;
 mod hostile;
 mod observer;
@@ -16,6 +17,7 @@ mod rogue;
 mod security;
 mod share;
 mod shared;
+mod sites;
 mod store;
 mod swept;
 mod three;

@@ -98,12 +98,14 @@ async fn a_wrong_authority_is_named_as_such_on_both_sides() {
         collector: Collector::Agent,
         version: String::new(),
         addresses: Vec::new,
+        names: gateway_client::SystemNames::shared(),
     };
     let check = async |config: &ClientConfig| {
         let config = config.clone();
         tokio::task::spawn_blocking(move || check_gateways(&config)).await.unwrap()
     };
-    assert_eq!(check(&good).await, Ok(vec![GatewayState::Answers]));
+    let answers = (good.gateways[0].clone(), GatewayState::Answers);
+    assert_eq!(check(&good).await, Ok(vec![answers]));
     let why = check(&ClientConfig { ca: other.file("ca.pem"), ..good.clone() }).await.unwrap_err();
     let expected = format!("not of the authority in {}", other.file("ca.pem").display());
     assert!(why.contains(&expected), "{why}");
@@ -126,7 +128,7 @@ async fn a_wrong_authority_is_named_as_such_on_both_sides() {
     running.handle.end().await.unwrap();
     let states = check(&good).await.unwrap();
     assert!(
-        matches!(&states[0], GatewayState::Silent(why) if why.contains("refused")),
+        matches!(&states[0].1, GatewayState::Silent(why) if why.contains("refused")),
         "{states:?}"
     );
 }

@@ -15,12 +15,12 @@ use super::survival::{Counted, Weighted};
 use units::{Duration, Rate};
 
 /// Confidence is half with so much weight.
-const HALF_SURE: f64 = 4.0;
+pub(super) const HALF_SURE: f64 = 4.0;
 /// An answer by other networks has at least this confidence: of four networks that were reported
 /// just now.
 const LEAST_CONFIDENCE: f64 = 0.5;
 /// Share of the other networks that carry less than an answer by them.
-const LOW_QUANTILE: f64 = 0.25;
+pub(super) const LOW_QUANTILE: f64 = 0.25;
 /// Share of connections without loss for an unknown network, if the configured share is lower.
 const CAUTION: f64 = 0.9;
 /// No host alone raises an answer to more than this factor of the others' answer. An answer grows
@@ -67,6 +67,7 @@ impl Levels {
             EstimateSource::Neighbours => (None, &self.covering),
             EstimateSource::Covering => (self.own.as_ref(), &self.covering),
             EstimateSource::Network => (self.own.as_ref(), &[]),
+            EstimateSource::OtherSites => (None, &[]),
         };
         ReporterSet::of(own.into_iter().chain(covering).flat_map(|level| &level.samples))
     }
@@ -125,7 +126,7 @@ impl Evidence {
 
 impl SiteEstimate {
     /// The network's own samples are part of it.
-    fn is_of_network(&self) -> bool {
+    pub(super) fn is_of_network(&self) -> bool {
         matches!(self.source, EstimateSource::Network | EstimateSource::Covering)
     }
 

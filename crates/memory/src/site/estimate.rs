@@ -41,4 +41,6 @@ pub enum EstimateSource {
     Neighbours,
     /// The site's: what networks are like that it does know.
     Prior,
+    /// Samples that other sites have of the network, as a prior.
+    OtherSites,
 }

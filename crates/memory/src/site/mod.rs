@@ -24,6 +24,7 @@ mod forgotten;
 mod kept;
 mod note;
 mod origins;
+mod other_sites;
 mod prefix;
 mod record;
 mod report;
@@ -37,6 +38,7 @@ pub use answers::KeptAnswers;
 pub use config::SiteConfig;
 pub use estimate::{EstimateSource, SiteEstimate};
 pub use forgotten::{ForgottenNetworks, SiteForget};
+pub use other_sites::by_other_sites;
 pub use record::{SiteNetwork, SiteRecord};
 pub use report::{Reporter, SiteReport};
 

@@ -132,6 +132,23 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     registry.register("canary_stopped_networks", help, networks);
 }
 
+/// Metrics of the comparison of all servers of the site, if a gateway compares them.
+pub(super) fn fleet(registry: &mut Registry, status: &AgentStatus) {
+    let Some(fleet) = &status.fleet else { return };
+    let hosts: Gauge = Gauge::default();
+    hosts.set(fleet.hosts.into());
+    registry.register("site_servers", "Servers of the site that are compared", hosts);
+    let family = Family::<PartBound, Ratio>::default();
+    for part in &fleet.parts {
+        for (bound, value) in part.time_ratio.iter().flat_map(bounds) {
+            family.get_or_create(&PartBound { part: part.part.clone(), bound }).set(value);
+        }
+    }
+    let help =
+        "Completion time on all servers of the site, chosen for a warm start by control group";
+    registry.register("site_time_ratio", help, family);
+}
+
 /// All parts but networks, of which no metric has the name.
 fn told_parts(status: &AgentStatus) -> impl Iterator<Item = &ComparedPart> {
     status.parts.iter().filter(|part| part.network.is_none())

@@ -214,6 +214,7 @@ fn metrics(status: &AgentStatus) -> String {
     sums(&mut registry, status);
     classes(&mut registry, status);
     canary::canary(&mut registry, status);
+    canary::fleet(&mut registry, status);
     canary::starts(&mut registry, status);
     canary::handshakes(&mut registry, status);
     canary::kernel(&mut registry, status);

@@ -4,8 +4,9 @@
 use super::running::{SiteFolder, any_port};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, Estimate, ForgetReply, ForgetRequest, Network, Query,
-    ReportAck, ReportBatch, SubscribeRequest, Update, answer, update,
+    AnnounceReply, Answer, Arrival, Estimate, FleetComparison, ForgetReply, ForgetRequest,
+    HostComparison, Network, Query, ReportAck, ReportBatch, SubscribeRequest, Update, answer,
+    update,
 };
 use std::fs;
 use std::sync::mpsc;
@@ -154,6 +155,13 @@ impl Gateway for Lies {
             }
         });
         Ok(Response::new(ReceiverStream::new(updates)))
+    }
+
+    async fn compare(
+        &self,
+        _: Request<HostComparison>,
+    ) -> Result<Response<FleetComparison>, Status> {
+        Err(Status::unimplemented("nothing is compared"))
     }
 
     async fn announce(

@@ -1,6 +1,7 @@
 //! A site: the agent asks a real gateway for a network when the SYN arrives, so even the first
 //! connection from there starts warm. Also, connections go on when the gateway is gone.
 
+mod fleet;
 mod harm;
 mod liar;
 mod option;

@@ -5,9 +5,11 @@ use crate::bed::until;
 use emulator::Namespace;
 use gateway::config::init::{FirstGateway, TENANT, Written};
 use gateway::daemon::Daemon;
+use gateway::os::clock::system_time;
+use gateway::pki::{Authority, HolderRole};
 use gateway::site::GatewaySite;
 use gateway::site::tenant::Tenant;
-use gateway_client::{ClientConfig, SiteClient};
+use gateway_client::{ClientConfig, SiteClient, SystemNames};
 use gateway_observe::{ObserveConfig, SiteObserver};
 use gateway_proto::v1::{Bound, Collector, Network, Report};
 use ipnet::IpNet;
@@ -163,16 +165,7 @@ impl Gateway {
 
     /// Reports also a rate, bits a second; 0: not measured.
     pub(super) fn teach_rate(&self, network: IpNet, window: u64, min_rtt: Duration, rate: u64) {
-        let config = ClientConfig {
-            gateways: vec![self.address.clone()],
-            ca: Path::new(&self.file("ca.pem")).into(),
-            certificate: Path::new(&self.file("agent.pem")).into(),
-            key: Path::new(&self.file("agent.key")).into(),
-            collector: Collector::Agent,
-            version: "1".to_owned(),
-            addresses: Vec::new,
-        };
-        let client = SiteClient::<()>::start(config, |_| false).unwrap();
+        let client = self.client("agent");
         for _ in 0..8 {
             client.report(Report {
                 network: Some(Network::of(network)),
@@ -187,6 +180,31 @@ impl Gateway {
         }
         assert!(client.flush(Duration::from_secs(30)), "{:?}", client.status());
         assert_eq!(client.status().reports_taken, 8, "{:?}", client.status());
+    }
+
+    /// Another server of the site, with a certificate of this name.
+    pub(super) fn server(&self, name: &str) -> SiteClient<()> {
+        let text = |file: &str| fs::read_to_string(self.file(file)).unwrap();
+        let authority = Authority::of_pem(&text("ca.pem"), &text("authority/ca.key")).unwrap();
+        let of = (TENANT, name);
+        let issued = authority.client(system_time(), 1, HolderRole::Agent, of).unwrap();
+        fs::write(self.file(&format!("{name}.pem")), issued.certificate).unwrap();
+        fs::write(self.file(&format!("{name}.key")), issued.key).unwrap();
+        self.client(name)
+    }
+
+    fn client(&self, name: &str) -> SiteClient<()> {
+        let config = ClientConfig {
+            gateways: vec![self.address.clone()],
+            ca: Path::new(&self.file("ca.pem")).into(),
+            certificate: Path::new(&self.file(&format!("{name}.pem"))).into(),
+            key: Path::new(&self.file(&format!("{name}.key"))).into(),
+            collector: Collector::Agent,
+            version: "1".to_owned(),
+            addresses: Vec::new,
+            names: SystemNames::shared(),
+        };
+        SiteClient::start(config, |_| false).unwrap()
     }
 
     /// The code of the rate in each sample that it keeps of `network`; 0: the sample has none.

@@ -41,6 +41,7 @@ pub(crate) fn source(source: EstimateSource) -> v1::Source {
         EstimateSource::Covering => v1::Source::Covering,
         EstimateSource::Neighbours => v1::Source::Neighbours,
         EstimateSource::Prior => v1::Source::Prior,
+        EstimateSource::OtherSites => v1::Source::OtherSites,
     }
 }
 

@@ -4,10 +4,11 @@
 pub mod arrivals;
 pub(crate) mod busiest;
 pub(crate) mod changed_networks;
-pub(crate) mod gains;
+pub(crate) mod fleet;
 pub(crate) mod judge;
 mod locked_memory;
 pub(crate) mod messages;
+mod other_sites;
 mod reporters;
 pub(crate) mod subscribers;
 pub(crate) mod subscriptions;
@@ -15,18 +16,24 @@ pub(crate) mod unshared;
 
 use super::counters::Counts;
 use crate::config::Rules;
+use crate::config::options::CollectorName;
 use crate::config::permission::Allowed;
 use crate::pki::Identity;
 use arrivals::Arrivals;
 use busiest::BusyNetworks;
 use changed_networks::{ChangedNetworks, MOST_CHANGED};
-use gains::SiteGains;
-use gateway_proto::v1::{self, NoEstimate, Refusal, RefusedReports, ReportAck, ReportBatch};
+use fleet::SiteComparison;
+use gateway_proto::comparison::METHOD;
+use gateway_proto::v1::{
+    self, FleetComparison, HostComparison, NoEstimate, Refusal, RefusedReports, ReportAck,
+    ReportBatch,
+};
 use ipnet::IpNet;
 use judge::{JudgedReport, is_short, judge, may_collect, sense_of};
 use locked_memory::TenantMemory;
 use memory::holds_translated;
 use memory::site::{KeptAnswers, Reporter, SiteConfig, SiteEstimate, SiteForget, SiteMemory};
+use other_sites::Neighbours;
 use reporters::Reporters;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
@@ -53,6 +60,7 @@ pub struct Tenant {
     answers: Mutex<KeptAnswers>,
     known: Mutex<Known>,
     updates: Updates,
+    neighbours: Neighbours,
     /// Visitors whom observers have seen.
     pub arrivals: Arrivals,
 }
@@ -66,8 +74,8 @@ pub struct Known {
     pub busy: BusyNetworks,
     /// Its subscribers.
     subscribers: Subscribers,
-    /// The gain of warm starts.
-    pub gains: SiteGains,
+    /// The comparison of warm starts with the control group.
+    pub comparison: SiteComparison,
     /// Networks with new reports since subscribers were last notified.
     changed: ChangedNetworks,
     /// Changes since the shared store was last updated, if there is one.
@@ -107,7 +115,7 @@ impl Tenant {
             reporters: Reporters::default(),
             busy: BusyNetworks::default(),
             subscribers: Subscribers::default(),
-            gains: SiteGains::default(),
+            comparison: SiteComparison::default(),
             changed: ChangedNetworks::default(),
             unshared: None,
         };
@@ -117,6 +125,7 @@ impl Tenant {
             answers: Mutex::new(KeptAnswers::new(&config)),
             known: Mutex::new(known),
             updates: Updates::default(),
+            neighbours: Neighbours::default(),
             arrivals: Arrivals::default(),
         }
     }
@@ -242,9 +251,30 @@ impl Tenant {
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
-            known.gains.add(epoch, report);
+            known.comparison.add(&speaker.identity.name, epoch, report);
         }
         judged.len() as u32
+    }
+
+    /// Takes the sums of a host's comparison, and returns the findings of all hosts. Sums of
+    /// another method are not used, and none while the site takes no reports of agents.
+    ///
+    /// # Errors
+    /// If no connections can have these sums: the reason.
+    pub fn compare(
+        &self,
+        now: Instant,
+        speaker: Speaker<'_>,
+        host: &HostComparison,
+    ) -> Result<FleetComparison, &'static str> {
+        if host.method != METHOD || !speaker.rules.collect.contains(&CollectorName::Agent) {
+            return Ok(FleetComparison::default());
+        }
+        let sums = host.to_sums()?;
+        let mut known = self.known();
+        known.reporters.hear(&speaker.identity.name, now);
+        known.comparison.put(now, &speaker.identity.name, sums);
+        Ok(FleetComparison::of(&known.comparison.findings(now)))
     }
 
     fn note_counts(&self, identity: &Identity, now: Instant, ack: &ReportAck, refused: &[u32; 8]) {
@@ -281,8 +311,12 @@ impl Tenant {
     }
 
     /// Returns the same answer for all askers within seconds, unless its network was reported
-    /// meanwhile.
+    /// meanwhile, or neighbours answer.
     fn estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
+        self.own_estimate(now, address).or_else(|| self.by_neighbours(now, address, None))
+    }
+
+    fn own_estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let memory = self.memory();
         if let Some(kept) = self.answers().get(&memory, now, address) {
             return Some(kept);

@@ -1,0 +1,139 @@
+//! Gateways that DNS names: several addresses of a name, servers of a service, and a gateway that
+//! moves.
+
+use crate::{Fake, Site, client, connected, first, question, until};
+use gateway_client::{ClientConfig, Lookup, NameService, ServiceRecord, SiteEvent};
+use gateway_proto::v1::Report;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const SERVICE: &str = "_headstart._tcp.example";
+
+/// Names that a test changes.
+#[derive(Debug, Default)]
+struct Names {
+    hosts: Mutex<Vec<(&'static str, &'static str)>>,
+    services: Mutex<Vec<ServiceRecord>>,
+}
+
+impl NameService for Names {
+    fn addresses<'a>(&'a self, host: &'a str) -> Lookup<'a, IpAddr> {
+        Box::pin(async move {
+            let hosts = self.hosts.lock().unwrap();
+            let named = hosts.iter().filter(|(name, _)| *name == host);
+            match named.map(|(_, address)| address.parse().unwrap()).collect::<Vec<_>>() {
+                none if none.is_empty() => Err(io::ErrorKind::NotFound.into()),
+                some => Ok(some),
+            }
+        })
+    }
+
+    fn servers<'a>(&'a self, service: &'a str) -> Lookup<'a, ServiceRecord> {
+        assert_eq!(service, SERVICE);
+        Box::pin(async move { Ok(self.services.lock().unwrap().clone()) })
+    }
+}
+
+fn named(site: &Site, entry: &str, names: &Arc<Names>) -> ClientConfig {
+    let names = Arc::clone(names) as Arc<dyn NameService>;
+    ClientConfig { names, ..site.config(&[entry.to_owned()]) }
+}
+
+fn port_of(address: &str) -> u16 {
+    address.rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+/// The old gateway answers no question, so a question is open when the name moves. The new one
+/// answers it, and acknowledges the report that the old one never did.
+#[test]
+fn a_gateway_that_moves_is_followed_and_nothing_is_lost() {
+    let site = Site::new("moved");
+    let old = Fake { is_silent: true, never_acks: true, ..Fake::default() };
+    let (address, _keep_old) = site.serve(old);
+    let port = port_of(&address);
+    let new = Fake { window: 7, ..Fake::default() };
+    let (_, _keep_new) = site.serve_at(new.clone(), &format!("127.0.0.2:{port}"));
+    let names = Arc::new(Names::default());
+    *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.1")];
+    let (client, events) = client(named(&site, &format!("a.example:{port}"), &names));
+    assert_eq!(first(&events, connected), format!("a.example:{port} (127.0.0.1)"));
+    // Sums are no matter for a gateway of an earlier version.
+    client.compare(&[]);
+    client.report(Report::default());
+    thread::sleep(Duration::from_millis(500));
+    let moved = Instant::now();
+    *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.2")];
+    client.ask(question());
+    assert_eq!(first(&events, connected), format!("a.example:{port} (127.0.0.2)"));
+    assert!(moved.elapsed() < Duration::from_secs(5), "{:?}", moved.elapsed());
+    let window = first(&events, |event| match event {
+        SiteEvent::Answered(_, estimate) => Some(estimate.window),
+        SiteEvent::Lost(why) => panic!("{why}"),
+        _ => None,
+    });
+    assert_eq!(window, 7);
+    assert!(client.flush(Duration::from_secs(10)));
+    assert_eq!(new.batches.lock().unwrap().len(), 1);
+    let status = client.status();
+    assert_eq!((status.in_time, status.none, status.reports_taken), (1, 0, 1));
+}
+
+/// While a name cannot be looked up, its gateway stays. If its new address does not answer, too.
+#[test]
+fn a_gateway_stays_until_another_address_answers() {
+    let site = Site::new("stays");
+    let (address, _keep) = site.serve(Fake { window: 7, ..Fake::default() });
+    let port = port_of(&address);
+    let names = Arc::new(Names::default());
+    *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.1")];
+    let (client, events) = client(named(&site, &format!("a.example:{port}"), &names));
+    first(&events, connected);
+    for hosts in [vec![], vec![("a.example", "127.0.0.3")]] {
+        *names.hosts.lock().unwrap() = hosts;
+        thread::sleep(Duration::from_secs(4));
+        client.ask(question());
+        first(&events, |event| match event {
+            SiteEvent::Answered(..) => Some(()),
+            other => panic!("{other:?}"),
+        });
+    }
+}
+
+#[test]
+fn all_addresses_of_a_name_are_tried() {
+    let site = Site::new("several");
+    let (address, _keep) = site.serve(Fake::default());
+    let port = port_of(&address);
+    let names = Arc::new(Names::default());
+    // Nothing listens at the first address.
+    *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.3"), ("a.example", "127.0.0.1")];
+    let (_client, events) = client(named(&site, &format!("a.example:{port}"), &names));
+    assert_eq!(first(&events, connected), format!("a.example:{port} (127.0.0.1)"));
+}
+
+/// The server with the lowest priority comes first; if it ends, the other one.
+#[test]
+fn servers_of_a_service_are_found_and_replaced() {
+    let site = Site::new("service");
+    let (one, keep_one) = site.serve(Fake::default());
+    let (two, _keep_two) = site.serve(Fake::default());
+    let names = Arc::new(Names::default());
+    *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.1"), ("b.example", "127.0.0.1")];
+    let server = |priority, host: &str, address: &str| ServiceRecord {
+        priority,
+        weight: 1,
+        port: port_of(address),
+        host: host.to_owned(),
+    };
+    *names.services.lock().unwrap() =
+        vec![server(20, "b.example", &two), server(10, "a.example", &one)];
+    let (client, events) = client(named(&site, SERVICE, &names));
+    assert_eq!(first(&events, connected), format!("a.example:{} (127.0.0.1)", port_of(&one)));
+    drop(keep_one);
+    assert_eq!(first(&events, connected), format!("b.example:{} (127.0.0.1)", port_of(&two)));
+    until("it is shown", || client.status().gateway.is_some());
+}

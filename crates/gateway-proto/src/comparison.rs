@@ -1,0 +1,309 @@
+//! Sums and findings of a comparison as messages. Sums from another host are used only if some
+//! connections can have them.
+
+use crate::v1::{
+    self, ComparedPart, MeanSums, PartFinding, PartKind, PartSums, RatioInterval,
+    RetransmissionSums, TimeSums,
+};
+use canary::comparisons::CanaryFinding;
+use canary::fleet::FleetFinding;
+use canary::interval::ConfidenceInterval;
+use canary::part::{CanaryPart, SIZES};
+use canary::retransmissions::{MOST, PooledMean, PooledMeans};
+use canary::trial::{PooledRatio, TrialSums};
+
+/// Version of the method by which sums are made.
+pub const METHOD: u32 = 1;
+/// Largest plausible number of connections of a host: a million a second for twelve days.
+const MOST_CONNECTIONS: u64 = 1 << 40;
+/// Largest absolute logarithm of a ratio of times: an hour by a microsecond is e^22.
+const LARGEST_LOG: f64 = 25.0;
+/// Room for rounding in sums of floats.
+const ROUNDING: f64 = 1.0 + 1e-6;
+
+impl ComparedPart {
+    fn of(part: CanaryPart) -> Option<Self> {
+        let (kind, class) = match part {
+            CanaryPart::All => (PartKind::All, 0),
+            CanaryPart::Carried(class) => (PartKind::Carried, class),
+            CanaryPart::Bytes(class) => (PartKind::Bytes, class),
+            _ => return None,
+        };
+        Some(Self { kind: kind.into(), class: class.into() })
+    }
+
+    fn to_part(self) -> Option<CanaryPart> {
+        let class =
+            u8::try_from(self.class).ok().filter(|class| usize::from(*class) <= SIZES.len());
+        match self.kind() {
+            PartKind::Unspecified => None,
+            PartKind::All => Some(CanaryPart::All),
+            PartKind::Carried => class.map(CanaryPart::Carried),
+            PartKind::Bytes => class.map(CanaryPart::Bytes),
+        }
+    }
+}
+
+impl v1::HostComparison {
+    /// Returns a host's sums as a message. Parts that a fleet does not compare are left out.
+    pub fn of(sums: &[(CanaryPart, TrialSums)]) -> Self {
+        let parts = sums.iter().filter_map(|(part, sums)| PartSums::of(*part, sums));
+        Self { method: METHOD, parts: parts.collect() }
+    }
+
+    /// Returns the sums by part, each part once.
+    ///
+    /// # Errors
+    /// If no connections can have these sums: the reason, for the sender.
+    pub fn to_sums(&self) -> Result<Vec<(CanaryPart, TrialSums)>, &'static str> {
+        let mut all: Vec<(CanaryPart, TrialSums)> = Vec::new();
+        // A later version may compare other parts, which this version passes over.
+        for (part, sums) in self.parts.iter().filter_map(|of| Some((of.part?.to_part()?, of))) {
+            if all.iter().any(|(other, _)| *other == part) {
+                return Err("sums of one part twice");
+            }
+            let sums = sums.to_sums().ok_or("sums that no connections have")?;
+            all.push((part, sums));
+        }
+        Ok(all)
+    }
+}
+
+impl PartSums {
+    fn of(part: CanaryPart, sums: &TrialSums) -> Option<Self> {
+        let TrialSums { chosen, control, control_times, control_logs, times, means } = *sums;
+        let mean = |of: PooledMean| MeanSums {
+            closed: of.closed,
+            retransmissions: of.retransmissions,
+            sum: of.sum,
+            error_squared: of.error_squared,
+        };
+        Some(Self {
+            part: Some(ComparedPart::of(part)?),
+            chosen,
+            control,
+            control_times,
+            control_logs,
+            times: Some(TimeSums {
+                weight: times.weight,
+                sum: times.sum,
+                error_squared: times.error_squared,
+                step_up: times.step_up,
+                step_down: times.step_down,
+            }),
+            retransmissions: Some(RetransmissionSums {
+                weight: means.weight,
+                chosen: Some(mean(means.chosen)),
+                control: Some(mean(means.control)),
+            }),
+        })
+    }
+
+    /// `None` if no connections can have these sums.
+    fn to_sums(self) -> Option<TrialSums> {
+        // n m / (n + m) is less than n and less than m, in each stage and in the sum.
+        let most_weight = self.chosen.min(self.control) as f64;
+        let is_possible = self.chosen.max(self.control) <= MOST_CONNECTIONS
+            && self.control_times <= self.control
+            && is_within(self.control_logs, self.control_times as f64 * LARGEST_LOG);
+        is_possible.then_some(())?;
+        Some(TrialSums {
+            chosen: self.chosen,
+            control: self.control,
+            control_times: self.control_times,
+            control_logs: self.control_logs,
+            times: self.times.unwrap_or_default().to_ratio(most_weight)?,
+            means: self.retransmissions.unwrap_or_default().to_means(&self, most_weight)?,
+        })
+    }
+}
+
+impl TimeSums {
+    fn to_ratio(self, most_weight: f64) -> Option<PooledRatio> {
+        let Self { weight, sum, error_squared, step_up, step_down } = self;
+        let is_possible = is_between(weight, most_weight)
+            && is_within(sum, weight * LARGEST_LOG)
+            && is_between(error_squared, (weight * LARGEST_LOG).powi(2))
+            && is_between(step_up, LARGEST_LOG)
+            && is_between(step_down, LARGEST_LOG)
+            // Times that scatter nowhere give no ratio.
+            && (weight == 0.0 || error_squared > 0.0);
+        is_possible.then_some(PooledRatio { weight, sum, error_squared, step_up, step_down })
+    }
+}
+
+impl RetransmissionSums {
+    fn to_means(self, of: &PartSums, most_weight: f64) -> Option<PooledMeans> {
+        let weight = self.weight;
+        is_between(weight, most_weight).then_some(())?;
+        let mean = |sums: Option<MeanSums>, most: u64| {
+            let MeanSums { closed, retransmissions, sum, error_squared } = sums.unwrap_or_default();
+            let most_sum = weight * f64::from(MOST);
+            let is_possible = closed <= most
+                && retransmissions <= closed * u64::from(MOST)
+                && (weight == 0.0 || closed > 0)
+                && is_between(sum, most_sum)
+                && is_between(error_squared, most_sum * most_sum);
+            is_possible.then_some(PooledMean { closed, retransmissions, sum, error_squared })
+        };
+        Some(PooledMeans {
+            weight,
+            chosen: mean(self.chosen, of.chosen)?,
+            control: mean(self.control, of.control)?,
+        })
+    }
+}
+
+impl v1::FleetComparison {
+    /// Returns findings as a message.
+    pub fn of(findings: &[FleetFinding]) -> Self {
+        Self { parts: findings.iter().filter_map(PartFinding::of).collect() }
+    }
+
+    /// Returns the findings; a part of a later version, and an interval that is none, is left out.
+    pub fn to_findings(&self) -> Vec<FleetFinding> {
+        self.parts.iter().copied().filter_map(PartFinding::to_finding).collect()
+    }
+}
+
+impl PartFinding {
+    fn of(of: &FleetFinding) -> Option<Self> {
+        let interval = |of: ConfidenceInterval| RatioInterval {
+            estimate: of.estimate,
+            low: of.low,
+            high: of.high,
+        };
+        Some(Self {
+            part: Some(ComparedPart::of(of.finding.part)?),
+            hosts: of.hosts,
+            chosen: of.finding.chosen,
+            control: of.finding.control,
+            times: of.finding.times.map(interval),
+            retransmissions: of.finding.retransmissions.map(interval),
+        })
+    }
+
+    fn to_finding(self) -> Option<FleetFinding> {
+        let finding = CanaryFinding {
+            part: self.part?.to_part()?,
+            chosen: self.chosen,
+            control: self.control,
+            times: self.times.and_then(RatioInterval::to_interval),
+            retransmissions: self.retransmissions.and_then(RatioInterval::to_interval),
+            losing: None,
+        };
+        Some(FleetFinding { hosts: self.hosts, finding })
+    }
+}
+
+impl RatioInterval {
+    fn to_interval(self) -> Option<ConfidenceInterval> {
+        let Self { estimate, low, high } = self;
+        let is_interval = 0.0 <= low && low <= estimate && estimate <= high && high.is_finite();
+        is_interval.then_some(ConfidenceInterval { estimate, low, high })
+    }
+}
+
+fn is_between(value: f64, most: f64) -> bool {
+    value >= 0.0 && value <= most * ROUNDING
+}
+
+fn is_within(value: f64, most: f64) -> bool {
+    is_between(value.abs(), most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use canary::fleet::fleet_finding;
+    use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
+    use prost::Message;
+
+    /// 60 connections in each group; those of the control group take around a second.
+    fn sums() -> TrialSums {
+        let mut trial = Trial::default();
+        for n in 0..120 {
+            let time_s = if n % 4 < 2 { 0.9 } else { 1.2 };
+            let group = CanaryGroup { stage: n / 40, is_chosen: n % 2 == 0 };
+            trial.add(group, &CanaryOutcome { time_s, again: n % 3 }, 100);
+        }
+        trial.sums()
+    }
+
+    #[test]
+    fn sums_and_findings_come_back_as_they_were_sent() {
+        let sent = [(CanaryPart::All, sums()), (CanaryPart::Carried(4), sums())];
+        let bytes = v1::HostComparison::of(&sent).encode_to_vec();
+        // Eleven parts of a host fit into two kilobytes.
+        assert!(bytes.len() < 2 * 2048 / 11, "{}", bytes.len());
+        let read = v1::HostComparison::decode(&bytes[..]).unwrap();
+        assert_eq!((read.method, read.to_sums().unwrap()), (1, sent.to_vec()));
+        let findings = [fleet_finding(CanaryPart::Bytes(0), &[sums(); 3])];
+        assert!(findings[0].finding.times.is_some());
+        assert_eq!(v1::FleetComparison::of(&findings).to_findings(), findings);
+        // Networks are of one host.
+        let network = CanaryPart::Network("192.0.2.0/24".parse().unwrap());
+        assert!(v1::HostComparison::of(&[(network, sums())]).parts.is_empty());
+    }
+
+    #[test]
+    fn sums_that_no_connections_have_are_refused() {
+        let good = PartSums::of(CanaryPart::All, &sums()).unwrap();
+        assert!(good.to_sums().is_some());
+        let times = good.times.unwrap();
+        let means = good.retransmissions.unwrap();
+        let chosen = means.chosen.unwrap();
+        let of_times = |times| PartSums { times: Some(times), ..good };
+        let of_chosen = |chosen| PartSums {
+            retransmissions: Some(RetransmissionSums { chosen: Some(chosen), ..means }),
+            ..good
+        };
+        for bad in [
+            PartSums { chosen: 1 << 41, ..good },
+            // The weights are of 120 connections.
+            PartSums { chosen: 20, ..good },
+            PartSums { control_times: good.control + 1, ..good },
+            PartSums { control_logs: f64::NAN, ..good },
+            of_times(TimeSums { weight: f64::INFINITY, ..times }),
+            of_times(TimeSums { sum: times.weight * -26.0, ..times }),
+            of_times(TimeSums { error_squared: 0.0, ..times }),
+            of_times(TimeSums { error_squared: -1.0, ..times }),
+            of_times(TimeSums { step_up: -0.1, ..times }),
+            of_times(TimeSums { step_down: f64::NAN, ..times }),
+            of_chosen(MeanSums { closed: 0, ..chosen }),
+            of_chosen(MeanSums { closed: good.chosen + 1, ..chosen }),
+            of_chosen(MeanSums { retransmissions: chosen.closed * 33, ..chosen }),
+            of_chosen(MeanSums { sum: -1.0, ..chosen }),
+            of_chosen(MeanSums { error_squared: f64::NAN, ..chosen }),
+        ] {
+            assert_eq!(bad.to_sums(), None, "{bad:?}");
+        }
+        let twice = v1::HostComparison { method: 1, parts: vec![good, good] };
+        assert!(twice.to_sums().is_err());
+        // A part of a later version is passed over.
+        let later = ComparedPart { kind: 9, class: 0 };
+        let later = v1::HostComparison {
+            method: 1,
+            parts: vec![PartSums { part: Some(later), chosen: 1 << 50, ..good }],
+        };
+        assert_eq!(later.to_sums(), Ok(vec![]));
+    }
+
+    #[test]
+    fn an_interval_that_is_none_is_left_out() {
+        let finding = |low, high| {
+            let times = Some(RatioInterval { estimate: 1.5, low, high });
+            let part = Some(ComparedPart { kind: PartKind::All.into(), class: 0 });
+            let of = v1::FleetComparison {
+                parts: vec![PartFinding { part, times, ..PartFinding::default() }],
+            };
+            of.to_findings()[0].finding.times
+        };
+        assert!(finding(1.2, 1.8).is_some());
+        for (low, high) in
+            [(1.6, 1.8), (1.2, 1.4), (f64::NAN, 1.8), (1.2, f64::INFINITY), (-1.0, 2.0)]
+        {
+            assert_eq!(finding(low, high), None);
+        }
+    }
+}

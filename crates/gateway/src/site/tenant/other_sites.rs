@@ -1,0 +1,56 @@
+//! Answers of a site for networks that it does not know: by its neighbours, the tenants that its
+//! configuration names. Nothing of them is kept here, so an own sample replaces their answer at
+//! once.
+
+use super::Tenant;
+use memory::site::{SiteConfig, SiteEstimate, by_other_sites};
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use units::Instant;
+
+/// The neighbours of a tenant, each as long as the gateway has it.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours(RwLock<Vec<Weak<Tenant>>>);
+
+impl Neighbours {
+    fn all(&self) -> Vec<Arc<Tenant>> {
+        let named = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        named.iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Tenant {
+    /// Sets the sites that answer for networks that this one does not know.
+    pub(crate) fn set_neighbours(&self, neighbours: &[Arc<Self>]) {
+        let named = neighbours.iter().map(Arc::downgrade).collect();
+        *self.neighbours.0.write().unwrap_or_else(PoisonError::into_inner) = named;
+    }
+
+    /// Answers by the site's own memory, else by its neighbours, for a transfer of `size` bytes.
+    pub(crate) fn estimate_anew(
+        &self,
+        now: Instant,
+        address: IpAddr,
+        size: Option<u64>,
+    ) -> Option<SiteEstimate> {
+        // The memory is released before those of neighbours are read: two sites may be each
+        // other's neighbours.
+        let own = self.memory().estimate(now, address, size);
+        own.or_else(|| self.by_neighbours(now, address, size))
+    }
+
+    /// Answers by the neighbours, of which each may know the network itself.
+    pub(super) fn by_neighbours(
+        &self,
+        now: Instant,
+        address: IpAddr,
+        size: Option<u64>,
+    ) -> Option<SiteEstimate> {
+        let neighbours = self.neighbours.all();
+        let known = |site: &Arc<Self>| site.memory().estimate(now, address, None);
+        let known: Vec<_> = neighbours.iter().filter_map(known).collect();
+        let mut answer = by_other_sites(&SiteConfig::default(), &known)?;
+        answer.window = size.map_or(answer.window, |size| answer.window.min(size));
+        Some(answer)
+    }
+}
