@@ -7,8 +7,8 @@ use crate::error::refused;
 use policy::ack::AckSample;
 use policy::registry::{Make, PolicySetup};
 use policy::startup::{
-    Beginning, LossEvent, Occasion, Phase, Setback, Start, StartUp, StartUpCapabilities,
-    StartUpDescriptor, register,
+    Beginning, LossEvent, LossSignal, Phase, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor, StartupReason, register,
 };
 use policy::window::{Cause, Window};
 use pyo3::prelude::*;
@@ -103,15 +103,15 @@ impl StartUp for PythonStartUp {
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         let event = match event {
-            LossEvent::Setback(Setback::Timeout { .. }) => "timeout",
-            LossEvent::Setback(Setback::PartialAck) => "partial ACK",
+            LossEvent::LossSignal(LossSignal::Timeout { .. }) => "timeout",
+            LossEvent::LossSignal(LossSignal::PartialAck) => "partial ACK",
             LossEvent::Reduced => "reduced",
             LossEvent::Undone => "undone",
         };
-        let falls_back = self.call(window, Cause::Retreat, |object, window| {
+        let falls_back = self.call(window, Cause::FallBack, |object, window| {
             object.call_method1("on_loss", (window, event))?.is_truthy()
         });
-        if falls_back { Phase::Retreat } else { Phase::Continue }
+        if falls_back { Phase::FallBack } else { Phase::Continue }
     }
 }
 
@@ -286,10 +286,10 @@ pub(crate) struct PyStart {
 impl PyStart {
     fn of(start: &Start<'_>) -> Self {
         Self {
-            occasion: match start.occasion {
-                Occasion::NewPath => "new path",
-                Occasion::Idle => "idle",
-                Occasion::Loss => "loss",
+            occasion: match start.reason {
+                StartupReason::NewPath => "new path",
+                StartupReason::Idle => "idle",
+                StartupReason::Loss => "loss",
             },
             now: start.now.as_secs_f64(),
             rtt: start.rtt.measured().map(Duration::as_secs_f64),

@@ -11,9 +11,9 @@
  * remembered window among connections. One connection and its phases are in connection.h;
  * opening.h, progress.h and ending.h follow it from its handshake to its close. The headers
  * starts.h and pauses.h handle restarts after idle times. The attached programs come last:
- * `attend.h`, receive.h, hints.h, the congestion controls (or window.h instead of them), and
+ * `hook.h`, receive.h, hints.h, the congestion controls (or window.h instead of them), and
  * report.h. A dry run loads the program of window.h alone. */
-#include "attend.h"
+#include "hook.h"
 #include "receive.h"
 #include "hints.h"
 #include "cubic.h"

@@ -7,7 +7,7 @@
 /* Bytes a second: 10 Mbit/s. */
 #define WIDE_COLD_RATE 1250000ULL
 /* Segments. */
-#define MOST_PROBED 64
+#define MAX_PROBED 64
 
 static inline u64 part_of_1024(u64 part, u64 whole)
 {
@@ -46,14 +46,14 @@ static inline u64 first_window(u64 remembered, u64 cold, u64 cap)
 	return capped > cold ? capped : cold;
 }
 
-static inline u64 still_lent(u64 lent, u64 elapsed, u64 round)
+static inline u64 unexpired_part(u64 reserved, u64 elapsed, u64 round)
 {
 	u64 part;
 
 	if (elapsed >= round)
 		return 0;
 	part = part_of_1024(elapsed, round);
-	return lent - (lent / 1024 * part + lent % 1024 * part / 1024);
+	return reserved - (reserved / 1024 * part + reserved % 1024 * part / 1024);
 }
 
 static inline bool same_round_trip(u32 now, u32 remembered)
@@ -130,7 +130,7 @@ static inline u64 probed_rate(u32 bytes, u32 took_us, u32 mss)
 
 static inline u32 probed_window(u64 rate, u32 rtt_us, u32 mss, u32 cold)
 {
-	u32 full = bdp(rate, rtt_us, mss), wide = full < MOST_PROBED ? full : MOST_PROBED;
+	u32 full = bdp(rate, rtt_us, mss), wide = full < MAX_PROBED ? full : MAX_PROBED;
 
 	return wide > cold ? wide : cold;
 }
@@ -156,11 +156,11 @@ static inline bool may_double(u32 srtt_us, u32 min_rtt_us)
 	return srtt_us <= (u64)min_rtt_us + min_rtt_us / 4;
 }
 
-#define MOST_WIDER 4
+#define MAX_WIDER 4
 
 static inline u32 reach(u32 window, u32 bdp)
 {
-	u64 most = (u64)window * MOST_WIDER, wide = bdp < most ? bdp : most;
+	u64 most = (u64)window * MAX_WIDER, wide = bdp < most ? bdp : most;
 
 	return wide > window ? wide : window;
 }
@@ -237,12 +237,12 @@ static inline u32 part_of_full(u32 full, u32 first, u32 sharers)
 	return end > first ? end : first;
 }
 
-#define MOST_FASTER 16
+#define MAX_FASTER 16
 
 static inline u64 first_rate(u64 even, u64 carried, u32 window, u32 remembered)
 {
 	u64 part = window < remembered ? carried / remembered * window : carried;
-	u64 most = even > ~0ULL / MOST_FASTER ? ~0ULL : even * MOST_FASTER;
+	u64 most = even > ~0ULL / MAX_FASTER ? ~0ULL : even * MAX_FASTER;
 	u64 faster = part < most ? part : most;
 	u64 least = carried ? even / 6 * 5 : even;
 

@@ -61,7 +61,7 @@ enum burst {
 
 /* The bits that its summary will have, and two more. */
 enum history {
-	HAS_BEGUN_WARM = SUMMARY_WARM,
+	HAS_STARTED_WARM = SUMMARY_WARM,
 	HAS_FALLEN_BACK = SUMMARY_FELL_BACK,
 	IS_CONTROL_GROUP = SUMMARY_CONTROL_GROUP,
 	HAS_LOST_FIRST = SUMMARY_LOST_FIRST, /* a segment of its very first flight */
@@ -71,7 +71,7 @@ enum history {
 	IS_OUTSIDE = 1U << 30,
 	/* its summary is sent: it may get our congestion control once more after that */
 	HAS_ENDED = 1U << 31,
-	SUMMARY_BITS = HAS_BEGUN_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST |
+	SUMMARY_BITS = HAS_STARTED_WARM | HAS_FALLEN_BACK | IS_CONTROL_GROUP | HAS_LOST_FIRST |
 		       IS_COMPARED | HAS_MEASURED,
 };
 

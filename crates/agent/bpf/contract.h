@@ -94,7 +94,7 @@ enum { LEAVE_WINDOWS = 1, /* learn, and report which window would be set */
        END_EPOCHS = 16, /* transfers whose size is known begin so that they end with an epoch */
        /* other programs hook new connections: ours keep to the connections that they have */
        SUPERSEDED = 32,
-       TELL_STARTS = 64, /* each start is reported when it happens */
+       REPORT_STARTS = 64, /* each start is reported when it happens */
        ASK_GATEWAY = 128, /* the gateway is asked for a path when a handshake begins */
        KNOWN_TIMER = 256, /* timers of SYNs and SYN-ACKs use the path's known time to answer */
        WIDE_COLD = 512, /* cold starts send more than a stock window, and pace the excess slowly */
@@ -161,7 +161,7 @@ struct decision {
 	struct path_key path;
 	u64 age_ns;	/* of the memory; 0: the path is not remembered */
 	u64 rate;	/* of its first flight, bytes a second; 0: paced by the kernel */
-	u32 occasion;	/* send opportunity (`enum occasion`) */
+	u32 trigger;	/* send opportunity (`enum trigger`) */
 	u32 start;	/* enum start */
 	u32 flags;	/* the SUMMARY_... bits that are known so far */
 	u32 window;	/* segments it starts with */
@@ -178,21 +178,21 @@ enum { FELL_BACK_BEFORE = 255 };
 struct inquiry {
 	struct path_key path;
 	u64 at_ns;    /* CLOCK_MONOTONIC */
-	u32 occasion; /* enum inquiry_occasion */
+	u32 trigger; /* enum inquiry_occasion */
 	u32 spare;
 };
 
-enum inquiry_occasion {
+enum inquiry_trigger {
 	/* a SYN was received, or is about to be sent: an answer can be in time */
 	INQUIRY_HANDSHAKE,
 	INQUIRY_OPEN,	   /* a connection has opened: the answer is for the next one */
 };
 
-enum occasion {
-	OCCASION_OPENING,
-	OCCASION_IDLE,	/* the kernel had reset its window */
-	OCCASION_AGAIN, /* its first flight was narrowed to the size of one transfer */
-	OCCASION_LATE,	/* its first data follows long after it opened */
+enum trigger {
+	TRIGGER_OPENING,
+	TRIGGER_IDLE,	/* the kernel had reset its window */
+	TRIGGER_AGAIN, /* its first flight was narrowed to the size of one transfer */
+	TRIGGER_LATE,	/* its first data follows long after it opened */
 };
 
 #endif

@@ -21,10 +21,10 @@ static inline u64 age_of(const struct path *path)
 	return age > 0 ? age : 0;
 }
 
-/* `how`: `enum occasion`, and above 8 bits enum start. Not static: so the verifier follows it once,
+/* `how`: `enum trigger`, and above 8 bits enum start. Not static: so the verifier follows it once,
  * and not for each way that leads to it. Therefore it takes numbers and a copy of the key (see
  * finish_handshake). */
-__noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us, u32 how)
+__noinline u32 report_decision(const struct connection *c, u32 window, u32 rtt_us, u32 how)
 {
 	struct path_key key;
 	struct decision *d;
@@ -40,7 +40,7 @@ __noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us,
 	key = c->path;
 	d->age_ns = age_of(find_path(&key));
 	d->rate = in_first_flight(c) ? c->warm_rate : 0;
-	d->occasion = how & 0xff;
+	d->trigger = how & 0xff;
 	d->start = how >> 8;
 	d->flags = c->history & SUMMARY_BITS;
 	d->window = window;
@@ -53,14 +53,14 @@ __noinline u32 tell_decision(const struct connection *c, u32 window, u32 rtt_us,
 }
 
 /* It starts now. `why`: if cold. */
-static inline void tell_start(const struct tcp_sock *tp, const struct connection *c,
-			      enum occasion occasion, u32 why)
+static inline void report_start(const struct tcp_sock *tp, const struct connection *c,
+			      enum trigger trigger, u32 why)
 {
-	if (!(settings.flags & TELL_STARTS))
+	if (!(settings.flags & REPORT_STARTS))
 		return;
 	if (in_first_flight(c))
 		why = START_WARM;
-	tell_decision(c, tp->snd_cwnd, tp->srtt_us >> 3, occasion | why << 8);
+	report_decision(c, tp->snd_cwnd, tp->srtt_us >> 3, trigger | why << 8);
 }
 
 #endif

@@ -42,7 +42,7 @@ static inline void send_summary(struct sock *sk, struct connection *c,
 	s->remembered = c->remembered;
 	s->handshake_us = c->handshake_us;
 	s->stage = c->stage;
-	s->start = c->history & HAS_BEGUN_WARM ? START_WARM : c->start;
+	s->start = c->history & HAS_STARTED_WARM ? START_WARM : c->start;
 	/* The connection's own rate, however little data showed it, rather than the path's
 	 * remembered rate, which is no measurement. */
 	s->rate = shown_rate(tp, &c->measure);
@@ -121,7 +121,7 @@ static inline void end(struct sock *sk, struct connection *c, const struct path_
 		__sync_fetch_and_add(&path->bytes_acked, tp->bytes_acked);
 		__sync_fetch_and_add(&path->sent, tp->data_segs_out);
 		__sync_fetch_and_add(&path->retransmitted, tp->total_retrans);
-		if (c->history & HAS_BEGUN_WARM)
+		if (c->history & HAS_STARTED_WARM)
 			__sync_fetch_and_add(&path->warm, 1);
 		if (c->history & HAS_FALLEN_BACK)
 			__sync_fetch_and_add(&path->fallbacks, 1);

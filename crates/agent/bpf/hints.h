@@ -8,9 +8,9 @@
 
 enum { EINVAL = 22, MAX_BUFFER = 4096 };
 
-static inline u32 weight_of(const struct hints *said)
+static inline u32 weight_of(const struct hints *given)
 {
-	return said && said->weight ? said->weight : 1;
+	return given && given->weight ? given->weight : 1;
 }
 
 static inline int refuse(int error)
@@ -32,20 +32,20 @@ static inline bool is_ours(const struct bpf_sockopt *ctx)
 static inline int set_option(struct bpf_sockopt *ctx)
 {
 	u32 *value = ctx->optval;
-	struct hints *said;
+	struct hints *given;
 
 	if (ctx->optlen < (s32)sizeof(*value) || (void *)(value + 1) > ctx->optval_end)
 		return refuse(EINVAL);
 	if (ctx->optname == HEADSTART_WEIGHT && (!*value || *value > HEADSTART_MAX_WEIGHT))
 		return refuse(EINVAL);
-	said = bpf_sk_storage_get(&hints, ctx->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	if (!said)
+	given = bpf_sk_storage_get(&hints, ctx->sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!given)
 		return refuse(EINVAL);
 	if (ctx->optname == HEADSTART_WEIGHT) {
-		said->weight = *value;
+		given->weight = *value;
 		__sync_fetch_and_add(&weights_set, 1);
 	} else {
-		said->size = *value;
+		given->size = *value;
 		__sync_fetch_and_add(&sizes_set, 1);
 	}
 	ctx->optlen = -1;
@@ -105,18 +105,18 @@ static inline void show(struct bpf_sockopt *ctx, const struct headstart_path *pa
 static inline int get_option(struct bpf_sockopt *ctx)
 {
 	struct headstart_path path = {};
-	struct hints *said;
+	struct hints *given;
 	u32 *weight = ctx->optval;
 
-	said = bpf_sk_storage_get(&hints, ctx->sk, 0, 0);
-	path.weight = weight_of(said);
+	given = bpf_sk_storage_get(&hints, ctx->sk, 0, 0);
+	path.weight = weight_of(given);
 	if (ctx->optname == HEADSTART_WEIGHT) {
 		if ((void *)(weight + 1) > ctx->optval_end)
 			return refuse(EINVAL);
 		*weight = path.weight;
 		ctx->optlen = sizeof(u32);
 	} else {
-		path.size = said ? said->size : 0;
+		path.size = given ? given->size : 0;
 		describe_path(ctx->sk, &path);
 		show(ctx, &path);
 	}

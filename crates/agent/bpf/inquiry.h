@@ -41,11 +41,11 @@ static inline bool is_worth_asking(const struct path_key *key, u64 now, u64 late
 	return !was || now - *was > lately;
 }
 
-/* `occasion`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for
+/* `trigger`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for
  * each way that leads to it; it takes a copy of the key (see finish_handshake). */
-__noinline u32 ask_gateway(const struct path_key *of, u32 occasion)
+__noinline u32 ask_gateway(const struct path_key *of, u32 trigger)
 {
-	u64 lately = occasion == INQUIRY_OPEN ? ASKED_AT_HANDSHAKE : ASKED_LATELY;
+	u64 lately = trigger == INQUIRY_OPEN ? ASKED_AT_HANDSHAKE : ASKED_LATELY;
 	u64 now = bpf_ktime_get_ns();
 	struct inquiry *asks;
 	struct path_key key;
@@ -63,17 +63,17 @@ __noinline u32 ask_gateway(const struct path_key *of, u32 occasion)
 	}
 	asks->path = key;
 	asks->at_ns = now;
-	asks->occasion = occasion;
+	asks->trigger = trigger;
 	asks->spare = 0;
 	bpf_ringbuf_submit(asks, 0);
 	return 1;
 }
 
 /* Asks the gateway for a path that the memory does not know, or knows only from long ago. */
-static inline void inquire(const struct path_key *key, u32 occasion)
+static inline void inquire(const struct path_key *key, u32 trigger)
 {
 	if (settings.flags & ASK_GATEWAY)
-		ask_gateway(key, occasion);
+		ask_gateway(key, trigger);
 }
 
 #endif

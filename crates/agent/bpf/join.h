@@ -4,7 +4,7 @@
 #ifndef HEADSTART_JOIN_H
 #define HEADSTART_JOIN_H
 
-#include "grant.h"
+#include "allocation.h"
 
 /* A session is idle after this time without an ACK, and a round trip: the minimum retransmission
  * timeout. */
@@ -20,7 +20,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct destination to = {};
 	bool is_first = !tp->data_segs_out;
-	enum occasion occasion = is_first ? OCCASION_OPENING : OCCASION_IDLE;
+	enum trigger trigger = is_first ? TRIGGER_OPENING : TRIGGER_IDLE;
 	enum start why;
 	u32 proposed;
 
@@ -32,7 +32,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		return;
 	key_in_use(&to, &c->path);
 	if (is_first ? tp->total_retrans : c->history & HAS_FALLEN_BACK) {
-		tell_start(tp, c, occasion, is_first ? START_HANDSHAKE : FELL_BACK_BEFORE);
+		report_start(tp, c, trigger, is_first ? START_HANDSHAKE : FELL_BACK_BEFORE);
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
@@ -43,7 +43,7 @@ static inline void lead(struct sock *sk, struct connection *c)
 		c->restarts += 1;
 	if (in_first_flight(c))
 		c->mark = mark(sk);
-	tell_start(tp, c, occasion, why);
+	report_start(tp, c, trigger, why);
 }
 
 /* True if no member is active and none has been for a while: the next one to send starts the
@@ -57,11 +57,11 @@ static inline bool is_idle(const struct session *s, u64 now_ns, u32 srtt_us)
  * by that. Larger writes come in pieces, and the head of an answer often in one of its own. Not
  * static, like the next function: so the verifier follows it once, and not the rest again for each
  * of its results. */
-__noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
+__noinline u32 known_to_send(u32 given, u32 queued, u32 mss, bool in_pieces)
 {
-	u32 bytes = said ? said : queued;
+	u32 bytes = given ? given : queued;
 
-	if (!mss || (!said && (in_pieces || queued >= MIN_PIECE)))
+	if (!mss || (!given && (in_pieces || queued >= MIN_PIECE)))
 		return MAX_WINDOW;
 	return larger(bytes / mss + 1, INITIAL_WINDOW);
 }
@@ -70,29 +70,29 @@ __noinline u32 known_to_send(u32 said, u32 queued, u32 mss, bool in_pieces)
  * session's pace in proportion to its allocation among members that join within a round trip,
  * assuming that pending ones have as much to send. Other members are ACK-clocked, or have sent
  * their burst. */
-__noinline u32 spread_of(u32 window, u32 share, u32 promised, u32 joining)
+__noinline u32 spread_of(u32 window, u32 share, u32 allocated, u32 joining)
 {
-	if (promised == joining)
+	if (allocated == joining)
 		return larger(share, window);
-	return larger(share, (u64)window * promised / joining);
+	return larger(share, (u64)window * allocated / joining);
 }
 
 /* Makes the member active. Called under the lock. */
-static inline struct grant enter_active(struct session *s, struct member *m,
+static inline struct allocation enter_active(struct session *s, struct member *m,
 					const struct joining *j)
 {
-	struct grant grant;
+	struct allocation allocation;
 
 	count_weight(s, m, m->wants);
-	grant = grant_of(s, share_at_once(s, m, j));
-	grant.promised = m->promised;
-	grant.joining = s->promised + m->promised * (j->among - 1);
-	return grant;
+	allocation = allocation_of(s, share_at_once(s, m, j));
+	allocation.allocated = m->allocated;
+	allocation.joining = s->allocated + m->allocated * (j->among - 1);
+	return allocation;
 }
 
 /* It sends, and had nothing outstanding; false if it has to start for all. */
-static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct session *s,
-			const struct joining *j, struct grant *grant)
+static inline bool join(const struct tcp_sock *tp, struct membership *b, struct session *s,
+			const struct joining *j, struct allocation *allocation)
 {
 	bool leads;
 
@@ -100,7 +100,7 @@ static inline bool join(const struct tcp_sock *tp, struct belonging *b, struct s
 	/* The kernel has asked its clock for this sending. */
 	leads = is_idle(s, tp->tcp_mstamp * NS_PER_US, tp->srtt_us >> 3);
 	if (!leads)
-		*grant = enter_active(s, &b->member, j);
+		*allocation = enter_active(s, &b->member, j);
 	bpf_spin_unlock(&s->lock);
 	return !leads;
 }
@@ -122,10 +122,10 @@ static inline void lead_with_part(struct sock *sk, struct connection *c, u32 win
 /* Starts the session, unless another member has started it meanwhile. Returns its window in
  * segments. */
 static inline u32 begin_session(struct sock *sk, struct connection *c, struct session *s,
-				const struct joining *j, struct grant *grant)
+				const struct joining *j, struct allocation *allocation)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct path *path = find_path(&c->path);
 	u64 rate = path ? path->rate : 0;
 	u32 window, ssthresh;
@@ -142,7 +142,7 @@ static inline u32 begin_session(struct sock *sk, struct connection *c, struct se
 	if (!s->weights)
 		start_session(s, window, ssthresh, is_warm, is_warm ? rate : 0);
 	s->used_ns = tp->tcp_mstamp * NS_PER_US;
-	*grant = enter_active(s, &b->member, j);
+	*allocation = enter_active(s, &b->member, j);
 	bpf_spin_unlock(&s->lock);
 	return window;
 }

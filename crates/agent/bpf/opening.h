@@ -203,8 +203,8 @@ static inline struct connection *begin(struct sock *sk)
 		c->proposed = begin_as_remembered(sk, c, to.cap, among, 0);
 	c->began_with = tp->snd_cwnd;
 	if (c->first)
-		c->history |= HAS_BEGUN_WARM;
-	tell_start(tp, c, OCCASION_OPENING, c->start);
+		c->history |= HAS_STARTED_WARM;
+	report_start(tp, c, TRIGGER_OPENING, c->start);
 	return c;
 }
 

@@ -148,7 +148,7 @@ static inline void key_of_bits(const __be32 address[4], u32 bits, u32 netns, str
 static inline bool destination_of(const struct sock *sk, struct destination *to)
 {
 	struct override_key exact = {.bits = 128};
-	struct override *said;
+	struct override *given;
 	u32 bits, line_bits, netns;
 
 	if (!remote_of(sk, exact.address))
@@ -156,11 +156,11 @@ static inline bool destination_of(const struct sock *sk, struct destination *to)
 	translate_nat64(exact.address);
 	bits = is_v4_mapped(exact.address) ? V4_MAPPED + settings.v4_bits : settings.v6_bits;
 	to->cap = settings.cap;
-	said = bpf_map_lookup_elem(&overrides, &exact);
+	given = bpf_map_lookup_elem(&overrides, &exact);
 	/* A short prefix of IPv6, such as ::/0, does not apply to IPv4. */
-	if (said && (!is_v4_mapped(exact.address) || said->bits >= V4_MAPPED)) {
-		bits = said->bits;
-		to->cap = said->cap;
+	if (given && (!is_v4_mapped(exact.address) || given->bits >= V4_MAPPED)) {
+		bits = given->bits;
+		to->cap = given->cap;
 	}
 	netns = settings.flags & SHARE_NAMESPACES ? 0 : sk->__sk_common.skc_net.net->ns.inum;
 	key_of_bits(exact.address, bits, netns, &to->path);

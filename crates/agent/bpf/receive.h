@@ -5,7 +5,7 @@
 #ifndef HEADSTART_RECEIVE_H
 #define HEADSTART_RECEIVE_H
 
-#include "attend.h"
+#include "hook.h"
 
 /* The application has set its buffer itself, or the buffer is large enough. */
 static inline bool has_its_buffer(const struct sock *sk, u32 wanted)

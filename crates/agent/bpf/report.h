@@ -9,7 +9,7 @@
 #ifndef HEADSTART_REPORT_H
 #define HEADSTART_REPORT_H
 
-#include "attend.h"
+#include "hook.h"
 #include "cubic.h"
 #include "option.h"
 #include "shared.h"
@@ -19,7 +19,7 @@ enum tcp_state { TCP_FIN_WAIT1 = 4, TCP_FIN_WAIT2 = 5, TCP_TIME_WAIT = 6, TCP_LA
 
 /* A network is left alone after this number of undelivered options in a row, and tried once more
  * after this time. */
-#define MOST_CHOKED 3
+#define MAX_CHOKED 3
 #define LEFT_ALONE_NS (3600ULL * 1000 * NS_PER_MS)
 
 /* The fate of options, for connections that had something to report. */
@@ -102,7 +102,7 @@ static inline bool take_report(struct tcp_sock *tp, const struct connection *c,
 	r->rate = shown_rate(tp, &c->measure);
 	r->sent = tp->data_segs_out;
 	r->lost = smaller(tp->total_retrans, tp->data_segs_out);
-	r->bound = c->history & HAS_BEGUN_WARM ? OPTION_OWN_START : OPTION_OVER;
+	r->bound = c->history & HAS_STARTED_WARM ? OPTION_OWN_START : OPTION_OVER;
 	if (has_failed_as_it_opened(c)) {
 		segments = smaller(c->began_with, r->sent - r->lost);
 		r->bound = OPTION_LOSS;
@@ -123,7 +123,7 @@ static inline bool is_choking(const struct path_key *key)
 {
 	struct choked *choked = bpf_map_lookup_elem(&choking, key);
 
-	return choked && choked->in_row >= MOST_CHOKED &&
+	return choked && choked->in_row >= MAX_CHOKED &&
 	       bpf_ktime_get_ns() - choked->last_ns < LEFT_ALONE_NS;
 }
 

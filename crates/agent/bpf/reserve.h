@@ -2,13 +2,13 @@
 /* The window pool: recent reservations of first flights, by path. Connections that start within a
  * round trip share what the path takes in one. Without that each would send all of it, and a page
  * opens a dozen at once. A new connection gets its part, as one of those with pending handshakes
- * (`attend.h` counts SYNs), and never less than the stock initial window. A reservation expires
+ * (`hook.h` counts SYNs), and never less than the stock initial window. A reservation expires
  * evenly within a round trip, without an event. */
 #ifndef HEADSTART_RESERVE_H
 #define HEADSTART_RESERVE_H
 
 #include "paths.h"
-#include "coming.h"
+#include "pending_handshakes.h"
 
 /* Segments in 20 bits, and the connections that began since all of it was last back in twelve
  * more. Above these are the milliseconds at which it was given. It is one word. */
@@ -19,7 +19,7 @@ typedef u64 reservation;
 
 struct account {
 	reservation given;
-	u64 coming; /* pending handshakes (`coming.h`) */
+	u64 pending; /* pending handshakes (`pending_handshakes.h`) */
 	u64 answer; /* time of the last handshake, us; above 32 bits its end, seconds */
 };
 
@@ -63,10 +63,10 @@ static inline struct account *account_of(const struct path_key *key)
 	return bpf_map_lookup_elem(&accounts, key);
 }
 
-/* `coming` as it is now. */
-static inline u64 handshakes_now(const struct path *path, u64 coming)
+/* `pending` as it is now. */
+static inline u64 handshakes_now(const struct path *path, u64 pending)
 {
-	return coming_at(coming, coming_span(bpf_ktime_get_ns(), path->srtt_us * NS_PER_US));
+	return pending_at(pending, pending_span(bpf_ktime_get_ns(), path->srtt_us * NS_PER_US));
 }
 
 /* Counts a handshake that begins, if its path is known; otherwise there is nothing to share. */
@@ -79,9 +79,9 @@ static inline void begin_handshake(const struct path_key *key)
 	if (!of)
 		return;
 	for (u32 i = 0; i < TRIES; i++) {
-		was = of->coming;
-		if (__sync_val_compare_and_swap(&of->coming, was,
-						coming_one_more(handshakes_now(path, was))) == was)
+		was = of->pending;
+		if (__sync_val_compare_and_swap(&of->pending, was,
+						pending_one_more(handshakes_now(path, was))) == was)
 			return;
 	}
 }
@@ -104,12 +104,12 @@ __noinline u32 finish_handshake(const struct path_key *asked)
 	if (!of)
 		return 1;
 	for (u32 i = 0; i < TRIES; i++) {
-		was = of->coming;
+		was = of->pending;
 		is = handshakes_now(path, was);
-		if (__sync_val_compare_and_swap(&of->coming, was, coming_one_less(is)) == was)
+		if (__sync_val_compare_and_swap(&of->pending, was, pending_one_less(is)) == was)
 			break;
 	}
-	return coming_count(is) ? coming_count(is) : 1;
+	return pending_count(is) ? pending_count(is) : 1;
 }
 
 /* Returns among how many connections an old one restarts, itself and pending handshakes
@@ -119,7 +119,7 @@ static inline u32 count_restart(const struct path_key *key)
 	struct path *path = find_path(key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
 
-	return of ? coming_count(handshakes_now(path, of->coming)) + 1 : 1;
+	return of ? pending_count(handshakes_now(path, of->pending)) + 1 : 1;
 }
 
 /* Returns the part of `given` that has not expired. */
@@ -127,7 +127,7 @@ static inline u32 still_reserved(const struct path *path, reservation given, u64
 {
 	u32 since_ms = ms_of(now) - (u32)(given >> 32);
 
-	return still_lent(given & RESERVED_SEGMENTS, since_ms * 1000ULL, path->srtt_us);
+	return unexpired_part(given & RESERVED_SEGMENTS, since_ms * 1000ULL, path->srtt_us);
 }
 
 static inline reservation reservation_of(u64 now, u32 sharers, u32 segments)
@@ -229,9 +229,9 @@ static inline bool reserve_window(const struct tcp_sock *tp, const struct path_k
 	return false;
 }
 
-/* Releases `segments` of a reservation made `lent_ns` ago. The part that has expired since is not
- * released again: it would be taken from other connections. */
-static inline void release_window(const struct path_key *key, u32 segments, u64 lent_ns)
+/* Releases `segments` of a reservation made `reserved_ns` ago. The part that has expired since is
+ * not released again: it would be taken from other connections. */
+static inline void release_window(const struct path_key *key, u32 segments, u64 reserved_ns)
 {
 	struct path *path = find_path(key);
 	struct account *of = path ? bpf_map_lookup_elem(&accounts, key) : NULL;
@@ -240,7 +240,7 @@ static inline void release_window(const struct path_key *key, u32 segments, u64 
 
 	if (!of)
 		return;
-	segments = still_lent(segments, lent_ns / NS_PER_US, path->srtt_us);
+	segments = unexpired_part(segments, reserved_ns / NS_PER_US, path->srtt_us);
 	__sync_val_compare_and_swap(&of->given, given, given - (all < segments ? all : segments));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `hs_session`: a congestion control whose connections to the same host share one window
- * (shared.h). A connection joins when it sends (join.h), gets its share at every ACK (`grant.h`),
- * and leaves when everything is acknowledged. */
+ * (shared.h). A connection joins when it sends (join.h), gets its share at every ACK
+ * (`allocation.h`), and leaves when everything is acknowledged. */
 #ifndef HEADSTART_SESSION_H
 #define HEADSTART_SESSION_H
 
@@ -50,10 +50,10 @@ static inline u32 flight_of(const struct session *s)
 }
 
 /* Grows the window as Reno does, for a connection without a slot. */
-static inline void grow_alone(struct sock *sk, struct belonging *b, const struct rate_sample *rs)
+static inline void grow_alone(struct sock *sk, struct membership *b, const struct rate_sample *rs)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct grant grant = {};
+	struct allocation allocation = {};
 
 	if (is_recovering(tp))
 		tp->snd_cwnd = larger(tp->snd_ssthresh, 1);
@@ -61,10 +61,10 @@ static inline void grow_alone(struct sock *sk, struct belonging *b, const struct
 		tcp_slow_start(tp, rs->acked_sacked);
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, rs->acked_sacked);
-	grant.spread = tp->snd_cwnd;
-	grant.is_in_slow_start = in_slow_start(tp);
-	grant.is_proven = true;
-	pace_share(sk, b, &grant);
+	allocation.spread = tp->snd_cwnd;
+	allocation.is_in_slow_start = in_slow_start(tp);
+	allocation.is_proven = true;
+	pace_share(sk, b, &allocation);
 }
 
 /* True if the window limits the sender as the kernel defines it: used up, or soon in slow start
@@ -77,9 +77,9 @@ static inline bool is_limited(const struct tcp_sock *tp)
 }
 
 /* Applies the weight that the application has set. */
-static inline void apply_weight(struct sock *sk, struct belonging *b)
+static inline void apply_weight(struct sock *sk, struct membership *b)
 {
-	b->heard = weights_set;
+	b->weight_version = weights_set;
 	b->member.wants = weight_of(bpf_sk_storage_get(&hints, sk, 0, 0));
 }
 
@@ -87,23 +87,23 @@ SEC("struct_ops")
 void BPF_PROG(hs_session_init, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct destination to = {};
 	struct connection *c = open_connection(sk, &to);
 
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	b->member.weight = b->member.outstanding = b->member.promised = b->member.limit =
+	b->member.weight = b->member.outstanding = b->member.allocated = b->member.limit =
 		b->member.in_pieces = 0;
 	b->warm_rate = 0;
 	b->place = b->is_special = 0;
-	b->is_attended = c != NULL;
+	b->is_hooked = c != NULL;
 	if (!c)
 		return;
 	c->cold = c->began_with = tp->snd_cwnd;
 	apply_weight(sk, b);
-	belong(sk, b, c);
+	become_member(sk, b, c);
 }
 
 /* While slow start lasts, so that the path's rate is learnt: not beside others, when what comes
@@ -127,7 +127,7 @@ static inline void measure_member(const struct tcp_sock *tp, struct connection *
 static __noinline void on_member_ack(struct sock *sk, bool is_alone)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct connection *c = connection_of(sk);
 
 	if (!c)
@@ -142,19 +142,19 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk)
 {
 	const struct rate_sample *rs = rate_sample_of(ctx);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct session *s = session_of(b);
 	bool recovers = is_recovering(tp), is_alone;
 	bool teaches = false, is_warm = false, is_growing = false;
 	struct arrival a = {};
 	u32 window = 0, flight = 0;
-	struct grant grant;
+	struct allocation allocation;
 
 	if (unlikely(!s)) {
 		grow_alone(sk, b, rs);
 		return;
 	}
-	if (unlikely(b->heard != weights_set))
+	if (unlikely(b->weight_version != weights_set))
 		apply_weight(sk, b);
 	/* Time of the ACK, by the same clock: another reading would cost as much as the rest. */
 	a.now_ns = tp->tcp_mstamp * NS_PER_US;
@@ -168,7 +168,7 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk)
 	count_weight(s, &b->member, b->member.wants);
 	on_arrival(s, &b->member, &a);
 	is_alone = s->weights == b->member.weight;
-	grant = grant_of(s, share_of(s, &b->member));
+	allocation = allocation_of(s, share_of(s, &b->member));
 	if (unlikely(!a.outstanding))
 		count_weight(s, &b->member, 0);
 	teaches = false;
@@ -183,14 +183,14 @@ void BPF_PROG(hs_session_cong_control, struct sock *sk)
 
 	if (unlikely(b->member.limit))
 		b->member.limit += a.acked;
-	take_share(sk, b, &grant);
+	take_share(sk, b, &allocation);
 	/* The first retransmission is sent at once, whatever is outstanding. */
 	if (unlikely(recovers && !tp->retrans_out))
-		tp->snd_cwnd = larger(grant.share,
+		tp->snd_cwnd = larger(allocation.share,
 				      tp->packets_out - tp->sacked_out - tp->lost_out + 1);
 	/* A member that resumes sending sets its pace then. */
 	if (a.outstanding)
-		pace_share(sk, b, &grant);
+		pace_share(sk, b, &allocation);
 	if (unlikely(b->is_special && a.acked && !recovers))
 		on_member_ack(sk, is_alone);
 	if (unlikely(teaches))
@@ -202,7 +202,7 @@ SEC("struct_ops")
 u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct session *s = session_of(b);
 	struct connection *c = s ? connection_of(sk) : NULL;
 	u64 now = bpf_ktime_get_ns();
@@ -238,7 +238,7 @@ u32 BPF_PROG(hs_session_ssthresh, struct sock *sk)
 SEC("struct_ops")
 u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 {
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct session *s = session_of(b);
 	u32 share;
 
@@ -259,7 +259,7 @@ u32 BPF_PROG(hs_session_undo_cwnd, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 {
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct session *s = session_of(b);
 
 	if (!s || state != TCP_CA_Loss)
@@ -274,11 +274,11 @@ void BPF_PROG(hs_session_set_state, struct sock *sk, u8 state)
 /* Bytes of its next transfer, if its application has set them; used once. */
 static __noinline u32 size_hint(struct sock *sk)
 {
-	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
-	u32 size = said ? said->size : 0;
+	struct hints *given = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
+	u32 size = given ? given->size : 0;
 
-	if (said)
-		said->size = 0;
+	if (given)
+		given->size = 0;
 	return size;
 }
 
@@ -288,7 +288,7 @@ static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 {
 	c->began_with = tp->snd_cwnd;
 	if (tp->snd_cwnd > c->cold) {
-		c->history |= HAS_BEGUN_WARM;
+		c->history |= HAS_STARTED_WARM;
 		c->proposed = c->proposed ? c->proposed : c->began_with;
 	}
 	if (!in_first_flight(c))
@@ -299,28 +299,28 @@ static inline void begin_member(const struct tcp_sock *tp, struct connection *c)
 
 /* Other connections may have proven more than the operator allows any to begin with. */
 static inline void cap_first_share(const struct sock *sk, const struct connection *c,
-				   struct grant *grant)
+				   struct allocation *allocation)
 {
 	struct destination to = {};
 
 	if (destination_of(sk, &to))
-		grant->share = smaller(grant->share, larger(to.cap, c->cold));
+		allocation->share = smaller(allocation->share, larger(to.cap, c->cold));
 }
 
 /* It sends and had nothing outstanding. */
 static inline void start_member(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	bool is_first = !tp->data_segs_out;
 	struct connection *c = NULL;
 	struct joining j = {.among = 1};
-	struct grant grant = {};
+	struct allocation allocation = {};
 	u32 whole = 0;
 	struct session *s;
 
 	/* A retransmission after a timeout is no start. */
-	if (!b->is_attended || is_recovering(tp))
+	if (!b->is_hooked || is_recovering(tp))
 		return;
 	if (unlikely(is_first || !b->place || b->is_special || is_after_pause(tp))) {
 		c = connection_of(sk);
@@ -328,7 +328,7 @@ static inline void start_member(struct sock *sk)
 			return;
 		count_pause_before_start(tp, c);
 		if (!b->place)
-			belong(sk, b, c);
+			become_member(sk, b, c);
 		if (is_first)
 			j.among = finish_handshake(&c->path);
 	}
@@ -337,16 +337,16 @@ static inline void start_member(struct sock *sk)
 		return;
 	j.sends = known_to_send(size_hint(sk), tp->write_seq - tp->snd_nxt, tp->mss_cache,
 				b->member.in_pieces);
-	if (unlikely(!join(tp, b, s, &j, &grant))) {
+	if (unlikely(!join(tp, b, s, &j, &allocation))) {
 		c = c ? c : connection_of(sk);
 		if (!c)
 			return;
-		whole = begin_session(sk, c, s, &j, &grant);
+		whole = begin_session(sk, c, s, &j, &allocation);
 	}
 	if (is_first && c)
-		cap_first_share(sk, c, &grant);
-	grant.spread = spread_of(grant.window, grant.share, grant.promised, grant.joining);
-	take(sk, b, &grant);
+		cap_first_share(sk, c, &allocation);
+	allocation.spread = spread_of(allocation.window, allocation.share, allocation.allocated, allocation.joining);
+	take(sk, b, &allocation);
 	if (!c)
 		return;
 	if (in_first_flight(c) && tp->snd_cwnd < whole)
@@ -375,7 +375,7 @@ void BPF_PROG(hs_session_cwnd_event_tx_start, struct sock *sk)
 SEC("struct_ops")
 void BPF_PROG(hs_session_release, struct sock *sk)
 {
-	struct belonging *b = belonging_of(sk);
+	struct membership *b = membership_of(sk);
 	struct connection *c = connection_of(sk);
 	struct session *s = session_of(b);
 	struct session_key key = {};

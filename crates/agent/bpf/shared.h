@@ -21,7 +21,7 @@ struct session {
 	u32 weights; /* of active members */
 	u32 outstanding;
 	/* allocated to members that have had no segment acknowledged since they joined */
-	u32 promised;
+	u32 allocated;
 	u32 credit;	  /* acknowledged and not yet grown for */
 	u32 round_flight; /* most outstanding in the round trip under way, or acknowledged */
 	u32 round_acked;
@@ -57,7 +57,7 @@ struct member {
 	u32 weight;	/* as included in `weights` of the session; 0: idle */
 	u32 wants;	/* weight that it will have */
 	u32 outstanding; /* as included in `outstanding` of the session */
-	u32 promised;
+	u32 allocated;
 	u32 limit;	/* below its share after a timeout of its own, segments; 0: none */
 	u32 in_pieces;	/* it has sent far more than lay in its queue as it joined */
 };
@@ -101,10 +101,10 @@ static __always_inline void count_outstanding(struct session *s, struct member *
 	m->outstanding = outstanding;
 }
 
-static __always_inline void count_promised(struct session *s, struct member *m, u32 promised)
+static __always_inline void count_allocated(struct session *s, struct member *m, u32 allocated)
 {
-	s->promised += promised - m->promised;
-	m->promised = promised;
+	s->allocated += allocated - m->allocated;
+	m->allocated = allocated;
 }
 
 /* The member has nothing outstanding any more, and will not. */
@@ -112,7 +112,7 @@ static __always_inline void discount(struct session *s, struct member *m)
 {
 	count_weight(s, m, 0);
 	count_outstanding(s, m, 0);
-	count_promised(s, m, 0);
+	count_allocated(s, m, 0);
 }
 
 /* Removes a member whose connection closes; true if it was the last one. */
@@ -150,13 +150,13 @@ static __always_inline u32 share_of(const struct session *s, const struct member
 static __always_inline u32 share_at_once(struct session *s, struct member *m,
 					 const struct joining *j)
 {
-	u32 share = share_of(s, m), taken = s->promised - m->promised;
+	u32 share = share_of(s, m), taken = s->allocated - m->allocated;
 
 	share = smaller(share, INITIAL_WINDOW +
 				       part_beside(s->window, taken, INITIAL_WINDOW, j->among));
 	if (is_in_slow_start(s))
 		share = larger(share, INITIAL_WINDOW);
-	count_promised(s, m, smaller(share, j->sends));
+	count_allocated(s, m, smaller(share, j->sends));
 	return share;
 }
 
@@ -229,10 +229,10 @@ static __always_inline void on_arrival(struct session *s, struct member *m, cons
 	if (outstanding > s->round_flight)
 		s->round_flight = outstanding;
 	count_outstanding(s, m, a->outstanding);
-	if (unlikely(m->promised && a->acked)) {
-		if (a->outstanding + a->acked > 2 * m->promised)
+	if (unlikely(m->allocated && a->acked)) {
+		if (a->outstanding + a->acked > 2 * m->allocated)
 			m->in_pieces = true;
-		count_promised(s, m, 0);
+		count_allocated(s, m, 0);
 	}
 	on_round(s, a);
 	/* A member that has just joined has not yet shown all that it has outstanding. */

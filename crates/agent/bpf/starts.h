@@ -42,7 +42,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 		return;
 	key_in_use(&to, &c->path);
 	if (c->history & HAS_FALLEN_BACK) {
-		tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, FELL_BACK_BEFORE);
+		report_start(tp, c, was_idle ? TRIGGER_IDLE : TRIGGER_AGAIN, FELL_BACK_BEFORE);
 		return;
 	}
 	why = look_up_again(tp, c, to.cap);
@@ -50,7 +50,7 @@ static inline void restart(struct sock *sk, struct connection *c)
 	 * connection sends its window and twice as much, so less is no gain. */
 	begin_as_remembered(sk, c, to.cap, count_restart(&c->path), 2 * tp->snd_cwnd);
 	c->restarts += in_first_flight(c) & was_idle;
-	tell_start(tp, c, was_idle ? OCCASION_IDLE : OCCASION_AGAIN, why);
+	report_start(tp, c, was_idle ? TRIGGER_IDLE : TRIGGER_AGAIN, why);
 }
 
 /* Initial window of a transfer of `segments`, within the bounds of `largest` and of a stock start.
@@ -63,21 +63,21 @@ __noinline u32 window_for(u32 segments, u32 largest)
 
 /* Narrows a first flight that is not yet sent to the transfer's size. Its pacing keeps the path's
  * rate. */
-static inline void apply_size(struct sock *sk, struct connection *c, struct hints *said,
-			      u64 lent_ns)
+static inline void apply_size(struct sock *sk, struct connection *c, struct hints *given,
+			      u64 reserved_ns)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	u32 mss = tp->mss_cache;
 	u32 segments, window;
 
-	if (!said->size || !mss)
+	if (!given->size || !mss)
 		return;
-	segments = (said->size - 1) / mss + 1;
-	said->size = 0;
+	segments = (given->size - 1) / mss + 1;
+	given->size = 0;
 	if (!is_about_to_begin(tp, c))
 		return;
 	window = first_window(window_for(segments, c->first), c->cold, c->first);
-	release_window(&c->path, c->first - window, lent_ns);
+	release_window(&c->path, c->first - window, reserved_ns);
 	c->phase = window < c->first ? PHASE_NARROWED_FLIGHT : PHASE_FIRST_FLIGHT;
 	c->first = window;
 	c->first_end = tp->snd_nxt + c->first * mss;
@@ -115,7 +115,7 @@ static inline void take_back_start(struct sock *sk, struct connection *c)
 	if (c->is_paced)
 		leave_unpaced(sk);
 	c->is_paced = false;
-	c->history &= ~HAS_BEGUN_WARM;
+	c->history &= ~HAS_STARTED_WARM;
 	c->first = c->measure.best = 0;
 	tp->snd_cwnd = c->cold;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -138,8 +138,8 @@ static inline void start_late(struct sock *sk, struct connection *c)
 	}
 	c->began_with = tp->snd_cwnd;
 	if (in_first_flight(c))
-		c->history |= HAS_BEGUN_WARM;
-	tell_start(tp, c, OCCASION_LATE, c->start);
+		c->history |= HAS_STARTED_WARM;
+	report_start(tp, c, TRIGGER_LATE, c->start);
 }
 
 /* True if its first flight stalled: the segments sent so far were acknowledged longer ago than the
@@ -168,8 +168,8 @@ static inline void end_stalled_flight(struct sock *sk, struct connection *c)
  * start. */
 static inline void on_start(struct sock *sk, struct connection *c)
 {
-	struct hints *said = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
-	u64 lent_ns = 0;
+	struct hints *given = sizes_set ? bpf_sk_storage_get(&hints, sk, 0, 0) : NULL;
+	u64 reserved_ns = 0;
 
 	if (is_recovering((struct tcp_sock *)sk))
 		return;
@@ -180,9 +180,9 @@ static inline void on_start(struct sock *sk, struct connection *c)
 	else if (c->phase >= PHASE_NARROWED_FLIGHT)
 		restart(sk, c);
 	else
-		lent_ns = open_for_ns((struct tcp_sock *)sk, c);
-	if (said)
-		apply_size(sk, c, said, lent_ns);
+		reserved_ns = open_for_ns((struct tcp_sock *)sk, c);
+	if (given)
+		apply_size(sk, c, given, reserved_ns);
 	if (is_about_to_begin((struct tcp_sock *)sk, c))
 		c->mark = mark(sk);
 }

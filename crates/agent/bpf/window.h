@@ -6,7 +6,7 @@
 #ifndef HEADSTART_WINDOW_H
 #define HEADSTART_WINDOW_H
 
-#include "attend.h"
+#include "hook.h"
 #include "ending.h"
 #include "opening.h"
 #include "pauses.h"
@@ -36,7 +36,7 @@ static inline void open_wide(struct bpf_sock_ops *ops, const struct sock *sk, st
 	begin_first_flight(tp, c, window);
 	assume_rate(&c->measure, tp->mss_cache, offered_rate(o));
 	c->began_with = window;
-	c->history |= HAS_BEGUN_WARM;
+	c->history |= HAS_STARTED_WARM;
 }
 
 static inline bool is_bbr(struct bpf_sock_ops *ops)
@@ -74,7 +74,7 @@ static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 		if (has_reserved && may_choose_window(c))
 			open_wide(ops, sk, c, &o);
 	}
-	tell_start(tp, c, OCCASION_OPENING, c->start);
+	report_start(tp, c, TRIGGER_OPENING, c->start);
 }
 
 /* Handles a measured round trip: a segment that was sent once is acknowledged. */
@@ -140,7 +140,7 @@ SEC("sockops")
 int hs_window(struct bpf_sock_ops *ops)
 {
 	struct destination to = {};
-	struct sock *sk = (struct sock *)attended(ops, &to);
+	struct sock *sk = (struct sock *)hooked(ops, &to);
 	struct connection *c;
 	struct bpf_sock *of = ops->sk;
 

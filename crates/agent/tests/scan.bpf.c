@@ -113,14 +113,14 @@ static bool went_wrong(const struct course *c)
 
 static long go_round(u32 n, struct course *c)
 {
-	struct path begun = {
+	struct path started = {
 		.learnt_ns = c->asked.now_ns, .window = 64, .srtt_us = 1, .min_rtt_us = 1};
 	u32 window = c->asked.side ? OLD_WINDOW : YOUNG_WINDOW;
 	struct path_sample sample = {.at_ns = c->asked.now_ns - (c->asked.side ? OLD_NS : 0),
 				     .window = window, .srtt_us = window, .min_rtt_us = window};
 
 	if (!c->asked.side)
-		bpf_map_update_elem(&paths, &c->key, &begun, BPF_ANY);
+		bpf_map_update_elem(&paths, &c->key, &started, BPF_ANY);
 	if (!meet(&c->times))
 		return 1;
 	if (c->asked.halves)

@@ -32,7 +32,7 @@ const BATCH_SHIFT: u32 = 10;
 /// Bytes that segmentation offload takes at most at once: 64 KiB less the room for headers.
 const LARGEST_BATCH: u64 = (64 << 10) - 1 - 320;
 /// Segments of a batch that the window makes room for at most.
-const MOST_BUDGETED: u64 = 127;
+const MAX_BUDGETED: u64 = 127;
 /// Batches grow on short round trips: halved for every 2^9 microseconds.
 const BATCH_RTT_SHIFT: u32 = 9;
 
@@ -82,7 +82,7 @@ pub const fn batch(rate: u64, mss: u64, min_rtt_us: u64) -> u64 {
 /// Segments of a batch that the window provides for; short round trips do not count here.
 pub const fn budgeted_batch(rate: u64, mss: u64) -> u64 {
     let segments = min(rate >> BATCH_SHIFT, LARGEST_BATCH) / max(mss, 1);
-    min(max(segments, least_batch(rate)), MOST_BUDGETED)
+    min(max(segments, least_batch(rate)), MAX_BUDGETED)
 }
 
 /// A window with room for a batch at the sender's queue, one in its offload and one at the

@@ -10,7 +10,7 @@
 //! | [`bbr`] | BBR's bandwidths, windows, rates and batches, in the kernel's fixed point |
 //! | [`policer`] | whether a token bucket limits a flow (BBR) |
 //! | [`minmax`] | the largest value of a sliding window |
-//! | [`coming`] | how many connections are on their way to their first flight |
+//! | [`pending_handshakes`] | how many connections are on their way to their first flight |
 //! | [`cubic`] | CUBIC's curve, threshold and pace of growth, in the kernel's fixed point |
 //! | [`flights`] | the largest flights of a connection that arrived |
 //! | [`measure`] | the rate of a path, by the trains that a connection's ACKs show |
@@ -30,7 +30,6 @@
 #![deny(clippy::float_arithmetic)]
 
 pub mod bbr;
-pub mod coming;
 pub mod cubic;
 pub mod epoch;
 pub mod flights;
@@ -38,6 +37,7 @@ pub mod measure;
 pub mod minmax;
 pub mod paced_start;
 pub mod parts;
+pub mod pending_handshakes;
 pub mod policer;
 pub mod probe;
 pub mod prr;

@@ -239,7 +239,7 @@ mod tests {
         measure.begin_first_train(0);
         let (mut delivered, mut sent, mut sent_us) = (0_u32, 10_u64, 0);
         // Result of the first ACK of each round; the other ACKs give none.
-        let mut said = [TrainSays::Nothing; 4];
+        let mut results = [TrainSays::Nothing; 4];
         for (round, flight) in [10_u32, 20, 40, 80].into_iter().enumerate() {
             for n in 0..flight {
                 delivered += 1;
@@ -247,7 +247,7 @@ mod tests {
                 let (una, next) = (u64::from(delivered) * 1000, sent * 1000);
                 let says = measure.on_ack(&TrainAck { at_us, delivered, una, next, sent_us });
                 match n {
-                    0 => said[round] = says,
+                    0 => results[round] = says,
                     _ => assert_eq!(says, TrainSays::Nothing),
                 }
                 // Two leave for it.
@@ -259,7 +259,7 @@ mod tests {
         // 5.4 ms, sent at once. The second one, sent within 5.4 ms and delivered within 11.4,
         // agrees, as the third begins.
         use TrainSays::{Nothing, Rate};
-        assert_eq!(said, [Nothing, Nothing, Rate, Rate]);
+        assert_eq!(results, [Nothing, Nothing, Rate, Rate]);
         assert_eq!(measure.best(), 600_000);
         // 1500 bytes in 600 us.
         assert_eq!(measure.measured_rate(1500), 2_500_000);

@@ -46,7 +46,7 @@ enum Stage {
 }
 
 /// Trains that may be too fast before the search gives up halving (§3.2.3, Figure 5).
-const MOST_TOO_FAST: u8 = 3;
+const MAX_TOO_FAST: u8 = 3;
 
 impl Search {
     /// Starts a search after a pair that was delivered `capacity_gap` apart. A train is too fast if
@@ -88,7 +88,7 @@ impl Search {
     /// better (§3.2.1).
     fn slow_down(&mut self, trains: u8, ack_gap: u64) -> TrainVerdict {
         let gap = clamped(2 * ack_gap);
-        if trains == MOST_TOO_FAST {
+        if trains == MAX_TOO_FAST {
             return TrainVerdict::Exit { gap };
         }
         self.send(gap, Stage::Slower { trains, ack_gap })

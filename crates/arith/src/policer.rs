@@ -47,9 +47,9 @@ pub struct Policer {
     using: bool,
     rounds: u64,
     bw: u64,
-    begun_ms: u64,
-    begun_delivered: u64,
-    begun_lost: u64,
+    started_ms: u64,
+    started_delivered: u64,
+    started_lost: u64,
 }
 
 impl Policer {
@@ -59,68 +59,68 @@ impl Policer {
     }
 
     /// Takes an ACK; returns true if the found rate is used no longer, so that probing restarts.
-    pub fn on_ack(&mut self, told: &PolicerAck) -> bool {
+    pub fn on_ack(&mut self, ack: &PolicerAck) -> bool {
         if self.using {
-            return self.use_up(told);
+            return self.use_up(ack);
         }
         if !self.sampling {
-            if !told.fresh_loss {
+            if !ack.fresh_loss {
                 return false;
             }
-            self.begin_interval(told);
+            self.begin_interval(ack);
             self.sampling = true;
         }
-        if told.app_limited {
-            self.reset(told);
+        if ack.app_limited {
+            self.reset(ack);
             return false;
         }
-        self.rounds += u64::from(told.round);
+        self.rounds += u64::from(ack.round);
         if self.rounds > 4 * MIN_ROUNDS {
-            self.reset(told);
-        } else if self.rounds >= MIN_ROUNDS && told.fresh_loss {
-            self.judge(told);
+            self.reset(ack);
+        } else if self.rounds >= MIN_ROUNDS && ack.fresh_loss {
+            self.judge(ack);
         }
         false
     }
 
     /// Resets all state.
-    pub fn reset(&mut self, told: &PolicerAck) {
+    pub fn reset(&mut self, ack: &PolicerAck) {
         *self = Self::default();
-        self.begin_interval(told);
+        self.begin_interval(ack);
     }
 
-    fn use_up(&mut self, told: &PolicerAck) -> bool {
-        self.rounds += u64::from(told.probing && told.round);
+    fn use_up(&mut self, ack: &PolicerAck) -> bool {
+        self.rounds += u64::from(ack.probing && ack.round);
         let over = self.rounds >= USED_ROUNDS;
         if over {
-            self.reset(told);
+            self.reset(ack);
         }
         over
     }
 
-    fn begin_interval(&mut self, told: &PolicerAck) {
-        self.begun_ms = told.delivered_ms;
-        self.begun_delivered = told.delivered;
-        self.begun_lost = told.lost;
+    fn begin_interval(&mut self, ack: &PolicerAck) {
+        self.started_ms = ack.delivered_ms;
+        self.started_delivered = ack.delivered;
+        self.started_lost = ack.lost;
         self.rounds = 0;
     }
 
     /// Ends the interval if it lost enough, and compares it with the one before.
-    fn judge(&mut self, told: &PolicerAck) {
-        let lost = told.lost.saturating_sub(self.begun_lost);
-        let delivered = told.delivered.saturating_sub(self.begun_delivered);
-        let ms = told.delivered_ms.saturating_sub(self.begun_ms);
+    fn judge(&mut self, ack: &PolicerAck) {
+        let lost = ack.lost.saturating_sub(self.started_lost);
+        let delivered = ack.delivered.saturating_sub(self.started_delivered);
+        let ms = ack.delivered_ms.saturating_sub(self.started_ms);
         if delivered == 0 || lost * 256 < LOSS_THRESHOLD * delivered || ms == 0 {
             return;
         }
         let bw = bandwidth(delivered, ms * 1000);
-        if self.bw > 0 && self.agrees(bw, told.mss) {
+        if self.bw > 0 && self.agrees(bw, ack.mss) {
             self.bw = u64::midpoint(bw, self.bw);
             self.using = true;
             self.rounds = 0;
         } else {
             self.bw = bw;
-            self.begin_interval(told);
+            self.begin_interval(ack);
         }
     }
 
@@ -138,22 +138,21 @@ mod tests {
     /// A flow that delivers and loses the given amounts in each round of 100 ms.
     struct Flow {
         policer: Policer,
-        told: PolicerAck,
+        ack: PolicerAck,
     }
 
     impl Flow {
         fn new() -> Self {
-            let told =
-                PolicerAck { round: true, mss: 1448, probing: true, ..PolicerAck::default() };
-            Self { policer: Policer::default(), told }
+            let ack = PolicerAck { round: true, mss: 1448, probing: true, ..PolicerAck::default() };
+            Self { policer: Policer::default(), ack }
         }
 
         fn round(&mut self, delivered: u64, lost: u64) -> bool {
-            self.told.delivered_ms += 100;
-            self.told.delivered += delivered;
-            self.told.lost += lost;
-            self.told.fresh_loss = lost > 0;
-            self.policer.on_ack(&self.told)
+            self.ack.delivered_ms += 100;
+            self.ack.delivered += delivered;
+            self.ack.lost += lost;
+            self.ack.fresh_loss = lost > 0;
+            self.policer.on_ack(&self.ack)
         }
     }
 
@@ -202,9 +201,9 @@ mod tests {
         for _ in 0..7 {
             flow.round(100, 30);
         }
-        flow.told.app_limited = true;
+        flow.ack.app_limited = true;
         flow.round(100, 30);
-        flow.told.app_limited = false;
+        flow.ack.app_limited = false;
         for n in 0..7 {
             flow.round(100, 30);
             assert_eq!(flow.policer.bandwidth(), None, "round {n}");

@@ -5,7 +5,7 @@ use crate::reuse::bdp;
 
 /// Segments: a probe alone allows no wider first window, since compressed ACKs make a path seem too
 /// fast.
-const MOST_PROBED: u32 = 64;
+const MAX_PROBED: u32 = 64;
 
 /// The rate, in bytes a second, of a path that acknowledged `bytes` within `took_us` microseconds.
 /// It is 0 if these are less than a segment of `mss` bytes, or came at one instant.
@@ -38,6 +38,6 @@ pub const fn rate(bytes: u32, took_us: u32, mss: u32) -> u64 {
 /// ```
 pub const fn window(rate: u64, rtt_us: u32, mss: u32, cold: u32) -> u32 {
     let full = bdp(rate, rtt_us, mss);
-    let wide = if full < MOST_PROBED { full } else { MOST_PROBED };
+    let wide = if full < MAX_PROBED { full } else { MAX_PROBED };
     if wide > cold { wide } else { cold }
 }

@@ -77,17 +77,17 @@ pub const fn first_window(remembered: u64, cold: u64, cap: u64) -> u64 {
 ///
 /// # Examples
 /// ```
-/// use arith::reuse::still_lent;
-/// assert_eq!(still_lent(100, 0, 80), 100);
-/// assert_eq!(still_lent(100, 20, 80), 75);
-/// assert_eq!(still_lent(100, 80, 80), 0);
+/// use arith::reuse::unexpired_part;
+/// assert_eq!(unexpired_part(100, 0, 80), 100);
+/// assert_eq!(unexpired_part(100, 20, 80), 75);
+/// assert_eq!(unexpired_part(100, 80, 80), 0);
 /// ```
-pub const fn still_lent(lent: u64, elapsed: u64, round: u64) -> u64 {
+pub const fn unexpired_part(reserved: u64, elapsed: u64, round: u64) -> u64 {
     if elapsed >= round {
         return 0;
     }
     let part = part_of_1024(elapsed, round);
-    lent - (lent / 1024 * part + lent % 1024 * part / 1024)
+    reserved - (reserved / 1024 * part + reserved % 1024 * part / 1024)
 }
 
 /// Whether a round trip of `now` may be of the path on which `remembered` was the lowest, both in
@@ -311,7 +311,7 @@ pub const fn may_double(srtt_us: u32, min_rtt_us: u32) -> bool {
 
 /// Largest ratio of a first flight to the window that a path has carried, where the path's rate is
 /// known.
-pub const MOST_WIDER: u64 = 4;
+pub const MAX_WIDER: u64 = 4;
 
 /// The window, in segments, to begin with on a path that has carried `window` of them in a round
 /// trip. At its rate, `bdp` segments fill the path ([`bdp`]; 0: not known). Small answers show the
@@ -325,7 +325,7 @@ pub const MOST_WIDER: u64 = 4;
 /// assert_eq!(reach(23, 0), 23);
 /// ```
 pub const fn reach(window: u32, bdp: u32) -> u32 {
-    let most = window as u64 * MOST_WIDER;
+    let most = window as u64 * MAX_WIDER;
     let wide = if (bdp as u64) < most { bdp } else { most as u32 };
     if wide > window { wide } else { window }
 }
@@ -341,7 +341,7 @@ pub const fn reach(window: u32, bdp: u32) -> u32 {
 /// assert_eq!(without_queue(253, 141, 140_000, 80_000), 144);
 /// assert_eq!(without_queue(253, 141, 180_000, 80_000), 141);
 /// assert_eq!(without_queue(100, 141, 180_000, 80_000), 100);
-/// // The rate is not known: round trips alone tell, if they show a queue.
+/// // The rate is not known: round trips alone report, if they show a queue.
 /// assert_eq!(without_queue(233, 0, 140_000, 80_000), 133);
 /// assert_eq!(without_queue(100, 0, 85_000, 80_000), 100);
 /// ```
@@ -414,7 +414,7 @@ pub const fn pacing_rate(window: u32, mss: u32, rtt_us: u32) -> u64 {
 
 /// Largest ratio of a first flight's rate to an even one. 139 segments, enough for 200 kB, need ten
 /// over a path of 100 Mbit/s and 200 ms.
-pub const MOST_FASTER: u64 = 16;
+pub const MAX_FASTER: u64 = 16;
 
 /// The rate of a first flight of `window` segments, bytes per second. It is `even` over the round
 /// trip ([`pacing_rate`]), or `carried` where flights of the path were delivered faster. A window
@@ -423,7 +423,7 @@ pub const MOST_FASTER: u64 = 16;
 /// A window that does not fill the path takes a round trip to leave evenly, and its last segment is
 /// late by most of one. At the bottleneck's own rate it queues nowhere; slow start sends its
 /// flights at twice that. A peer determines the measured rate by the times of its acknowledgements,
-/// and may lie. The rate is therefore never faster than [`MOST_FASTER`] times even.
+/// and may lie. The rate is therefore never faster than [`MAX_FASTER`] times even.
 ///
 /// # Examples
 /// ```
@@ -443,7 +443,7 @@ pub const MOST_FASTER: u64 = 16;
 pub const fn first_rate(even: u64, carried: u64, window: u32, remembered: u32) -> u64 {
     let part =
         if window < remembered { carried / remembered as u64 * window as u64 } else { carried };
-    let most = even.saturating_mul(MOST_FASTER);
+    let most = even.saturating_mul(MAX_FASTER);
     let faster = if part < most { part } else { most };
     let least = if carried > 0 { even / 6 * 5 } else { even };
     if faster > least { faster } else { least }

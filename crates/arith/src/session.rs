@@ -35,7 +35,7 @@ pub struct Session {
     pub weights: u32,
     outstanding: u32,
     /// Segments reserved for members without an ACK since they joined.
-    pub promised: u32,
+    pub allocated: u32,
     credit: Credit,
     /// Most outstanding in the round trip under way, or acknowledged.
     round_flight: u32,
@@ -78,7 +78,7 @@ pub struct SessionMember {
     pub wants: u32,
     outstanding: u32,
     /// Segments reserved for it when it joined, until its first ACK.
-    pub promised: u32,
+    pub allocated: u32,
     /// Below its share after a timeout of its own, segments; 0: none.
     pub limit: u32,
     /// It has sent far more than lay in its queue as it joined.
@@ -87,7 +87,7 @@ pub struct SessionMember {
 
 impl Default for SessionMember {
     fn default() -> Self {
-        Self { weight: 0, wants: 1, outstanding: 0, promised: 0, limit: 0, in_pieces: false }
+        Self { weight: 0, wants: 1, outstanding: 0, allocated: 0, limit: 0, in_pieces: false }
     }
 }
 
@@ -135,16 +135,16 @@ impl Session {
         member.outstanding = outstanding;
     }
 
-    const fn count_promised(&mut self, member: &mut SessionMember, promised: u32) {
-        self.promised = self.promised.wrapping_add(promised).wrapping_sub(member.promised);
-        member.promised = promised;
+    const fn count_allocated(&mut self, member: &mut SessionMember, allocated: u32) {
+        self.allocated = self.allocated.wrapping_add(allocated).wrapping_sub(member.allocated);
+        member.allocated = allocated;
     }
 
     /// Removes a member: nothing of it is under way any more, or will be acknowledged.
     pub const fn discount(&mut self, member: &mut SessionMember) {
         self.count_weight(member, 0);
         self.count_outstanding(member, 0);
-        self.count_promised(member, 0);
+        self.count_allocated(member, 0);
     }
 
     /// A member's share. It is at least one segment, so every member can send, even where there are
@@ -162,13 +162,13 @@ impl Session {
     /// out again. The joining connections share the rest. While slow start lasts, a member has no
     /// less than a connection's initial window.
     pub fn share_at_once(&mut self, member: &mut SessionMember, joining: &Joining) -> u32 {
-        let taken = self.promised.wrapping_sub(member.promised);
+        let taken = self.allocated.wrapping_sub(member.allocated);
         let beside = part_beside(self.window, taken, INITIAL_WINDOW, joining.among);
         let mut share = self.share_of(member).min(INITIAL_WINDOW.wrapping_add(beside));
         if self.is_in_slow_start() {
             share = share.max(INITIAL_WINDOW);
         }
-        self.count_promised(member, share.min(joining.sends));
+        self.count_allocated(member, share.min(joining.sends));
         share
     }
 
@@ -265,9 +265,9 @@ impl Session {
         self.round_flight =
             self.round_flight.max(all.wrapping_add(outstanding).wrapping_add(acked));
         self.count_outstanding(member, outstanding);
-        if member.promised > 0 && acked > 0 {
-            member.in_pieces |= outstanding.wrapping_add(acked) > member.promised.wrapping_mul(2);
-            self.count_promised(member, 0);
+        if member.allocated > 0 && acked > 0 {
+            member.in_pieces |= outstanding.wrapping_add(acked) > member.allocated.wrapping_mul(2);
+            self.count_allocated(member, 0);
         }
         self.on_round(arrival);
         // The number of outstanding segments is not known of a newly joined member.
@@ -347,26 +347,26 @@ impl Session {
 }
 
 /// Segments that a member has to send, as far as is known: the bytes that the application has
-/// announced (`said`), or those in its queue, if they may be all. If the application writes in
+/// announced (`announced`), or those in its queue, if they may be all. If the application writes in
 /// pieces, or has written as much as the kernel queues before it sends, more may follow.
-pub const fn known_to_send(said: u32, queued: u32, mss: u32, in_pieces: bool) -> u32 {
+pub const fn known_to_send(announced: u32, queued: u32, mss: u32, in_pieces: bool) -> u32 {
     /// Bytes that the kernel queues of a write before it sends the first segment.
     const MIN_PIECE: u32 = 30_000;
-    if mss == 0 || (said == 0 && (in_pieces || queued >= MIN_PIECE)) {
+    if mss == 0 || (announced == 0 && (in_pieces || queued >= MIN_PIECE)) {
         return MAX_WINDOW;
     }
-    let segments = (if said > 0 { said } else { queued }) / mss + 1;
+    let segments = (if announced > 0 { announced } else { queued }) / mss + 1;
     if segments > INITIAL_WINDOW { segments } else { INITIAL_WINDOW }
 }
 
 /// Share of a joining connection in the pace of all, `window` in a round trip. It is the
 /// connection's share among those that join within one round trip, as if each had as much to send.
 /// The segments of other members are ACK-clocked, or are already sent.
-pub fn spread_of(window: u32, share: u32, promised: u32, joining: u32) -> u32 {
-    if promised == joining {
+pub fn spread_of(window: u32, share: u32, allocated: u32, joining: u32) -> u32 {
+    if allocated == joining {
         return share.max(window);
     }
-    let part = (u64::from(window) * u64::from(promised)).checked_div(joining.into());
+    let part = (u64::from(window) * u64::from(allocated)).checked_div(joining.into());
     share.max(part.unwrap_or(0) as u32)
 }
 

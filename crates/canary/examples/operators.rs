@@ -15,8 +15,8 @@ use rayon::prelude::*;
 
 /// Connections in a month, least and most: from one in ten minutes to one in 26 seconds, evenly by
 /// the logarithm.
-const LEAST: f64 = 4_320.0;
-const MOST: f64 = 100_000.0;
+const MIN_CONNECTIONS_A_MONTH: f64 = 4_320.0;
+const MAX_CONNECTIONS_A_MONTH: f64 = 100_000.0;
 /// Operators of each effect that is to be found.
 const FINDERS: u64 = 100;
 /// Connections after which they are not simulated any further.
@@ -27,9 +27,9 @@ type IsSo = fn(&Met) -> bool;
 fn main() {
     let mut said = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
     let operators: f64 = said.next().unwrap_or(10_000.0);
-    let most: f64 = said.next().unwrap_or(MOST);
+    let most: f64 = said.next().unwrap_or(MAX_CONNECTIONS_A_MONTH);
     println!(
-        "{operators:.0} operators who gain nothing, {LEAST:.0} to {most:.0} connections in a month each,"
+        "{operators:.0} operators who gain nothing, {MIN_CONNECTIONS_A_MONTH:.0} to {most:.0} connections in a month each,"
     );
     println!("a look after every connection, ramp of 1, 5, 25 and 95 %, control group of 5 %");
     let count = operators as u64;
@@ -37,7 +37,11 @@ fn main() {
         .into_par_iter()
         .map(|seed| {
             let part = (seed as f64 + 0.5) / operators;
-            month(seed, LEAST * (most / LEAST).powf(part), &NOTHING)
+            month(
+                seed,
+                MIN_CONNECTIONS_A_MONTH * (most / MIN_CONNECTIONS_A_MONTH).powf(part),
+                &NOTHING,
+            )
         })
         .collect();
     let rows: [(&str, IsSo); 7] = [

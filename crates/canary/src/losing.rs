@@ -25,7 +25,7 @@ const LARGEST: f64 = 7.0;
 /// Halvings of that to an end of an interval: to a ten-millionth.
 const HALVINGS: u32 = 27;
 /// Odds at which past stages are kept apart, and logarithms of odds that are the same.
-const MOST_ODDS: usize = 12;
+const MAX_ODDS: usize = 12;
 const SAME_ODDS: f64 = 0.02;
 
 /// Ratio of the groups' shares of losing connections, with its probability of error.
@@ -92,7 +92,7 @@ impl Losing {
             return;
         }
         let apart = |other: &LosingStage| (other.odds() / stage.odds()).ln().abs();
-        let is_full = self.0.len() >= MOST_ODDS;
+        let is_full = self.0.len() >= MAX_ODDS;
         let nearest = self.0.iter_mut().min_by(|a, b| apart(a).total_cmp(&apart(b)));
         match nearest {
             Some(of) if apart(of) < SAME_ODDS || is_full => {
@@ -249,7 +249,7 @@ mod tests {
         for n in 1..50 {
             losing.add(&stage((100 * n, 1), (100, 1)), 100);
         }
-        assert_eq!(losing.0.len(), MOST_ODDS);
+        assert_eq!(losing.0.len(), MAX_ODDS);
         let closed: u64 = losing.0.iter().map(|stage| stage.control.closed).sum();
         assert_eq!(closed, 300 + 49 * 100);
     }

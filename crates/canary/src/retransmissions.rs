@@ -1,20 +1,20 @@
 //! Retransmissions as they are compared: how many a connection has in the mean. A connection counts
-//! with [`MOST`] at most, so that a long download over a bad link, which has thousands, decides
-//! nothing. The unit is not sent segments: few downloads send most of all segments, and would make
-//! the ratio as uncertain as they are few.
+//! with [`MAX_COUNTED`] at most, so that a long download over a bad link, which has thousands,
+//! decides nothing. The unit is not sent segments: few downloads send most of all segments, and
+//! would make the ratio as uncertain as they are few.
 
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
 
 /// Retransmissions of a connection that count: a first flight that loses more is bad enough.
-pub const MOST: u32 = 32;
+pub const MAX_COUNTED: u32 = 32;
 
 /// Sums over connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retransmissions {
     /// Connections.
     pub closed: u64,
-    /// Their retransmissions, [`MOST`] of each at most.
+    /// Their retransmissions, [`MAX_COUNTED`] of each at most.
     pub sum: u64,
     /// Squares of these numbers.
     pub squares: u64,
@@ -23,7 +23,7 @@ pub struct Retransmissions {
 impl Retransmissions {
     /// Adds a connection.
     pub fn add(&mut self, again: u32) {
-        let again = u64::from(again.min(MOST));
+        let again = u64::from(again.min(MAX_COUNTED));
         self.closed += 1;
         self.sum += again;
         self.squares += again * again;
@@ -190,7 +190,7 @@ mod tests {
         // Variance (1 - 200 / 200²) / 199 = 1/200, by 200, by 1/200²: 1.
         assert!((ratio.error_squared - (9.0 / 99.0 + 1.0)).abs() < 1e-9, "{ratio:?}");
         assert_eq!(by(sums(99, 10, 10), sums(100, 10, 10)), None);
-        assert_eq!(sums(100, 3, 5000), sums(100, 3, MOST));
+        assert_eq!(sums(100, 3, 5000), sums(100, 3, MAX_COUNTED));
         // All are alike: the variance of the mean is that of one in a hundred.
         let alike = by(sums(100, 100, 1), sums(100, 100, 1)).unwrap();
         assert!((alike.error_squared - 2e-4).abs() < 1e-12, "{alike:?}");

@@ -32,13 +32,13 @@ fn main() {
         }
     }
     let secs = cpu_secs() - before;
-    let tally = source.tally();
-    let nanos = secs * 1e9 / tally.packets.max(1) as f64;
+    let counters = source.counters();
+    let nanos = secs * 1e9 / counters.packets.max(1) as f64;
     println!(
         "{} packets, {} segments, {payload} bytes of payload: {secs:.2} s of CPU, {nanos:.0} ns a packet",
-        tally.packets, tally.segments
+        counters.packets, counters.segments
     );
-    tally.reasons().for_each(|(why, count)| println!("{count} {why}"));
+    counters.reasons().for_each(|(why, count)| println!("{count} {why}"));
 }
 
 /// User and system time of this process: fields 14 and 15 of its line, in hundredths of a second

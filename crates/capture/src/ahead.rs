@@ -1,9 +1,9 @@
 //! A source that is read on a thread of its own.
 
+use crate::counters::CaptureCounters;
 use crate::error::CaptureError;
 use crate::observed::Observed;
 use crate::source::{InputProgress, SegmentSource};
-use crate::tally::Tally;
 use std::io;
 use std::panic;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct ReadAhead {
     thread: Option<JoinHandle<()>>,
     /// Ends the source once it is set.
     stop: Option<Arc<AtomicBool>>,
-    tally: Tally,
+    counters: CaptureCounters,
     progress: InputProgress,
 }
 
@@ -47,7 +47,7 @@ enum NoMore {
 struct Delivery {
     /// The batch; `None` at the end.
     batch: Result<Option<Vec<Observed>>, CaptureError>,
-    tally: Tally,
+    counters: CaptureCounters,
     progress: InputProgress,
 }
 
@@ -59,10 +59,10 @@ impl ReadAhead {
     pub fn new(source: impl SegmentSource + Send + 'static) -> io::Result<Self> {
         let (to, from) = sync_channel(CAPACITY);
         let (back, used) = sync_channel(CAPACITY + 2);
-        let (tally, progress) = (source.tally(), source.progress());
+        let (counters, progress) = (source.counters(), source.progress());
         let thread = thread::Builder::new().name("capture".to_owned());
         let thread = thread.spawn(move || run(source, &to, &used))?;
-        Ok(Self { from, back, thread: Some(thread), stop: None, tally, progress })
+        Ok(Self { from, back, thread: Some(thread), stop: None, counters, progress })
     }
 
     /// Makes the source end once `stop` is set, even while it waits for packets. Its user need not
@@ -89,7 +89,7 @@ fn run(mut source: impl SegmentSource, to: &SyncSender<Delivery>, used: &Receive
         let read = source.next_batch(&mut batch);
         let is_end = matches!(read, Ok(false));
         let batch = read.map(|more| more.then_some(batch));
-        let delivery = Delivery { batch, tally: source.tally(), progress: source.progress() };
+        let delivery = Delivery { batch, counters: source.counters(), progress: source.progress() };
         if to.send(delivery).is_err() || is_end {
             return;
         }
@@ -117,7 +117,7 @@ impl SegmentSource for ReadAhead {
                 };
             }
         };
-        self.tally = delivery.tally;
+        self.counters = delivery.counters;
         self.progress = delivery.progress;
         let Some(next) = delivery.batch.inspect_err(|_| batch.clear())? else {
             batch.clear();
@@ -129,8 +129,8 @@ impl SegmentSource for ReadAhead {
         Ok(true)
     }
 
-    fn tally(&self) -> Tally {
-        self.tally
+    fn counters(&self) -> CaptureCounters {
+        self.counters
     }
 
     fn progress(&self) -> InputProgress {

@@ -2,8 +2,9 @@
 //!
 //! A [`SegmentSource`] passes on batches of [`Observed`] segments in the order of time. It knows
 //! headers and file formats, but not TCP's behaviour: its user interprets connections,
-//! retransmissions and round trips. A [`Tally`] counts packets that are not TCP segments by kind. A
-//! [`CaptureError`] reports a fault with its file and byte; all packets before it are passed on.
+//! retransmissions and round trips. A [`CaptureCounters`] counts packets that are not TCP segments
+//! by kind. A [`CaptureError`] reports a fault with its file and byte; all packets before it are
+//! passed on.
 //!
 //! ```
 //! use capture::{CaptureFiles, SegmentSource};
@@ -13,7 +14,7 @@
 //! while source.next_batch(&mut batch)? {
 //!     payload += batch.iter().map(|segment| u64::from(segment.payload)).sum::<u64>();
 //! }
-//! assert_eq!((source.tally().segments, payload), (36, 18_688));
+//! assert_eq!((source.counters().segments, payload), (36, 18_688));
 //! # Ok::<(), capture::CaptureError>(())
 //! ```
 //!
@@ -24,6 +25,7 @@
 mod ahead;
 mod anonymize;
 mod batch;
+mod counters;
 mod decode;
 mod error;
 mod files;
@@ -34,7 +36,6 @@ mod live;
 mod observed;
 mod options;
 mod source;
-mod tally;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tls;
@@ -42,6 +43,7 @@ mod write;
 
 pub use ahead::ReadAhead;
 pub use anonymize::Anonymizer;
+pub use counters::{CaptureCounters, NotASegment, UdpUse};
 pub use error::{CaptureError, CaptureTrouble};
 pub use files::CaptureFiles;
 pub use format::packed_by;
@@ -51,6 +53,5 @@ pub use live::{InterfaceChange, LiveCapture, LiveOptions, LivePacket, PortRange}
 pub use observed::{Observed, PacketDirection, TcpEnd};
 pub use options::CapturedOptions;
 pub use source::{InputProgress, SegmentSource};
-pub use tally::{NotASegment, Tally, UdpUse};
 pub use tls::{TlsContent, TlsHead};
 pub use write::{CaptureWriter, Rotation};

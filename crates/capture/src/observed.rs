@@ -171,8 +171,8 @@ mod tests {
     #[test]
     fn fields_that_others_are_read_from() {
         let of = |traffic_class| Observed { traffic_class, ..Observed::default() };
-        let told = [0xb8, 0xb9, 0xba, 0xbb].map(|tc| (of(tc).is_ecn_capable(), of(tc).is_ce()));
-        assert_eq!(told, [(false, false), (true, false), (true, false), (true, true)]);
+        let marks = [0xb8, 0xb9, 0xba, 0xbb].map(|tc| (of(tc).is_ecn_capable(), of(tc).is_ce()));
+        assert_eq!(marks, [(false, false), (true, false), (true, false), (true, true)]);
         let flags = Flags::SYN.with(Flags::FIN);
         let segment = Observed { payload: 5, flags, ack: SeqNum(9), ..Observed::default() };
         assert_eq!((segment.sequence_len(), segment.acknowledged()), (7, None));

@@ -1,8 +1,8 @@
 //! The common interface of files, pipes and interfaces as sources of segments.
 
+use crate::counters::CaptureCounters;
 use crate::error::CaptureError;
 use crate::observed::Observed;
-use crate::tally::Tally;
 
 /// A source of segments, in order of time if its captures are.
 pub trait SegmentSource {
@@ -15,7 +15,7 @@ pub trait SegmentSource {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError>;
 
     /// Returns the counters of all input up to the last batch.
-    fn tally(&self) -> Tally;
+    fn counters(&self) -> CaptureCounters;
 
     /// Returns the progress.
     fn progress(&self) -> InputProgress;

@@ -7,7 +7,7 @@ use std::io::Cursor;
 /// batches agree with the counters, and that errors end.
 pub fn play(bytes: &[u8]) {
     /// More errors than any input has: 8 a file, and one at its end.
-    const MOST_ERRORS: usize = 9;
+    const MAX_ERRORS: usize = 9;
     let reader = Box::new(Cursor::new(bytes.to_vec()));
     let Ok(mut source) = CaptureFiles::from_reader("fuzz", reader) else { return };
     let (mut batch, mut segments, mut errors, mut number) = (Vec::new(), 0, 0, 0);
@@ -25,9 +25,9 @@ pub fn play(bytes: &[u8]) {
             number = segment.number;
         }
     }
-    assert!(batch.is_empty() && errors <= MOST_ERRORS, "{errors} errors");
-    let tally = source.tally();
-    let others: u64 = tally.reasons().map(|(_, count)| count).sum();
-    assert_eq!((tally.segments, tally.packets), (segments, segments + others));
-    assert!(number <= tally.packets && tally.captured_bytes <= tally.wire_bytes);
+    assert!(batch.is_empty() && errors <= MAX_ERRORS, "{errors} errors");
+    let counters = source.counters();
+    let others: u64 = counters.reasons().map(|(_, count)| count).sum();
+    assert_eq!((counters.segments, counters.packets), (segments, segments + others));
+    assert!(number <= counters.packets && counters.captured_bytes <= counters.wire_bytes);
 }

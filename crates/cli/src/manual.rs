@@ -5,7 +5,7 @@ use crate::{
     serve,
 };
 use clap::CommandFactory;
-use cmdline::man::{self, Told};
+use cmdline::man::{self, ManAppendix};
 use cmdline::{Appendix, Failure};
 
 /// Text behind the list of commands.
@@ -47,10 +47,10 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 /// The man page's texts for a command, by its name behind `headstart`.
-fn told(command: &str) -> Told {
-    Told::OnOwnPage(match command {
+fn appendix_of(command: &str) -> ManAppendix {
+    ManAppendix::OnOwnPage(match command {
         "" => appendix(),
-        "agent" | "gateway" | "lab" => return Told::ByItsProgram,
+        "agent" | "gateway" | "lab" => return ManAppendix::ByItsProgram,
         "analyze" => analyze::appendix(),
         "capture" => capture::appendix(),
         "completions" => completions::appendix(),
@@ -62,12 +62,12 @@ fn told(command: &str) -> Told {
         "report" => reporting::appendix(),
         "schemes" => schemes::appendix(),
         "serve" => serve::appendix(),
-        _ => return Told::OnParentsPage,
+        _ => return ManAppendix::OnParentsPage,
     })
 }
 
 pub(crate) fn run(args: &man::ManArgs) -> Result<(), Failure> {
-    args.write(Cli::command(), &told).map_err(Failure::failed)
+    args.write(Cli::command(), &appendix_of).map_err(Failure::failed)
 }
 
 #[cfg(test)]

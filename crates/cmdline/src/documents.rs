@@ -1,6 +1,6 @@
 //! The commands that documents and examples show, for tests that have the programs read them.
 
-use crate::man::Told;
+use crate::man::ManAppendix;
 use clap::error::ErrorKind;
 use clap::{Command, Parser};
 use std::path::{Path, PathBuf};
@@ -41,9 +41,12 @@ impl ReadCommands {
     }
 
     /// The examples of all appendices of `P`.
-    pub fn of_examples<P: Parser>(told: &dyn Fn(&str) -> Told, subcommand: Option<&str>) -> Self {
+    pub fn of_examples<P: Parser>(
+        appendix_of: &dyn Fn(&str) -> ManAppendix,
+        subcommand: Option<&str>,
+    ) -> Self {
         let mut read = Self::default();
-        read.add_examples::<P>(&P::command(), "", subcommand, told);
+        read.add_examples::<P>(&P::command(), "", subcommand, appendix_of);
         read
     }
 
@@ -52,9 +55,9 @@ impl ReadCommands {
         command: &Command,
         path: &str,
         subcommand: Option<&str>,
-        told: &dyn Fn(&str) -> Told,
+        appendix_of: &dyn Fn(&str) -> ManAppendix,
     ) {
-        if let Told::OnOwnPage(appendix) = told(path) {
+        if let ManAppendix::OnOwnPage(appendix) = appendix_of(path) {
             if appendix.examples.is_empty() {
                 self.refused.push(format!("{path}: no examples"));
             }
@@ -68,7 +71,7 @@ impl ReadCommands {
         }
         for sub in command.get_subcommands() {
             let path = format!("{path} {}", sub.get_name());
-            self.add_examples::<P>(sub, path.trim_start(), subcommand, told);
+            self.add_examples::<P>(sub, path.trim_start(), subcommand, appendix_of);
         }
     }
 
@@ -113,22 +116,22 @@ fn markdown_files(root: &Path) -> io::Result<Vec<PathBuf>> {
 /// left out.
 pub fn commands_of(program: &str, markdown: &str) -> Vec<ShownCommand> {
     let mut found = Vec::new();
-    let (mut is_code, mut begun) = (false, None::<(usize, String)>);
+    let (mut is_code, mut started) = (false, None::<(usize, String)>);
     for (number, line) in (1..).zip(markdown.lines()) {
         let line = line.trim();
         if line.starts_with("```") {
-            (is_code, begun) = (!is_code, None);
+            (is_code, started) = (!is_code, None);
             continue;
         }
         if !is_code {
             continue;
         }
-        let (number, text) = match begun.take() {
+        let (number, text) = match started.take() {
             Some((first, text)) => (first, text + line),
             None => (number, line.to_owned()),
         };
         match text.strip_suffix('\\') {
-            Some(part) => begun = Some((number, part.to_owned())),
+            Some(part) => started = Some((number, part.to_owned())),
             None => found
                 .extend(command(program, &text).map(|words| ShownCommand { line: number, words })),
         }
@@ -141,8 +144,8 @@ fn command(program: &str, line: &str) -> Option<Vec<String>> {
     let line = line.strip_prefix("$ ").or_else(|| line.strip_prefix("# ")).unwrap_or(line);
     let words = words(line.strip_prefix("sudo ").unwrap_or(line))?;
     // `headstart agent: …` is what the program says.
-    let is_said = words.get(1).is_some_and(|word| word.ends_with(':'));
-    (words.first().is_some_and(|word| word == program) && !is_said).then_some(words)
+    let is_output = words.get(1).is_some_and(|word| word.ends_with(':'));
+    (words.first().is_some_and(|word| word == program) && !is_output).then_some(words)
 }
 
 /// A line's words up to what a shell would not hand to the program; `None` with a variable among

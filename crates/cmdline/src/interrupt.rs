@@ -24,7 +24,7 @@ pub struct Stop {
     /// pipe.
     terminated: Arc<AtomicBool>,
     /// A handler has been notified of the stop.
-    told: AtomicBool,
+    appendix_of: AtomicBool,
     /// Nothing is kept, so there is nothing to wait for; nor for a signal that came `before`, if
     /// what it stops has ended.
     ends_at_once: AtomicBool,
@@ -57,7 +57,7 @@ impl Stop {
     /// In a thread of its own, some time after the signal.
     fn on_signal(&self) {
         self.asked.store(true, Ordering::SeqCst);
-        let is_second = self.told.swap(true, Ordering::SeqCst);
+        let is_second = self.appendix_of.swap(true, Ordering::SeqCst);
         let is_behind =
             self.ends_at_once.load(Ordering::SeqCst) && !self.before.load(Ordering::SeqCst);
         if is_second || is_behind {

@@ -16,7 +16,7 @@ const SECTION: &str = "1";
 
 /// The man page of a subcommand.
 #[derive(Debug)]
-pub enum Told {
+pub enum ManAppendix {
     /// On a page of its own, with this appendix.
     OnOwnPage(Appendix),
     /// It is described on the page of its parent.
@@ -50,7 +50,7 @@ pub struct Manual<'a> {
     /// Day of the last change, `YYYY-MM-DD`, or nothing.
     pub date: &'a str,
     /// The page of the subcommand of this name: `race`, `check ns2`, or nothing for the program.
-    pub told: &'a dyn Fn(&str) -> Told,
+    pub appendix_of: &'a dyn Fn(&str) -> ManAppendix,
 }
 
 impl ManArgs {
@@ -58,12 +58,16 @@ impl ManArgs {
     ///
     /// # Errors
     /// If the folder cannot be made, or a page cannot be written: which one, and why.
-    pub fn write(&self, program: Command, told: &dyn Fn(&str) -> Told) -> Result<(), String> {
+    pub fn write(
+        &self,
+        program: Command,
+        appendix_of: &dyn Fn(&str) -> ManAppendix,
+    ) -> Result<(), String> {
         let at = |path: &Path| {
             let shown = path.display().to_string();
             move |error: io::Error| format!("cannot write {shown}: {error}")
         };
-        let manual = Manual { date: &self.date, told };
+        let manual = Manual { date: &self.date, appendix_of };
         fs::create_dir_all(&self.folder).map_err(at(&self.folder))?;
         for page in manual.pages(program).map_err(at(&self.folder))? {
             let path = self.folder.join(&page.file);
@@ -88,7 +92,7 @@ impl Manual<'_> {
 
     /// Adds the page of `command`, whose name within the program is `path`, and those below.
     fn add(&self, command: &Command, path: &str, pages: &mut Vec<ManPage>) -> io::Result<()> {
-        let Told::OnOwnPage(appendix) = (self.told)(path) else { return Ok(()) };
+        let ManAppendix::OnOwnPage(appendix) = (self.appendix_of)(path) else { return Ok(()) };
         pages.push(self.page(command, path, &appendix)?);
         for sub in shown(command) {
             self.add(sub, &below(path, sub), pages)?;
@@ -127,7 +131,7 @@ impl Manual<'_> {
         }
         text.roff(Roff::new().control("SH", ["COMMANDS"]));
         for sub in shown(command) {
-            if !matches!((self.told)(&below(path, sub)), Told::OnParentsPage) {
+            if !matches!((self.appendix_of)(&below(path, sub)), ManAppendix::OnParentsPage) {
                 let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
                 let heading = vec![bold(title(sub)), roman(format!("({SECTION})"))];
                 text.roff(Roff::new().control("TP", []).text(heading).text([roman(about)]));
@@ -141,8 +145,8 @@ impl Manual<'_> {
             text.add_without_heading(|w| man.render_options_section(w))?;
             let above = options_of_both(command, sub);
             if !above.is_empty() {
-                let said = format!("As above: {}", above.join(", "));
-                text.roff(Roff::new().control("PP", []).text([roman(said)]));
+                let line = format!("As above: {}", above.join(", "));
+                text.roff(Roff::new().control("PP", []).text([roman(line)]));
             }
         }
         Ok(())

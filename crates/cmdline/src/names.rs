@@ -52,7 +52,7 @@ pub fn recorded_notes(path: &PathSpec) -> Vec<String> {
 }
 
 /// Prints the notes on the recordings of a path on standard error.
-pub fn say_recorded(path: &PathSpec) {
+pub fn warn_recorded(path: &PathSpec) {
     recorded_notes(path).iter().for_each(|one| note(one));
 }
 

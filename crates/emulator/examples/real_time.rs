@@ -92,8 +92,8 @@ impl Joined {
     }
 
     /// Text of the scheduling delays of all packets.
-    fn lateness(&self) -> String {
-        let late = self.emulation.take_lateness();
+    fn scheduling_delay(&self) -> String {
+        let late = self.emulation.take_scheduling_delay();
         let [p50, p99, max] = [late.p50(), late.p99(), late.max()].map(|late| late.as_micros());
         format!("late by {p50} us (median), {p99} us (99 %), {max} us (most)")
     }
@@ -160,14 +160,14 @@ fn capacity() -> io::Result<bool> {
         "capacity: {per_core:.0} packets of 1500 bytes in a second of one core (200000 wanted); \
          {per_second:.0} in a second beside their sender"
     );
-    Ok(says(&what, per_core >= 200_000.0, &joined.lateness()))
+    Ok(says(&what, per_core >= 200_000.0, &joined.scheduling_delay()))
 }
 
 fn rate_verdict(name: &str, joined: &Joined, bps: f64) -> bool {
     let error = bps / 20e6 - 1.0;
     let what =
         format!("20 Mbit/s, 80 ms, {name}: {:.4} Mbit/s, {:+.3} %", bps / 1e6, error * 100.0);
-    says(&what, error.abs() <= 0.005, &joined.lateness())
+    says(&what, error.abs() <= 0.005, &joined.scheduling_delay())
 }
 
 /// 30 Mbit/s offered to 20.
@@ -239,5 +239,5 @@ fn round_trip_under_load() -> io::Result<bool> {
         median * 1e3,
         error * 100.0
     );
-    Ok(says(&what, error.abs() <= 0.01, &joined.lateness()))
+    Ok(says(&what, error.abs() <= 0.01, &joined.scheduling_delay()))
 }

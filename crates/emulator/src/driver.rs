@@ -21,7 +21,7 @@ const BATCH: usize = 8;
 /// Packets read one after another before the thread looks whether it is to stop.
 const READS: u32 = 64;
 /// Largest number of delays kept back while the counters are locked.
-const MOST_UNTOLD: usize = 64;
+const MAX_UNREPORTED: usize = 64;
 
 /// Mover of the packets of one direction.
 pub(crate) struct Driver {
@@ -39,7 +39,7 @@ pub(crate) struct Driver {
 
 /// Changes since the last report.
 #[derive(Default)]
-struct Untold {
+struct UnreportedDeliveries {
     late: Vec<Duration>,
     delivered_bytes: u64,
     refused: u64,
@@ -55,18 +55,18 @@ enum Woken {
 impl Driver {
     /// Moves packets until it is stopped, or a port is gone.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        let mut untold = Untold::default();
-        let result = self.drive(&mut untold);
+        let mut unreported = UnreportedDeliveries::default();
+        let result = self.drive(&mut unreported);
         let live = Arc::clone(&self.live);
-        self.tell(&mut untold, live.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        self.report(&mut unreported, live.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
         result
     }
 
-    fn drive(&mut self, untold: &mut Untold) -> io::Result<()> {
+    fn drive(&mut self, unreported: &mut UnreportedDeliveries) -> io::Result<()> {
         let mut buffer = vec![0; LARGEST];
         let mut reads = 0_u32;
         loop {
-            self.hand_over(untold);
+            self.hand_over(unreported);
             reads = reads.wrapping_add(1);
             // A source that never runs dry must not keep it from looking.
             if reads.is_multiple_of(READS) && self.is_stopped()? {
@@ -82,7 +82,7 @@ impl Driver {
                 Err(error) => match error.kind() {
                     ErrorKind::Interrupted => {}
                     ErrorKind::WouldBlock => {
-                        self.try_tell(untold);
+                        self.try_report(unreported);
                         if self.wait()? == Woken::ByStop {
                             return Ok(());
                         }
@@ -113,7 +113,7 @@ impl Driver {
     }
 
     /// Delivers the packets that are due.
-    fn hand_over(&mut self, untold: &mut Untold) {
+    fn hand_over(&mut self, unreported: &mut UnreportedDeliveries) {
         let now = self.clock.now();
         if self.pipe.poll_timeout().is_none_or(|due| due > now) {
             return;
@@ -124,10 +124,10 @@ impl Driver {
             let Some(delivery) = self.pipe.poll_delivery(now) else {
                 break;
             };
-            untold.note(&delivery, now, self.sink.write(delivery.packet));
+            unreported.note(&delivery, now, self.sink.write(delivery.packet));
         }
-        if untold.late.len() >= MOST_UNTOLD {
-            self.try_tell(untold);
+        if unreported.late.len() >= MAX_UNREPORTED {
+            self.try_report(unreported);
         }
     }
 
@@ -151,23 +151,23 @@ impl Driver {
     }
 
     /// Reports the changes, unless a reader holds the lock right now: this thread does not wait.
-    fn try_tell(&self, untold: &mut Untold) {
+    fn try_report(&self, unreported: &mut UnreportedDeliveries) {
         if let Ok(live) = self.live.try_lock() {
-            self.tell(untold, live);
+            self.report(unreported, live);
         }
     }
 
-    fn tell(&self, untold: &mut Untold, mut live: MutexGuard<'_, Live>) {
+    fn report(&self, unreported: &mut UnreportedDeliveries, mut live: MutexGuard<'_, Live>) {
         live.totals.link = *self.pipe.counters();
-        live.totals.delivered_packets += untold.late.len() as u64;
-        live.totals.delivered_bytes += std::mem::take(&mut untold.delivered_bytes);
-        live.totals.refused_packets += std::mem::take(&mut untold.refused);
+        live.totals.delivered_packets += unreported.late.len() as u64;
+        live.totals.delivered_bytes += std::mem::take(&mut unreported.delivered_bytes);
+        live.totals.refused_packets += std::mem::take(&mut unreported.refused);
         live.totals.held_packets = self.pipe.held() as u64;
-        untold.late.drain(..).for_each(|late| live.lateness.record(late));
+        unreported.late.drain(..).for_each(|late| live.scheduling_delay.record(late));
     }
 }
 
-impl Untold {
+impl UnreportedDeliveries {
     fn note(
         &mut self,
         delivery: &crate::DeliveredPacket<'_>,

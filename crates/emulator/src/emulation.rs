@@ -3,7 +3,7 @@
 use crate::awake::Awake;
 use crate::driver::Driver;
 use crate::totals::{DirectionTotals, Live};
-use crate::{Clock, Direction, Lateness, PacketRecorder, Pipe, Port, ThreadScheduling};
+use crate::{Clock, Direction, PacketRecorder, Pipe, Port, SchedulingDelays, ThreadScheduling};
 use link::{Duplex, Link, LinkConfig, stream};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
@@ -44,7 +44,7 @@ pub struct DirectionReport {
     /// Totals of the direction.
     pub totals: DirectionTotals,
     /// Scheduling delays of its packets.
-    pub lateness: Lateness,
+    pub scheduling_delay: SchedulingDelays,
     /// Scheduling of its thread.
     pub scheduling: ThreadScheduling,
     /// Reason why it ended before it was stopped, if it did.
@@ -119,10 +119,10 @@ impl Emulation {
 
     /// Returns the scheduling delays of both directions since the last call, so that each of
     /// several runs can be judged.
-    pub fn take_lateness(&self) -> Lateness {
-        let mut lateness = self.down.take_lateness();
-        lateness.add(&self.up.take_lateness());
-        lateness
+    pub fn take_scheduling_delay(&self) -> SchedulingDelays {
+        let mut scheduling_delay = self.down.take_scheduling_delay();
+        scheduling_delay.add(&self.up.take_scheduling_delay());
+        scheduling_delay
     }
 
     /// Gives both links other rates, unless they follow a trace. They hold for packets that arrive
@@ -171,13 +171,14 @@ impl Drop for Emulation {
 impl Running {
     fn begin(name: &str, driver: Driver) -> io::Result<Self> {
         let (live, next_rate) = (Arc::clone(&driver.live), Arc::clone(&driver.next_rate));
-        let (told, scheduling) = channel();
-        let run = move |told: Sender<ThreadScheduling>| {
+        let (sender, scheduling) = channel();
+        let run = move |sender: Sender<ThreadScheduling>| {
             // The receiver is gone only if starting was given up.
-            let _ = told.send(ThreadScheduling::best());
+            let _ = sender.send(ThreadScheduling::best());
             driver.run()
         };
-        let thread = thread::Builder::new().name(format!("emulate-{name}")).spawn(|| run(told))?;
+        let thread =
+            thread::Builder::new().name(format!("emulate-{name}")).spawn(|| run(sender))?;
         let scheduling = scheduling.recv().map_err(io::Error::other)?;
         Ok(Self { live, next_rate, scheduling, thread: Some(thread) })
     }
@@ -190,11 +191,11 @@ impl Running {
         self.live().totals
     }
 
-    fn take_lateness(&self) -> Lateness {
+    fn take_scheduling_delay(&self) -> SchedulingDelays {
         // The value is created outside of the lock, so that the direction is hardly kept from
         // reporting.
-        let fresh = Lateness::default();
-        std::mem::replace(&mut self.live().lateness, fresh)
+        let fresh = SchedulingDelays::default();
+        std::mem::replace(&mut self.live().scheduling_delay, fresh)
     }
 
     fn join(&mut self) -> Option<String> {
@@ -210,7 +211,7 @@ impl Running {
         let live = self.live();
         DirectionReport {
             totals: live.totals,
-            lateness: live.lateness.clone(),
+            scheduling_delay: live.scheduling_delay.clone(),
             scheduling: self.scheduling.clone(),
             failure,
         }

@@ -28,7 +28,7 @@
 //! let mut ping = std::process::Command::new("ping");
 //! ping.args(["-c3", &far.addresses().v4.to_string()]);
 //! client.command(&mut ping)?.wait()?;
-//! println!("{:?}", emulation.stop().down.lateness);
+//! println!("{:?}", emulation.stop().down.scheduling_delay);
 //! # Ok(())
 //! # }
 //! ```
@@ -38,7 +38,7 @@
 //! instants that the link computes, never at those at which a thread happens to wake. The same
 //! arrivals depart at the same instants on an idle machine and on a loaded one. Only the delivery
 //! at the far end comes late, by the time that the machine needs to wake a thread. This delay is
-//! measured for every packet ([`Lateness`]) and is part of every result.
+//! measured for every packet ([`SchedulingDelays`]) and is part of every result.
 //!
 //! # Pitfalls of measurements through namespaces
 //! - The kernel remembers round trips and windows of peers after a connection
@@ -65,7 +65,6 @@ mod clock;
 mod driver;
 mod emulation;
 mod interface;
-mod lateness;
 mod mark;
 mod namespace;
 mod netlink;
@@ -75,6 +74,7 @@ mod record;
 mod recording;
 pub mod sandbox;
 mod scheduling;
+mod scheduling_delays;
 mod tcp_info;
 mod totals;
 
@@ -83,7 +83,6 @@ pub use classify::classify;
 pub use clock::Clock;
 pub use emulation::{DirectionReport, Emulation, EmulationOptions, EmulationReport};
 pub use interface::{Addresses, Interface, InterfaceConfig};
-pub use lateness::Lateness;
 pub use mark::mark_ce;
 pub use namespace::{Namespace, Privilege};
 pub use pipe::{DeliveredPacket, Pipe};
@@ -91,5 +90,6 @@ pub use port::{Port, port_pair};
 pub use record::{Direction, PacketFate, PacketRecord, PacketRecorder, SegmentEnd};
 pub use recording::{EmulationRecording, Files, LogFormat, SegmentSink, Sink};
 pub use scheduling::ThreadScheduling;
+pub use scheduling_delays::SchedulingDelays;
 pub use tcp_info::TcpInfo;
 pub use totals::DirectionTotals;

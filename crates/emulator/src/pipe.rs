@@ -53,7 +53,7 @@ pub struct DeliveredPacket<'a> {
 }
 
 /// Number of spare buffers that are kept.
-const MOST_SPARE: usize = 4096;
+const MAX_SPARE: usize = 4096;
 
 impl Pipe {
     /// An empty pipe over an idle link.
@@ -167,7 +167,7 @@ impl Pipe {
     }
 
     fn recycle(&mut self, mut bytes: Vec<u8>) {
-        if self.spare.len() < MOST_SPARE {
+        if self.spare.len() < MAX_SPARE {
             bytes.clear();
             self.spare.push(bytes);
         }

@@ -133,19 +133,19 @@ impl PacketRecorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(PacketNote::Entered(self.seen(now, packet)));
+            self.record_note(PacketNote::Entered(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.tell(PacketNote::HandedOver(self.seen(now, packet)));
+            self.record_note(PacketNote::HandedOver(self.seen(now, packet)));
         }
     }
 
     pub(crate) fn on_end(&self, record: PacketRecord, packet: &[u8]) {
         if self.wants.records {
-            self.tell(PacketNote::End(self.direction, record));
+            self.record_note(PacketNote::End(self.direction, record));
         }
         // The note of a segment is smaller than its bytes. The receiver checks its checksum. Its
         // checksum is its receiver's to look at.
@@ -153,7 +153,7 @@ impl PacketRecorder {
             && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
         {
             let end = SegmentEnd { direction: self.direction, record, packet };
-            self.tell(PacketNote::SegmentEnd(end));
+            self.record_note(PacketNote::SegmentEnd(end));
         }
     }
 
@@ -162,8 +162,8 @@ impl PacketRecorder {
     }
 
     /// Where the other thread does not keep up, notes are missed rather than packets late.
-    fn tell(&self, told: PacketNote) {
-        if self.to.try_send(told).is_err() {
+    fn record_note(&self, note: PacketNote) {
+        if self.to.try_send(note).is_err() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
     }

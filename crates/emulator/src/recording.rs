@@ -163,21 +163,21 @@ impl Writer {
     fn run(&mut self, from: &Receiver<PacketNote>) -> io::Result<()> {
         loop {
             match from.try_recv() {
-                Ok(told) => self.write(told)?,
+                Ok(reported) => self.write(reported)?,
                 Err(TryRecvError::Empty) => thread::sleep(PAUSE),
                 Err(TryRecvError::Disconnected) => return self.finish(),
             }
         }
     }
 
-    fn write(&mut self, told: PacketNote) -> io::Result<()> {
-        match told {
+    fn write(&mut self, reported: PacketNote) -> io::Result<()> {
+        match reported {
             PacketNote::End(direction, record) => self.log_row(&Row::new(direction, &record)),
             PacketNote::Entered(packet) => self.capture(entry_of(packet.direction), &packet),
             PacketNote::HandedOver(packet) => self.capture(1 - entry_of(packet.direction), &packet),
             PacketNote::SegmentEnd(end) => {
-                if let Some(tell) = &mut self.segments {
-                    tell(end);
+                if let Some(on_segment) = &mut self.segments {
+                    on_segment(end);
                 }
                 Ok(())
             }

@@ -86,7 +86,7 @@ impl Sandbox {
         let wait = move || {
             let mut child = match start_here(&namespace, &mut command) {
                 Ok(child) => child,
-                Err(error) => return tell_error(&to, error),
+                Err(error) => return send_error(&to, error),
             };
             let streams = Streams {
                 stdin: child.stdin.take(),
@@ -150,7 +150,7 @@ impl Drop for Sandbox {
 
 type Started = io::Result<(u32, Streams)>;
 
-fn tell_error(to: &Sender<Started>, error: io::Error) -> io::Result<ExitStatus> {
+fn send_error(to: &Sender<Started>, error: io::Error) -> io::Result<ExitStatus> {
     let _ = to.send(Err(error));
     Ok(ExitStatus::from_raw(0))
 }

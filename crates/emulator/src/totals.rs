@@ -1,7 +1,7 @@
 //! Counters of a running direction. Its thread writes them ([`crate::driver`]), and callers of an
 //! emulation read them ([`crate::emulation`]).
 
-use crate::lateness::Lateness;
+use crate::scheduling_delays::SchedulingDelays;
 use link::LinkCounters;
 
 /// Totals of one direction.
@@ -23,5 +23,5 @@ pub struct DirectionTotals {
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     pub(crate) totals: DirectionTotals,
-    pub(crate) lateness: Lateness,
+    pub(crate) scheduling_delay: SchedulingDelays,
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Number of accounts from which on those of absent peers are removed.
-const FEW: usize = 64;
+const CLEANED_ACCOUNTS: usize = 64;
 
 /// Bytes taken, and their limit.
 #[derive(Debug)]
@@ -90,7 +90,11 @@ pub(crate) struct Accounts {
 
 impl Accounts {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { budget: Arc::new(Budget::new(limit)), of: HashMap::new(), sweep_at: FEW }
+        Self {
+            budget: Arc::new(Budget::new(limit)),
+            of: HashMap::new(),
+            sweep_at: CLEANED_ACCOUNTS,
+        }
     }
 
     /// Returns the bytes that all streams have taken.
@@ -106,7 +110,7 @@ impl Accounts {
         }
         if self.of.len() >= self.sweep_at {
             self.of.retain(|_, account| account.strong_count() > 0);
-            self.sweep_at = (2 * self.of.len()).max(FEW);
+            self.sweep_at = (2 * self.of.len()).max(CLEANED_ACCOUNTS);
         }
         let new = Arc::new(Account::new(Arc::clone(&self.budget)));
         self.of.insert(peer, Arc::downgrade(&new));
@@ -178,7 +182,7 @@ mod tests {
         for n in 0..1000 {
             drop(accounts.of(IpAddr::V4((0x0b00_0000 + n).into())));
         }
-        assert!(accounts.of.len() <= FEW, "{}", accounts.of.len());
+        assert!(accounts.of.len() <= CLEANED_ACCOUNTS, "{}", accounts.of.len());
         assert!(Arc::ptr_eq(&stays, &accounts.of(address("10.0.0.1"))));
         assert_eq!(accounts.budget.peers.load(Ordering::Relaxed), 1);
     }

@@ -24,31 +24,31 @@ impl Handle {
         Self { shared, driver }
     }
 
-    fn tell(&self, word: Word) {
-        self.driver.tell(Arc::clone(&self.shared), word);
+    fn set_word(&self, word: Word) {
+        self.driver.set_word(Arc::clone(&self.shared), word);
     }
 
     /// Announces that the application is about to write `bytes`. Start-ups that depend on the size
     /// of the transfer need not wait until all of it is written.
     pub fn set_size(&self, bytes: u64) {
-        self.tell(Word::Size(bytes));
+        self.set_word(Word::Size(bytes));
     }
 
     /// Sets its weight among the connections that share its path, at least 1, from now on. It has
     /// no effect under schemes that share no path.
     pub fn set_weight(&self, weight: u32) {
-        self.tell(Word::Weight(weight));
+        self.set_word(Word::Weight(weight));
     }
 
     /// Sets the kind of its content, for schemes that let that decide the order of senders.
     pub fn set_content(&self, content: Content) {
-        self.tell(Word::Content(content));
+        self.set_word(Word::Content(content));
     }
 
     /// Sets the client behind the peer's address that it serves, by any number; for schemes that
     /// count clients.
     pub fn set_client(&self, client: u64) {
-        self.tell(Word::Client(client));
+        self.set_word(Word::Client(client));
     }
 
     /// Changes its `scheme` from now on: start-up, congestion control, recovery, memory, and

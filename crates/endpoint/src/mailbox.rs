@@ -19,7 +19,7 @@ pub(crate) enum Command {
     /// The application's side of a stream has changed.
     Touch(Arc<SharedStream>),
     /// A setting of a stream.
-    Tell(Arc<SharedStream>, Word),
+    SetWord(Arc<SharedStream>, Word),
     /// Changes the sender's scheme.
     SetScheme(Box<SetScheme>),
     /// A question about a stream.
@@ -152,8 +152,8 @@ impl Touch for Remote {
 }
 
 impl Requests for Remote {
-    fn tell(&self, shared: Arc<SharedStream>, word: Word) {
-        self.mailbox.send(Command::Tell(shared, word));
+    fn set_word(&self, shared: Arc<SharedStream>, word: Word) {
+        self.mailbox.send(Command::SetWord(shared, word));
     }
 
     fn set_scheme(&self, request: SetScheme) {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 /// reply learns that by the end of its channel.
 pub(crate) trait Requests: Touch {
     /// Sends a setting of a stream.
-    fn tell(&self, shared: Arc<SharedStream>, word: Word);
+    fn set_word(&self, shared: Arc<SharedStream>, word: Word);
     /// Requests another scheme.
     fn set_scheme(&self, request: SetScheme);
     /// Requests the state of a connection.

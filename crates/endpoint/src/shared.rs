@@ -301,7 +301,7 @@ impl Inner {
 /// The driver's side. Tasks to wake are added to `wake`.
 impl SharedStream {
     /// Returns the application's requests.
-    pub(crate) fn wishes(&self) -> StreamRequests {
+    pub(crate) fn requests(&self) -> StreamRequests {
         self.touched.store(false, Ordering::Release);
         let mut inner = self.lock();
         inner.reported_read = inner.receive.start();

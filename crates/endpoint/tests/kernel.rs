@@ -100,8 +100,8 @@ async fn curl_and_ping_are_answered() {
         for address in addresses() {
             if ping {
                 let arguments = ["-c", "2", "-i", "0.1", "-W", "5", &address.to_string()];
-                let said = world.output(Command::new("ping").args(arguments));
-                assert!(said.contains("2 received"), "{said}");
+                let printed = world.output(Command::new("ping").args(arguments));
+                assert!(printed.contains("2 received"), "{printed}");
             }
             if curl {
                 let url = format!("http://{}/200000", SocketAddr::new(address, common::PORT));
@@ -155,8 +155,8 @@ async fn a_vanished_client_is_given_up() {
     // From now on the kernel drops all packets for that address.
     world.output(Command::new("ip").args(["address", "del", "198.18.9.1/24", "dev", "tun0"]));
     let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let other = tokio::task::spawn_blocking(move || go_on(other, &told));
+    let stopped = Arc::clone(&stop);
+    let other = tokio::task::spawn_blocking(move || go_on(other, &stopped));
     let write = async {
         loop {
             if let Err(error) = tokio::io::AsyncWriteExt::write_all(&mut stream, &[7; 1000]).await {
@@ -187,13 +187,13 @@ async fn answer_all(stream: Stream) {
 /// None takes long.
 fn go_on(mut stream: TcpStream, stop: &AtomicBool) -> usize {
     for round in 1.. {
-        let (sent, begun) = (bytes(50_000, round as u64), Instant::now());
+        let (sent, started) = (bytes(50_000, round as u64), Instant::now());
         stream.write_all(&sent).unwrap();
         let mut back = vec![0; sent.len()];
         stream.read_exact(&mut back).unwrap();
         assert!(back == sent);
         // The expected time is a hundredth of that; the rest is for a busy machine.
-        assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
         if stop.load(Ordering::Relaxed) {
             return round;
         }

@@ -21,8 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while source.next_batch(&mut batch)? {
         batch.iter().for_each(|segment| engine.on_segment(segment));
     }
-    let (sink, tally) = engine.finish_all();
+    let (sink, counters) = engine.finish_all();
     let found = sink.finish();
-    println!("{} segments, {} connections", tally.segments, found.losses.connections);
+    println!("{} segments, {} connections", counters.segments, found.losses.connections);
     Ok(())
 }

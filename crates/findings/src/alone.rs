@@ -4,8 +4,8 @@
 //! thread. A [`FindingsNote`] passes on facts that concern other connections. The sums of several
 //! parts are added up at the end.
 
-use crate::compression::{AckWatch, CompressionTally};
-use crate::losses::LossTally;
+use crate::compression::{AckWatch, CompressionCounters};
+use crate::losses::LossCounters;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
 use crate::numbered::Numbered;
 use trace::{
@@ -18,8 +18,8 @@ use units::Instant;
 #[derive(Default)]
 pub(crate) struct Alone {
     connections: Numbered<Watched>,
-    pub(crate) losses: LossTally,
-    pub(crate) compression: CompressionTally,
+    pub(crate) losses: LossCounters,
+    pub(crate) compression: CompressionCounters,
 }
 
 /// A connection. Data reads the fields at the beginning, ACKs read all of them.

@@ -3,14 +3,14 @@
 //! *Method 1* (Mogul 1992): the ACK bandwidth from an ACK on is the data outstanding then, over the
 //! time until all of it was acknowledged. It is compared with the median of its connection. *Method
 //! 2*: the ACK bandwidth of a flight over its data bandwidth. A flight ends with the ACK of its
-//! start. [`AckWatch`] follows one connection, [`CompressionTally`] adds up.
+//! start. [`AckWatch`] follows one connection, [`CompressionCounters`] adds up.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use trace::{Retransmission, SenderSnapshot, SentData};
 use units::{Duration, Instant};
 
 /// Maximum number of windows of a connection that share a median; the next ones have their own.
-const MOST_SAMPLES: usize = 1024;
+const MAX_SAMPLES: usize = 1024;
 /// Flights of method 2 are larger than this, bytes, as in the paper.
 const LEAST_BYTES: u64 = 5_000;
 /// Number of steps for each doubling of a ratio.
@@ -110,12 +110,12 @@ impl Ratios {
 
 /// Adds up the results of connections.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct CompressionTally {
+pub(crate) struct CompressionCounters {
     by_median: Ratios,
     by_flight: Ratios,
 }
 
-impl CompressionTally {
+impl CompressionCounters {
     /// Adds the results of other connections.
     pub(crate) fn add(&mut self, other: &Self) {
         self.by_median.add_all(&other.by_median);
@@ -219,25 +219,25 @@ impl AckWatch {
         &mut self,
         point: &SenderSnapshot,
         una_before: u64,
-        tally: &mut CompressionTally,
+        counters: &mut CompressionCounters,
     ) {
         if point.una >= self.window_end {
-            self.close_window(point, tally);
+            self.close_window(point, counters);
         }
         if point.una >= self.acking_end {
-            self.close_flight(point, tally);
+            self.close_flight(point, counters);
         }
         if self.begin_acking(point, una_before) {
             // One ACK may acknowledge all of it.
             if point.una >= self.acking_end {
-                self.close_flight(point, tally);
+                self.close_flight(point, counters);
             }
         }
     }
 
     /// Closes the window, if there is one, once all of it is acknowledged: the next begins.
     #[inline(never)]
-    fn close_window(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
+    fn close_window(&mut self, point: &SenderSnapshot, counters: &mut CompressionCounters) {
         let mut follows = false;
         if let Some(window) = self.window {
             if let Some(last) = self.samples.last_mut().filter(|_| window.follows) {
@@ -247,7 +247,7 @@ impl AckWatch {
             if took > 0.0 {
                 self.keep(
                     Sample { bandwidth: (window.bytes as f64 / took) as f32, lost_next: None },
-                    tally,
+                    counters,
                 );
                 follows = true;
             }
@@ -258,9 +258,9 @@ impl AckWatch {
         self.window_end = if bytes > 0 { point.nxt } else { 0 };
     }
 
-    fn keep(&mut self, sample: Sample, tally: &mut CompressionTally) {
-        if self.samples.len() >= MOST_SAMPLES {
-            tally.add_windows(&mut self.samples);
+    fn keep(&mut self, sample: Sample, counters: &mut CompressionCounters) {
+        if self.samples.len() >= MAX_SAMPLES {
+            counters.add_windows(&mut self.samples);
             self.samples.clear();
         }
         self.samples.push(sample);
@@ -268,10 +268,10 @@ impl AckWatch {
 
     /// Closes the flight that is being acknowledged, if there is one, once all of it is.
     #[inline(never)]
-    fn close_flight(&mut self, point: &SenderSnapshot, tally: &mut CompressionTally) {
+    fn close_flight(&mut self, point: &SenderSnapshot, counters: &mut CompressionCounters) {
         self.acking_end = 0;
         if let Some(flight) = self.acking.take() {
-            self.count_flight(&flight, point, tally);
+            self.count_flight(&flight, point, counters);
         }
     }
 
@@ -279,15 +279,15 @@ impl AckWatch {
         &mut self,
         flight: &Flight,
         point: &SenderSnapshot,
-        tally: &mut CompressionTally,
+        counters: &mut CompressionCounters,
     ) {
         if flight.before > 0.0 {
-            tally.by_flight.add(flight.before.into(), Some(flight.lost));
+            counters.by_flight.add(flight.before.into(), Some(flight.lost));
         }
         let Some(factor) = flight.factor(point) else { return };
         match &mut self.sending {
             Some(next) => next.before = factor as f32,
-            None => tally.by_flight.add(factor, None),
+            None => counters.by_flight.add(factor, None),
         }
     }
 
@@ -304,11 +304,11 @@ impl AckWatch {
     }
 
     /// Ends the connection: no more packets follow.
-    pub(crate) fn finish(mut self, tally: &mut CompressionTally) {
-        tally.add_windows(&mut self.samples);
+    pub(crate) fn finish(mut self, counters: &mut CompressionCounters) {
+        counters.add_windows(&mut self.samples);
         for flight in [self.sending, self.acking].into_iter().flatten() {
             if flight.before > 0.0 {
-                tally.by_flight.add(flight.before.into(), None);
+                counters.by_flight.add(flight.before.into(), None);
             }
         }
     }
@@ -387,15 +387,15 @@ mod tests {
     /// third loses none; nothing follows that.
     #[test]
     fn windows_are_compared_with_their_median() {
-        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
-        watch.on_ack(&ack(0, 1, 10_001), 1, &mut tally);
-        watch.on_ack(&ack(50_000, 5_001, 15_001), 1, &mut tally);
-        watch.on_ack(&ack(100_000, 10_001, 20_001), 5_001, &mut tally);
+        let (mut watch, mut counters) = (AckWatch::default(), CompressionCounters::default());
+        watch.on_ack(&ack(0, 1, 10_001), 1, &mut counters);
+        watch.on_ack(&ack(50_000, 5_001, 15_001), 1, &mut counters);
+        watch.on_ack(&ack(100_000, 10_001, 20_001), 5_001, &mut counters);
         watch.on_loss(&again(15_001));
-        watch.on_ack(&ack(150_000, 20_001, 30_001), 10_001, &mut tally);
-        watch.on_ack(&ack(250_000, 30_001, 30_001), 20_001, &mut tally);
-        watch.finish(&mut tally);
-        let found = tally.findings();
+        watch.on_ack(&ack(150_000, 20_001, 30_001), 10_001, &mut counters);
+        watch.on_ack(&ack(250_000, 30_001, 30_001), 20_001, &mut counters);
+        watch.finish(&mut counters);
+        let found = counters.findings();
         assert_eq!(counts(&found.by_median), [(1.0, 2, 1, 1), (2.0, 1, 1, 0)]);
     }
 
@@ -403,30 +403,30 @@ mod tests {
     /// release ten more, of which one is lost.
     #[test]
     fn a_flight_is_compared_with_its_own_sending() {
-        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
+        let (mut watch, mut counters) = (AckWatch::default(), CompressionCounters::default());
         (0..10).for_each(|n| watch.on_sent(&sent(n * 1_000, 1_001 + n * 1_000)));
         for n in 0..10 {
             let (now, una) = (50_000 + n * 500, 1_001 + n * 1_000);
-            watch.on_ack(&ack(now, una, 10_001 + n * 1_000), una - 1_000, &mut tally);
+            watch.on_ack(&ack(now, una, 10_001 + n * 1_000), una - 1_000, &mut counters);
             watch.on_sent(&sent(now, 11_001 + n * 1_000));
         }
         watch.on_loss(&again(12_001));
-        watch.on_ack(&ack(150_000, 20_001, 20_001), 10_001, &mut tally);
-        watch.finish(&mut tally);
+        watch.on_ack(&ack(150_000, 20_001, 20_001), 10_001, &mut counters);
+        watch.finish(&mut counters);
         // The second flight was acknowledged at one instant, and has no factor.
-        assert_eq!(counts(&tally.findings().by_flight), [(2.0, 1, 1, 1)]);
+        assert_eq!(counts(&counters.findings().by_flight), [(2.0, 1, 1, 1)]);
     }
 
     /// Five segments are 5,000 bytes, which is not more than the limit.
     #[test]
     fn small_flights_do_not_count() {
-        let (mut watch, mut tally) = (AckWatch::default(), CompressionTally::default());
+        let (mut watch, mut counters) = (AckWatch::default(), CompressionCounters::default());
         (0..5).for_each(|n| watch.on_sent(&sent(n * 1_000, 1_001 + n * 1_000)));
         for n in 0..5 {
             let una = 1_001 + n * 1_000;
-            watch.on_ack(&ack(50_000 + n * 500, una, 5_001), una - 1_000, &mut tally);
+            watch.on_ack(&ack(50_000 + n * 500, una, 5_001), una - 1_000, &mut counters);
         }
-        watch.finish(&mut tally);
-        assert_eq!(tally.findings().by_flight, []);
+        watch.finish(&mut counters);
+        assert_eq!(counters.findings().by_flight, []);
     }
 }

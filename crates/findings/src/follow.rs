@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use units::Instant;
 
 /// Maximum number of hosts and networks without open connections that are remembered.
-const MOST_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
+const MAX_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
 /// A connection. With its number it fills a cache line; the fields that most packets read are at
 /// the beginning.
@@ -63,8 +63,8 @@ impl Default for Following {
     fn default() -> Self {
         Self {
             connections: Numbered::default(),
-            hosts: Tiered::new(MOST_IDLE),
-            networks: Tiered::new(MOST_IDLE),
+            hosts: Tiered::new(MAX_IDLE),
+            networks: Tiered::new(MAX_IDLE),
         }
     }
 }

@@ -34,7 +34,7 @@ mod worst;
 pub use compression::{CompressionFindings, RatioStep};
 pub use distribution::{CumulativeDistribution, CumulativeStep};
 pub use losses::{KindRow, LossFindings, PhaseRow, PhaseSums, SparedRow};
-pub use network::{COUNTED_GAPS, GATEWAY_WINDOW, GapsWithin, RequestWatch, SharingFindings};
+pub use network::{GAP_LIMITS, GATEWAY_WINDOW, GapsWithin, RequestWatch, SharingFindings};
 pub use notes::FindingsNote;
 pub use parallel::{
     EpochFindings, EpochRow, LineFit, LossEpoch, ParallelFindings, ShareStep, ThroughputFindings,

@@ -4,7 +4,7 @@
 use crate::distribution::{Counts, CumulativeDistribution};
 use serde::{Deserialize, Serialize};
 use trace::{
-    ConnectionTrace, Retransmission, RetransmissionKind, SenderPhase, SenderTally, SentData,
+    ConnectionTrace, Retransmission, RetransmissionKind, SenderCounters, SenderPhase, SentData,
     SparedBy,
 };
 
@@ -105,17 +105,17 @@ pub struct PhaseSums {
 
 /// Adds up the results of connections.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct LossTally {
+pub(crate) struct LossCounters {
     connections: u64,
     reordered: u64,
     window_limited: u64,
     segments: [u64; PHASES.len()],
     lost: [u64; PHASES.len()],
-    server: SenderTally,
+    server: SenderCounters,
     receive_window: Counts,
 }
 
-impl LossTally {
+impl LossCounters {
     /// Adds the results of other connections.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self { connections, reordered, window_limited, segments, lost, server, receive_window } =
@@ -186,14 +186,14 @@ mod tests {
     fn timeouts_are_counted_under_what_would_have_spared_them() {
         use SparedBy::{Nothing, RightEdge, Sack, TailProbe};
         let of = |spared_by| {
-            let server_sent = SenderTally { spared_by, ..SenderTally::default() };
+            let server_sent = SenderCounters { spared_by, ..SenderCounters::default() };
             ConnectionTrace { server_sent, ..ConnectionTrace::default() }
         };
-        let (mut tally, mut other) = (LossTally::default(), LossTally::default());
-        tally.on_connection(&of([1, 2, 3, 4]), 0, false);
+        let (mut counters, mut other) = (LossCounters::default(), LossCounters::default());
+        counters.on_connection(&of([1, 2, 3, 4]), 0, false);
         other.on_connection(&of([10, 20, 30, 40]), 0, false);
-        tally.add(&other);
-        let findings = tally.findings();
+        counters.add(&other);
+        let findings = counters.findings();
         let counts = [Sack, RightEdge, TailProbe, Nothing].map(|by| findings.spared_by(by));
         assert_eq!(counts, [11, 22, 33, 44]);
     }

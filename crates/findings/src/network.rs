@@ -16,11 +16,11 @@ pub const GATEWAY_WINDOW: Duration = Duration::from_secs(300);
 /// Minimum time after which the last request of a network is noted again.
 const NOTED_EVERY: Duration = Duration::from_secs(1);
 /// Maximum number of networks and hosts whose last request is remembered.
-const MOST: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
+const MAX_REMEMBERED: NonZeroUsize = NonZeroUsize::new(1 << 20).unwrap();
 
 /// Limits for the number of gaps between requests: 1 and 10 s, 1, 5 and 30 minutes, an hour, a day.
 /// Five minutes are the paper's.
-pub const COUNTED_GAPS: [Duration; 7] = [
+pub const GAP_LIMITS: [Duration; 7] = [
     Duration::from_secs(1),
     Duration::from_secs(10),
     Duration::from_secs(60),
@@ -30,8 +30,8 @@ pub const COUNTED_GAPS: [Duration; 7] = [
     Duration::from_secs(86_400),
 ];
 
-/// Number of gaps between requests that are no longer than each of [`COUNTED_GAPS`].
-pub type GapsWithin = [u64; COUNTED_GAPS.len()];
+/// Number of gaps between requests that are no longer than each of [`GAP_LIMITS`].
+pub type GapsWithin = [u64; GAP_LIMITS.len()];
 
 /// The frequency of requests from the same hosts and networks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -91,8 +91,8 @@ impl Default for RequestWatch {
         Self {
             gaps: RequestGaps::default(),
             within: Counts::default(),
-            networks: at_most(MOST),
-            hosts: at_most(MOST),
+            networks: at_most(MAX_REMEMBERED),
+            hosts: at_most(MAX_REMEMBERED),
             noted: VecDeque::new(),
             present: 0,
             now: Instant::ZERO,
@@ -236,7 +236,7 @@ fn since_last(
 /// Counts a gap under each limit that it does not exceed.
 fn count_within(within: &mut GapsWithin, since: Option<Duration>) {
     let Some(since) = since else { return };
-    for (count, limit) in within.iter_mut().zip(COUNTED_GAPS) {
+    for (count, limit) in within.iter_mut().zip(GAP_LIMITS) {
         *count += u64::from(since <= limit);
     }
 }

@@ -12,38 +12,38 @@
 //! puts a request that it notices late behind the ones before. So both may differ if the direction
 //! of a connection shows late, as in a capture that is cut off.
 
-use crate::compression::CompressionTally;
-use crate::losses::LossTally;
+use crate::compression::CompressionCounters;
+use crate::losses::LossCounters;
 use crate::network::RequestSums;
-use crate::parallel::{EpochTally, ParallelFindings, ThroughputTally};
+use crate::parallel::{EpochCounters, ParallelFindings, ThroughputCounters};
 use crate::result::TraceFindings;
-use crate::time::TimeTally;
-use crate::warm::WarmTally;
+use crate::time::TimeCounters;
+use crate::warm::WarmCounters;
 use serde::{Deserialize, Serialize};
 
 /// Sums of the findings of one capture or of several. The parts are boxed: they are large, and a
 /// reader of JSON has several copies on its stack.
 #[derive(Default, Serialize, Deserialize)]
 pub struct FindingsSums {
-    losses: Box<LossTally>,
-    compression: Box<CompressionTally>,
+    losses: Box<LossCounters>,
+    compression: Box<CompressionCounters>,
     together: Box<TogetherSums>,
 }
 
 /// Sums of facts that connections share.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct TogetherSums {
-    pub(crate) time: Box<TimeTally>,
-    pub(crate) warm: Box<WarmTally>,
-    pub(crate) throughput: ThroughputTally,
-    pub(crate) epochs: Box<EpochTally>,
+    pub(crate) time: Box<TimeCounters>,
+    pub(crate) warm: Box<WarmCounters>,
+    pub(crate) throughput: ThroughputCounters,
+    pub(crate) epochs: Box<EpochCounters>,
     pub(crate) requests: RequestSums,
 }
 
 impl FindingsSums {
     pub(crate) fn new(
-        losses: LossTally,
-        compression: CompressionTally,
+        losses: LossCounters,
+        compression: CompressionCounters,
         together: TogetherSums,
     ) -> Self {
         let (losses, compression) = (Box::new(losses), Box::new(compression));

@@ -5,10 +5,10 @@
 use crate::follow::{Closing, Following};
 use crate::network::RequestWatch;
 use crate::notes::{Acked, FindingsNote, SentTo, TakesNotes};
-use crate::parallel::{Epoch, EpochTally, LossEpoch, ParallelFindings, ThroughputTally};
+use crate::parallel::{Epoch, EpochCounters, LossEpoch, ParallelFindings, ThroughputCounters};
 use crate::sums::TogetherSums;
-use crate::time::TimeTally;
-use crate::warm::{SmallTransfer, WarmTally};
+use crate::time::TimeCounters;
+use crate::warm::{SmallTransfer, WarmCounters};
 use std::net::IpAddr;
 use trace::{TimeShare, TransferReport};
 use units::Instant;
@@ -19,10 +19,10 @@ use units::Instant;
 #[derive(Default)]
 pub struct Together {
     following: Following,
-    pub(crate) time: TimeTally,
-    pub(crate) warm: WarmTally,
-    throughput: ThroughputTally,
-    epochs: EpochTally,
+    pub(crate) time: TimeCounters,
+    pub(crate) warm: WarmCounters,
+    throughput: ThroughputCounters,
+    epochs: EpochCounters,
     pub(crate) requests: RequestWatch,
     now: Option<Instant>,
     /// Finished loss epochs, if a caller wants each.

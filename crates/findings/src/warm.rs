@@ -110,7 +110,7 @@ impl Foreknown {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct GapTally {
+struct GapCounters {
     connections: u64,
     window_within_2: u64,
     rtt_within_quarter: u64,
@@ -118,7 +118,7 @@ struct GapTally {
     rtt_ratio: Counts,
 }
 
-impl GapTally {
+impl GapCounters {
     fn add_all(&mut self, other: &Self) {
         self.connections += other.connections;
         self.window_within_2 += other.window_within_2;
@@ -143,18 +143,18 @@ impl GapTally {
 
 /// Adds up connections. Times are whole nanoseconds, so sums do not depend on their order.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct WarmTally {
+pub(crate) struct WarmCounters {
     first_transfers: u64,
     nanos: u128,
     fit_first_window: u64,
     host_knew_more: u64,
     network_knew_more: u64,
     sparable_nanos: u128,
-    host: [GapTally; GAPS.len() + 1],
-    network: [GapTally; GAPS.len() + 1],
+    host: [GapCounters; GAPS.len() + 1],
+    network: [GapCounters; GAPS.len() + 1],
 }
 
-impl WarmTally {
+impl WarmCounters {
     /// Adds a finished connection whose transfers all fit into the first window.
     pub(crate) fn add_small(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
         self.fit_first_window += 1;
@@ -164,11 +164,13 @@ impl WarmTally {
     fn count(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
         self.first_transfers += 1;
         self.nanos += u128::from(transfer.took.as_nanos());
-        for (tallies, last) in [(&mut self.host, known.host), (&mut self.network, known.network)] {
+        for (class_counters, last) in
+            [(&mut self.host, known.host), (&mut self.network, known.network)]
+        {
             if let Some(last) = last {
                 let gap = known.gap(&last);
                 let class = GAPS.partition_point(|&end| gap > Duration::from_secs(end));
-                tallies[class].add(&last, transfer);
+                class_counters[class].add(&last, transfer);
             }
         }
     }
@@ -193,24 +195,24 @@ impl WarmTally {
         self.host_knew_more += other.host_knew_more;
         self.network_knew_more += other.network_knew_more;
         self.sparable_nanos += other.sparable_nanos;
-        let tallies = self.host.iter_mut().chain(&mut self.network);
-        for (tally, more) in tallies.zip(other.host.iter().chain(&other.network)) {
-            tally.add_all(more);
+        let class_counters = self.host.iter_mut().chain(&mut self.network);
+        for (counters, more) in class_counters.zip(other.host.iter().chain(&other.network)) {
+            counters.add_all(more);
         }
     }
 
     pub(crate) fn findings(self) -> WarmFindings {
-        let rows = |scope, tallies: [GapTally; GAPS.len() + 1]| {
+        let rows = |scope, class_counters: [GapCounters; GAPS.len() + 1]| {
             let ends = GAPS.iter().map(|&end| Some(end)).chain([None]);
-            let rows = ends.zip(tallies).filter(|(_, tally)| tally.connections > 0);
-            rows.map(move |(up_to_s, tally)| GapRow {
+            let rows = ends.zip(class_counters).filter(|(_, counters)| counters.connections > 0);
+            rows.map(move |(up_to_s, counters)| GapRow {
                 scope,
                 up_to_s,
-                connections: tally.connections,
-                window_within_2: tally.window_within_2,
-                rtt_within_quarter: tally.rtt_within_quarter,
-                window_ratio: tally.window_ratio.distribution(THOUSANDTH),
-                rtt_ratio: tally.rtt_ratio.distribution(THOUSANDTH),
+                connections: counters.connections,
+                window_within_2: counters.window_within_2,
+                rtt_within_quarter: counters.rtt_within_quarter,
+                window_ratio: counters.window_ratio.distribution(THOUSANDTH),
+                rtt_ratio: counters.rtt_ratio.distribution(THOUSANDTH),
             })
         };
         let by_gap = rows("host", self.host).chain(rows("network", self.network)).collect();
@@ -277,11 +279,11 @@ mod tests {
     /// network 80 kB 5 s before.
     #[test]
     fn the_host_is_asked_before_its_network() {
-        let mut tally = WarmTally::default();
-        tally.add(&known(Some(seen(900, 40_000)), Some(seen(995, 80_000))), &report(70_000));
-        tally.add(&known(Some(seen(600, 40_000)), Some(seen(995, 80_000))), &report(70_000));
-        tally.add_small(&known(None, None), &SmallTransfer::of(&report(10_000)));
-        let found = tally.findings();
+        let mut counters = WarmCounters::default();
+        counters.add(&known(Some(seen(900, 40_000)), Some(seen(995, 80_000))), &report(70_000));
+        counters.add(&known(Some(seen(600, 40_000)), Some(seen(995, 80_000))), &report(70_000));
+        counters.add_small(&known(None, None), &SmallTransfer::of(&report(10_000)));
+        let found = counters.findings();
         assert_eq!((found.first_transfers, found.fit_first_window), (3, 1));
         // 400 s are too long ago for the host's window; then its network's is used.
         assert_eq!((found.host_knew_more, found.network_knew_more), (1, 1));

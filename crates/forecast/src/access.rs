@@ -143,12 +143,12 @@ mod tests {
         // 15,000 bytes take 15 ms.
         assert!(!access.is_beyond_seen(Duration::from_millis(75)));
         assert!(access.is_beyond_seen(Duration::from_millis(76)));
-        let told = |ms| UsualPath { wait: Some(Duration::from_millis(ms)), ..usual(100) };
-        assert_eq!(AccessEstimate::of(&evidence, told(90)).queue, 90_000);
-        assert_eq!(AccessEstimate::of(&evidence, told(30)).queue, 30_000);
+        let with_wait = |ms| UsualPath { wait: Some(Duration::from_millis(ms)), ..usual(100) };
+        assert_eq!(AccessEstimate::of(&evidence, with_wait(90)).queue, 90_000);
+        assert_eq!(AccessEstimate::of(&evidence, with_wait(30)).queue, 30_000);
         evidence.on_queued(Instant::ZERO, Duration::from_millis(120));
         (0..3).for_each(|_| evidence.on_loss(Instant::ZERO, 1_000));
-        let access = AccessEstimate::of(&evidence, told(90));
+        let access = AccessEstimate::of(&evidence, with_wait(90));
         assert_eq!((access.queue, access.is_queue_known), (101_500, true));
         assert!(!access.is_beyond_seen(Duration::from_millis(500)));
     }
@@ -181,11 +181,11 @@ mod tests {
         let open = AccessEstimate::of(&evidence, usual(100));
         assert_eq!((open.queue, open.with_queue_by(1).queue), (20_000, 20_000));
         assert_eq!(open.with_short_queue().queue, 20_000, "no more than is taken");
-        let told = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
-        assert_eq!(AccessEstimate::of(&evidence, told).with_short_queue().queue, 25_000);
+        let with_wait = UsualPath { wait: Some(Duration::from_millis(90)), ..usual(100) };
+        assert_eq!(AccessEstimate::of(&evidence, with_wait).with_short_queue().queue, 25_000);
         evidence.on_queued(Instant::ZERO, Duration::from_millis(50));
         (0..3).for_each(|_| evidence.on_loss(Instant::ZERO, 1_000));
-        let known = AccessEstimate::of(&evidence, told);
+        let known = AccessEstimate::of(&evidence, with_wait);
         assert_eq!((known.queue, known.with_short_queue().queue), (31_500, 31_500));
         assert_eq!([1, -1].map(|by| known.with_queue_by(by).queue), [33_000, 30_000]);
     }

@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 const PACKET_BITS: u64 = 1_500 * 8;
 /// Maximum number of opportunities of a trace, four bytes each. A path with more has its usual
 /// rate.
-const MOST_OPPORTUNITIES: u64 = 1 << 20;
+const MAX_OPPORTUNITIES: u64 = 1 << 20;
 const MS: u64 = 1_000_000;
 
 /// Time around a captured window in which the rate is about the same.
@@ -53,7 +53,7 @@ impl ChangingRate {
             let packets = credit / PACKET_BITS;
             credit %= PACKET_BITS;
             count += packets;
-            if count >= MOST_OPPORTUNITIES {
+            if count >= MAX_OPPORTUNITIES {
                 return None;
             }
             for _ in 0..packets {

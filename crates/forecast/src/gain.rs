@@ -12,7 +12,7 @@ use units::Duration;
 
 /// If the replay of the first scheme is off by more than this factor, either way, nothing is
 /// predicted.
-pub const MOST_ERROR: f64 = 4.0 / 3.0;
+pub const MAX_ERROR: f64 = 4.0 / 3.0;
 
 /// Error of the simulation: transfer times are within this of the kernel's, all but one in fifty
 /// (docs/validation/three-worlds.md).
@@ -62,7 +62,7 @@ pub struct GroupGain {
     /// is a replay with rates that do not change, too, and the one farther from 1 counts.
     pub back_test: f64,
     /// Geometric mean of time over time; `None` if the back-test is off by more than
-    /// [`MOST_ERROR`].
+    /// [`MAX_ERROR`].
     pub ratio: Option<f64>,
     /// Interval that holds it in 95 of 100 cases; `None` of the first scheme itself, and without a
     /// ratio.
@@ -143,7 +143,7 @@ impl GroupGain {
         let means: Vec<f64> = draws.iter().filter_map(LogRatios::mean).collect();
         let mean = mean_of(&means)?;
         let off = back_test(group, basis)?;
-        let is_told = off.abs() <= MOST_ERROR.ln();
+        let is_accurate = off.abs() <= MAX_ERROR.ln();
         let chance = nominal.half_width().hypot(scatter(&means, mean)).hypot(SIMULATION_ERROR);
         let short = basis.first.short_queues.as_deref().zip(taken.short_queues.as_deref());
         let short = short.filter(|_| kind.needs_more);
@@ -155,8 +155,8 @@ impl GroupGain {
             group,
             transfers: nominal.count() as u64,
             back_test: off.exp(),
-            ratio: is_told.then(|| mean.exp()),
-            interval: (is_told && !kind.is_first).then(|| (low.exp(), high.exp())),
+            ratio: is_accurate.then(|| mean.exp()),
+            interval: (is_accurate && !kind.is_first).then(|| (low.exp(), high.exp())),
         })
     }
 }

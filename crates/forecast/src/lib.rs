@@ -30,7 +30,7 @@ pub use captured::{
     CapturedClient, CapturedConnection, CapturedTransfer, CapturedVisitors, Visitors,
 };
 pub use error::ForecastError;
-pub use gain::{GroupGain, MOST_ERROR};
+pub use gain::{GroupGain, MAX_ERROR};
 pub use group::ForecastGroup;
 pub use outcome::{ForecastResult, ForecastRow, ModelFit};
 pub use run::{Forecast, ForecastOptions};

@@ -21,7 +21,7 @@ use tcp::Scheme;
 use units::{Duration, Instant};
 
 /// Maximum number of clients in one simulation. Their addresses have the first 24 bits in common.
-const MOST_CLIENTS: usize = 250;
+const MAX_CLIENTS: usize = 250;
 
 /// Largest window by the first ACK of a window that began with 64 kB, bytes.
 const GROWN: u32 = 131_072;
@@ -72,7 +72,7 @@ impl ClientNetwork {
         }
         let parts = networks.into_values().enumerate().flat_map(|(number, clients)| {
             let part = |clients: &[_]| Self { number, clients: clients.to_vec() };
-            clients.chunks(MOST_CLIENTS).map(part).collect::<Vec<_>>()
+            clients.chunks(MAX_CLIENTS).map(part).collect::<Vec<_>>()
         });
         parts.collect()
     }

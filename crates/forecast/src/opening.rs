@@ -14,10 +14,10 @@ use units::{Duration, Instant};
 
 /// Longest gap after an answer at which an opening follows from it. People take longer, programs
 /// rarely do.
-const SOON: Duration = Duration::from_millis(100);
+const MAX_FOLLOWING_GAP: Duration = Duration::from_millis(100);
 
 /// Maximum number of ends before an opening that are examined.
-const MOST_LOOKED_AT: usize = 256;
+const MAX_LOOKED_AT: usize = 256;
 
 /// The time at which a connection opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +47,9 @@ impl OpeningTime {
             let behind = ends.partition_point(|(ended, ..)| *ended <= of.began);
             let is_before = |end: &usize| {
                 let (ended, connection, _) = ends[*end];
-                connection < number && of.began.saturating_since(ended) <= SOON
+                connection < number && of.began.saturating_since(ended) <= MAX_FOLLOWING_GAP
             };
-            let mut before = (0..behind).rev().take(MOST_LOOKED_AT).filter(is_before);
+            let mut before = (0..behind).rev().take(MAX_LOOKED_AT).filter(is_before);
             let latest = before.clone().next();
             // Several parallel programs each follow their own ends.
             let Some(end) = before.find(|end| !is_followed[*end]).or(latest) else {
@@ -60,7 +60,8 @@ impl OpeningTime {
             let gap = of.began.saturating_since(ended);
             let before = &connections[connection];
             // A connection that stays open frees no slot.
-            let is_over = transfer + 1 == before.transfers.len() && before.rest <= SOON;
+            let is_over =
+                transfer + 1 == before.transfers.len() && before.rest <= MAX_FOLLOWING_GAP;
             if is_first && is_over {
                 Self::Place { connection, transfer, gap }
             } else {

@@ -1,7 +1,7 @@
 //! The results of a forecast. They are the times of each scheme compared with those of the first
 //! one, by groups of transfers, and the fit of the first one to the capture.
 
-use crate::gain::{GainBasis, GainKind, GroupGain, MOST_ERROR, SchemeTimes, Times};
+use crate::gain::{GainBasis, GainKind, GroupGain, MAX_ERROR, SchemeTimes, Times};
 use crate::group::{ForecastGroup, Subject};
 use crate::replay::Replayed;
 use race::PERFECT_START;
@@ -99,7 +99,7 @@ impl ForecastResult {
         }
         divide_by_perfect_start(&mut rows);
         let all = rows.first().and_then(|row| row.gain(ForecastGroup::All));
-        let is_refused = |off: &f64| off.ln().abs() > MOST_ERROR.ln();
+        let is_refused = |off: &f64| off.ln().abs() > MAX_ERROR.ln();
         let refused = all.map(|gain| gain.back_test).filter(is_refused);
         if refused.is_some() {
             rows.truncate(1);
@@ -256,7 +256,7 @@ mod tests {
         };
         let refused = result(1.4);
         assert!((refused.refused.unwrap() - 0.7).abs() < 1e-9 && refused.rows.len() == 1);
-        let told = result(1.6);
-        assert_eq!((told.refused, told.rows.len()), (None, 2));
+        let outcome = result(1.6);
+        assert_eq!((outcome.refused, outcome.rows.len()), (None, 2));
     }
 }

@@ -16,9 +16,9 @@ use tcp::Scheme;
 use units::{Duration, Rate};
 
 /// Maximum number of replays with different random numbers.
-const MOST_DRAWS: u64 = 8;
+const MAX_DRAWS: u64 = 8;
 /// Maximum number of transfers replayed under a scheme, if there is more than one replay.
-const MOST_REPLAYED: u64 = 200_000;
+const MAX_REPLAYED: u64 = 200_000;
 
 /// Options of a run.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ impl Forecast {
     fn draws(&self) -> u64 {
         let connections = self.paths().flat_map(|(client, _)| &client.connections);
         let transfers: u64 = connections.map(|of| of.transfers.len() as u64).sum();
-        (MOST_REPLAYED / transfers.max(1)).clamp(1, MOST_DRAWS)
+        (MAX_REPLAYED / transfers.max(1)).clamp(1, MAX_DRAWS)
     }
 
     /// Replays all connections with each sender.

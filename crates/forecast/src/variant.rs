@@ -27,7 +27,7 @@ impl ReplayVariant {
 }
 
 /// Rates that change are shifted by this time at most.
-const MOST_SHIFT: Duration = Duration::from_millis(500);
+const MAX_SHIFT: Duration = Duration::from_millis(500);
 
 /// Packets by which queues differ from draw to draw.
 const QUEUE_STEPS: [i64; 3] = [0, 1, -1];
@@ -46,9 +46,9 @@ impl ReplaySpan {
     /// to half a second earlier or later, since another scheme sends at other times.
     pub(crate) fn shifted(self, variant: ReplayVariant) -> Self {
         let ReplayVariant::Draw(1..) = variant else { return self };
-        let by = derive_seed(self.seed, "shift") % (2 * MOST_SHIFT.as_nanos());
+        let by = derive_seed(self.seed, "shift") % (2 * MAX_SHIFT.as_nanos());
         let shifted = |at: Instant| {
-            let nanos = (at.as_nanos() + by).saturating_sub(MOST_SHIFT.as_nanos());
+            let nanos = (at.as_nanos() + by).saturating_sub(MAX_SHIFT.as_nanos());
             Instant::from_nanos(nanos)
         };
         Self { first: shifted(self.first), last: shifted(self.last), ..self }

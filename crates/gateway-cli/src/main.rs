@@ -186,7 +186,7 @@ fn run(args: &GatewayCli) -> Result<(), Failure> {
             stdout::print(&question.answer(GatewayCli::command(), &values::of))
         }
         Some(GatewayCommand::Man(pages)) => {
-            pages.write(GatewayCli::command(), &manual::told).map_err(Failure::failed)
+            pages.write(GatewayCli::command(), &manual::appendix_of).map_err(Failure::failed)
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Appendices of all commands, for their man pages.
 
 use crate::{appendix, calls, certificates, init_appendix, observe, replay, status};
-use cmdline::man::Told;
+use cmdline::man::ManAppendix;
 
 /// Returns the appendix of a command, by its name after `headstart gateway`.
-pub(crate) fn told(command: &str) -> Told {
-    Told::OnOwnPage(match command {
+pub(crate) fn appendix_of(command: &str) -> ManAppendix {
+    ManAppendix::OnOwnPage(match command {
         "" => appendix(),
         "ask" => calls::ask_appendix(),
         "forget" => calls::forget_appendix(),
@@ -16,7 +16,7 @@ pub(crate) fn told(command: &str) -> Told {
         "load" => replay::load_appendix(),
         "revoke" => certificates::revoke_appendix(),
         "status" => status::status_appendix(),
-        _ => return Told::OnParentsPage,
+        _ => return ManAppendix::OnParentsPage,
     })
 }
 

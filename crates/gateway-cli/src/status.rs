@@ -22,7 +22,7 @@ use units::counted;
 /// Longest wait for a gateway's answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Maximum size of an answer, bytes: two hundred hosts of each of a hundred tenants.
-const MOST: usize = 8 << 20;
+const MAX_ANSWER_BYTES: usize = 8 << 20;
 const PATH: &str = "/api/v1/status";
 
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ async fn get(address: SocketAddr) -> Result<Bytes, Box<dyn Error>> {
         if response.status() != StatusCode::OK {
             return Err(format!("answers {}: no gateway of this version", response.status()).into());
         }
-        let body = Limited::new(response.into_body(), MOST).collect().await;
+        let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await;
         body.map(|body| body.to_bytes()).map_err(|why| why as Box<dyn Error>)
     };
     tokio::select! {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Maximum number of open questions.
-const MOST: usize = 4096;
+const MAX_OPEN_QUESTIONS: usize = 4096;
 
 /// Questions in the order in which they were asked.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl<T> Pending<T> {
         now: Instant,
         question: SiteQuestion<T>,
     ) -> Result<u64, SiteQuestion<T>> {
-        if self.open.len() == MOST {
+        if self.open.len() == MAX_OPEN_QUESTIONS {
             return Err(question);
         }
         self.next += 1;
@@ -107,6 +107,6 @@ mod tests {
     fn so_many_are_open_and_no_more() {
         let (mut pending, now) = (Pending::default(), Instant::now());
         let taken = (0..5000).filter(|n| pending.ask(now, question(*n)).is_ok()).count();
-        assert_eq!(taken, MOST);
+        assert_eq!(taken, MAX_OPEN_QUESTIONS);
     }
 }

@@ -17,7 +17,7 @@ use tonic::transport::Channel;
 /// Maximum number of questions and batches that a gateway has not read yet.
 const UNREAD: usize = 256;
 /// Maximum number of addresses that a gateway lets a subscriber name.
-const MOST_ADDRESSES: usize = 256;
+const MAX_ADDRESSES: usize = 256;
 
 /// The role of the client's certificate.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ async fn open_as_agent(
 ) -> Result<OtherStreams, tonic::Status> {
     let (queries, asked) = mpsc::channel(UNREAD);
     let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
-    let addresses = serves_at.iter().take(MOST_ADDRESSES).copied().map(bytes_of).collect();
+    let addresses = serves_at.iter().take(MAX_ADDRESSES).copied().map(bytes_of).collect();
     let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
     let updates = client.subscribe(wanted).await?.into_inner();
     let comparing = None;

@@ -147,8 +147,8 @@ impl CaptureConfig {
             (None, interfaces) => CapturePlace::Interfaces(interfaces),
         };
         let ports = options.ports.unwrap_or_else(|| vec![80, 443]);
-        if ports.is_empty() || ports.len() > PortRange::MOST || ports.contains(&0) {
-            let most = PortRange::MOST;
+        if ports.is_empty() || ports.len() > PortRange::MAX_RANGES || ports.contains(&0) {
+            let most = PortRange::MAX_RANGES;
             return Err(format!("ports: 1 to {most} ports of your servers, please"));
         }
         let (passive, push) = (options.passive.unwrap_or(true), options.push.unwrap_or(true));

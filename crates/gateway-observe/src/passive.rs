@@ -16,7 +16,7 @@ use units::{Duration, Instant};
 
 /// Maximum number of connections whose loss is remembered until the transfer ends; the engine
 /// bounds those that it follows.
-const MOST: usize = 1 << 20;
+const MAX_CONNECTIONS: usize = 1 << 20;
 
 /// A transfer as a report, with its end and its client.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl<F: FnMut(PassiveReport)> TraceSink for PassiveSink<F> {
         // A tail-loss probe is no loss; later losses of a transfer are less informative than the
         // first.
         let is_loss = again.len > 0 && again.kind != RetransmissionKind::TailProbe;
-        if sender.is_server && is_loss && self.lost_at.len() < MOST {
+        if sender.is_server && is_loss && self.lost_at.len() < MAX_CONNECTIONS {
             self.lost_at.entry(sender.connection).or_insert(again.outstanding);
         }
     }

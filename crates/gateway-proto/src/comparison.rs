@@ -9,13 +9,13 @@ use canary::comparisons::CanaryFinding;
 use canary::fleet::FleetFinding;
 use canary::interval::ConfidenceInterval;
 use canary::part::{CanaryPart, SIZES};
-use canary::retransmissions::{MOST, PooledMean, PooledMeans};
+use canary::retransmissions::{MAX_COUNTED, PooledMean, PooledMeans};
 use canary::trial::{PooledRatio, TrialSums};
 
 /// Version of the method by which sums are made.
 pub const METHOD: u32 = 1;
 /// Largest plausible number of connections of a host: a million a second for twelve days.
-const MOST_CONNECTIONS: u64 = 1 << 40;
+const MAX_CONNECTIONS: u64 = 1 << 40;
 /// Largest absolute logarithm of a ratio of times: an hour by a microsecond is e^22.
 const LARGEST_LOG: f64 = 25.0;
 /// Room for rounding in sums of floats.
@@ -103,7 +103,7 @@ impl PartSums {
     fn to_sums(self) -> Option<TrialSums> {
         // n m / (n + m) is less than n and less than m, in each stage and in the sum.
         let most_weight = self.chosen.min(self.control) as f64;
-        let is_possible = self.chosen.max(self.control) <= MOST_CONNECTIONS
+        let is_possible = self.chosen.max(self.control) <= MAX_CONNECTIONS
             && self.control_times <= self.control
             && is_within(self.control_logs, self.control_times as f64 * LARGEST_LOG);
         is_possible.then_some(())?;
@@ -138,9 +138,9 @@ impl RetransmissionSums {
         is_between(weight, most_weight).then_some(())?;
         let mean = |sums: Option<MeanSums>, most: u64| {
             let MeanSums { closed, retransmissions, sum, error_squared } = sums.unwrap_or_default();
-            let most_sum = weight * f64::from(MOST);
+            let most_sum = weight * f64::from(MAX_COUNTED);
             let is_possible = closed <= most
-                && retransmissions <= closed * u64::from(MOST)
+                && retransmissions <= closed * u64::from(MAX_COUNTED)
                 && (weight == 0.0 || closed > 0)
                 && is_between(sum, most_sum)
                 && is_between(error_squared, most_sum * most_sum);

@@ -71,7 +71,7 @@ pub fn restore(mut bytes: &[u8]) {
     let tenant = tenant();
     let mut newest = 0;
     while let Ok(record) = decode(&mut bytes) {
-        newest = newest.max(record.heard);
+        newest = newest.max(record.newest_at);
         let mut memory = tenant.memory_mut();
         memory.merge(&record);
         assert!(!memory.merge(&record), "a record is taken once");

@@ -4,7 +4,7 @@ use emulator::{Addresses, Clock, Interface, InterfaceConfig, Namespace, Port, Tc
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use script::model::TcpInfoField;
-use script::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
+use script::{ConnectRequest, ConnectionRequest, ObservedSegment, SocketProgress, Subject};
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -309,10 +309,10 @@ impl Subject for KernelSubject {
         self.drain();
     }
 
-    fn wish(&mut self, _: usize, wish: ConnectionWish) {
+    fn request(&mut self, _: usize, request: ConnectionRequest) {
         let Some(stream) = &self.stream else { return };
-        let done = match wish {
-            ConnectionWish::NoDelay(on) => stream.set_tcp_nodelay(on),
+        let done = match request {
+            ConnectionRequest::NoDelay(on) => stream.set_tcp_nodelay(on),
             _ => Err(io::Error::other("the kernel's side of a script sets TCP_NODELAY alone")),
         };
         if let Err(error) = done {

@@ -6,7 +6,7 @@
 
 use crate::case::{FuzzCase, FuzzHandshake, Stimulus};
 use script::model::{ScriptSettings, TcpInfoField};
-use script::{ConnectionWish, Subject, VirtualHost, written_segment};
+use script::{ConnectionRequest, Subject, VirtualHost, written_segment};
 use std::fmt::Write;
 use tcp::{Flags, Scheme, Segment, Timestamps};
 use units::{Duration, Instant, SeqNum};
@@ -26,7 +26,7 @@ const SPACING: Duration = Duration::from_micros(100);
 /// A busy machine adds this to a round trip.
 const SLACK: Duration = Duration::from_millis(1);
 /// Timers that may fire between two inputs.
-const MOST_TIMERS: u32 = 200;
+const MAX_TIMERS: u32 = 200;
 
 /// The reason why a case makes no script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl ScriptRecording {
         recording.advance(Instant::ZERO + handshake.round_trip)?;
         recording.feed(&ack);
         if handshake.no_delay {
-            recording.host.wish(CONNECTION, ConnectionWish::NoDelay(true));
+            recording.host.request(CONNECTION, ConnectionRequest::NoDelay(true));
         }
         Ok(recording)
     }
@@ -158,7 +158,7 @@ impl ScriptRecording {
     pub(crate) fn reach_safe(&mut self, wanted: Instant) -> Result<Instant, Unplayable> {
         let spaced = self.last_input.map_or(Instant::ZERO, |last| last + SPACING);
         let mut at = whole_micros(wanted.max(self.now()).max(spaced));
-        for _ in 0..MOST_TIMERS {
+        for _ in 0..MAX_TIMERS {
             self.advance(at)?;
             at = at.max(whole_micros(self.after_timers())).max(whole_micros(self.after_doubt(at)));
             match self.next_timer() {

@@ -7,7 +7,7 @@ use crate::verdict::{Difference, FuzzVerdict, judge};
 use units::Duration;
 
 /// Scripts that are played to shrink one.
-const MOST_PLAYS: usize = 120;
+const MAX_PLAYS: usize = 120;
 /// The time that a script keeps behind its last step.
 const TAIL: Duration = Duration::from_millis(30);
 
@@ -26,7 +26,7 @@ pub(crate) fn shrink(bench: &mut KernelBench, found: DifferingCase) -> Differing
     let mut chunk = smallest.case.steps.len().div_ceil(2);
     while chunk > 0 {
         let mut from = 0;
-        while from < smallest.case.steps.len() && plays < MOST_PLAYS {
+        while from < smallest.case.steps.len() && plays < MAX_PLAYS {
             let mut case = smallest.case.clone();
             let to = (from + chunk).min(case.steps.len());
             case.steps.drain(from..to);

@@ -113,7 +113,7 @@ fn run(command: LabCommand) -> Result<(), Failure> {
             stdout::print(&question.answer(Lab::command(), &values::of))
         }
         LabCommand::Man(pages) => {
-            pages.write(Lab::command(), &manual::told).map_err(Failure::failed)
+            pages.write(Lab::command(), &manual::appendix_of).map_err(Failure::failed)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{check, merge, papers, scoreboard, script, sim, theory};
 use cmdline::Appendix;
-use cmdline::man::Told;
+use cmdline::man::ManAppendix;
 
 /// The appendix of the program.
 pub(crate) fn appendix() -> Appendix {
@@ -28,8 +28,8 @@ pub(crate) fn appendix() -> Appendix {
 }
 
 /// The appendix of a command, by its name behind `headstart lab`.
-pub(crate) fn told(command: &str) -> Told {
-    Told::OnOwnPage(match command {
+pub(crate) fn appendix_of(command: &str) -> ManAppendix {
+    ManAppendix::OnOwnPage(match command {
         "" => appendix(),
         "check" => check::appendix(),
         "check fuzz-kernel" => check::fuzz_kernel_appendix(),
@@ -49,7 +49,7 @@ pub(crate) fn told(command: &str) -> Told {
         "script" => script::appendix(),
         "sim" => sim::appendix(),
         "theory" => theory::appendix(),
-        _ => return Told::OnParentsPage,
+        _ => return ManAppendix::OnParentsPage,
     })
 }
 

@@ -19,16 +19,16 @@ pub struct Occupancy {
 pub struct DropTail {
     limit: QueueLimit,
     /// The packet taken last, which departs last of all; `None` when the queue is empty.
-    newest: Option<Promise>,
+    newest: Option<QueuedDeparture>,
     /// Departures before it that are still in, oldest first. A packet that finds the link idle
     /// never gets here, which is the common case on all links but the bottleneck.
-    older: VecDeque<Promise>,
+    older: VecDeque<QueuedDeparture>,
     older_bytes: u64,
 }
 
 /// A packet that is in, and when it will have departed.
 #[derive(Clone, Copy, Debug)]
-struct Promise {
+struct QueuedDeparture {
     departs: Instant,
     bytes: u32,
 }
@@ -84,7 +84,7 @@ impl DropTail {
     #[inline]
     pub fn push(&mut self, departs: Instant, bytes: u32) {
         debug_assert!(self.newest.is_none_or(|newest| newest.departs <= departs));
-        if let Some(newest) = self.newest.replace(Promise { departs, bytes }) {
+        if let Some(newest) = self.newest.replace(QueuedDeparture { departs, bytes }) {
             self.older.push_back(newest);
             self.older_bytes += u64::from(newest.bytes);
         }
@@ -93,7 +93,7 @@ impl DropTail {
     /// Takes in a packet that will have departed at `departs`, when all others have departed.
     #[inline]
     pub(crate) fn restart(&mut self, departs: Instant, bytes: u32) {
-        self.newest = Some(Promise { departs, bytes });
+        self.newest = Some(QueuedDeparture { departs, bytes });
         if !self.older.is_empty() {
             self.older.clear();
             self.older_bytes = 0;

@@ -60,12 +60,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let questions = number(1_000_000)?;
     let config = SiteConfig { max_networks: 2 * networks as usize, ..SiteConfig::default() };
     let (mut site, mut numbers) = (SiteMemory::new(config), Numbers(7));
-    let begun = Instant::ZERO + Duration::from_secs(1_000_000);
+    let start = Instant::ZERO + Duration::from_secs(1_000_000);
 
     let at_once: Vec<_> =
         (0..networks).map(|n| report(n, &mut numbers)).collect::<Result<_, _>>()?;
     let (empty, started) = (ALLOCATED.current_usage(), WallInstant::now());
-    at_once.iter().for_each(|report| site.report(begun, report));
+    at_once.iter().for_each(|report| site.report(start, report));
     let seconds = started.elapsed().as_secs_f64();
     let bytes = ALLOCATED.current_usage() - empty;
     drop(at_once);
@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let started = WallInstant::now();
         for (n, report) in batch.iter().enumerate() {
             // A million reports a second.
-            site.report(begun + Duration::from_micros(n as u64), report);
+            site.report(start + Duration::from_micros(n as u64), report);
         }
         let rate = reports as f64 / started.elapsed().as_secs_f64() / 1e6;
         println!(
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let asked: Vec<_> = (0..questions).map(|_| address(numbers.zipf(networks))).collect();
     let (started, mut answered, mut windows) = (WallInstant::now(), 0_u64, 0_u128);
     for address in &asked {
-        let later = begun + Duration::from_secs(60);
+        let later = start + Duration::from_secs(60);
         let estimate = site.estimate(later, IpAddr::V4(*address), None);
         answered += u64::from(estimate.is_some());
         windows += estimate.map_or(0, |found| u128::from(found.window));

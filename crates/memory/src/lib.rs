@@ -61,14 +61,14 @@ pub use key::{PathKey, Scope, canonical_address, canonical_network, holds_transl
 pub use member::SiteMember;
 pub use remembered::Remembered;
 pub use sample::{GatewayReport, PathState, Sample, TransferSample};
-pub use share::{CountedWindow, EarlyLoss, QuietShare, ShareNotes, ShareRule};
+pub use share::{EarlyLoss, QuietShare, SegmentedWindow, ShareNotes, ShareRule};
 pub use sole_use::SoleUse;
 pub use table::DestinationTable;
 pub use values::Weighing;
 pub use window::{Average, SlidingWindow};
 pub use window_pool::{
-    AnsweredPeer, ColdReason, END_UNKNOWN, LendingTerms, Loan, LoanRequest, MAX_WINDOW, PathSample,
-    ProvenPath, SharedStart, WindowPool,
+    AnsweredPeer, ColdReason, END_UNKNOWN, MAX_WINDOW, PathSample, ProvenPath, Reservation,
+    ReservationRequest, ReservationTerms, SharedStart, WindowPool,
 };
 
 use std::cell::RefCell;

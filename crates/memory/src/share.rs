@@ -54,7 +54,7 @@ impl ShareRule {
 
 /// A window, and the part of it that a segment is; both in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct CountedWindow {
+pub struct SegmentedWindow {
     /// The congestion window.
     pub cwnd: u64,
     /// Payload of a full segment.
@@ -95,13 +95,13 @@ impl ShareNotes {
 
     /// Handles a loss, while the window is still unreduced. Returns the share to report, bytes, if
     /// any.
-    pub fn on_loss(&mut self, window: CountedWindow, in_avoidance: bool) -> Option<u64> {
+    pub fn on_loss(&mut self, window: SegmentedWindow, in_avoidance: bool) -> Option<u64> {
         let early = !in_avoidance;
         self.lossy |= !early || self.rule.early_loss != EarlyLoss::End;
         if early && self.rule.early_loss != EarlyLoss::Share {
             return None;
         }
-        let share = self.told(window.cwnd.saturating_sub(window.mss), window.mss)?;
+        let share = self.report(window.cwnd.saturating_sub(window.mss), window.mss)?;
         self.recorded = Some(share);
         Some(share)
     }
@@ -113,7 +113,7 @@ impl ShareNotes {
 
     /// Handles the end of a transfer, whose data is all acknowledged. Returns the share to report,
     /// bytes, if any.
-    pub fn on_end(&mut self, window: CountedWindow) -> Option<u64> {
+    pub fn on_end(&mut self, window: SegmentedWindow) -> Option<u64> {
         let used = std::mem::take(&mut self.used);
         if std::mem::take(&mut self.lossy) {
             return None;
@@ -125,10 +125,10 @@ impl ShareNotes {
             QuietShare::Recorded => self.recorded.unwrap_or(window.cwnd),
             QuietShare::Nothing => return None,
         };
-        self.told(share, window.mss)
+        self.report(share, window.mss)
     }
 
-    fn told(&self, share: u64, mss: u64) -> Option<u64> {
+    fn report(&self, share: u64, mss: u64) -> Option<u64> {
         let share = if self.rule.whole && mss > 0 { share - share % mss } else { share };
         Some(share).filter(|share| *share > 0)
     }
@@ -144,8 +144,8 @@ mod tests {
         ShareNotes::new(ShareRule { quiet, early_loss, whole: false })
     }
 
-    const fn window(cwnd: u64) -> CountedWindow {
-        CountedWindow { cwnd, mss: MSS }
+    const fn window(cwnd: u64) -> SegmentedWindow {
+        SegmentedWindow { cwnd, mss: MSS }
     }
 
     /// Slow start sends 3 segments in flights of 1 and 2. The last is sent under a window of 2, two

@@ -86,7 +86,7 @@ mod tests {
     }
 
     /// Host 1 reports 40, 42, 44 within a minute, host 2 reports 10 once.
-    fn told(weighing: Weighing, limit: usize) -> Values {
+    fn values_of(weighing: Weighing, limit: usize) -> Values {
         let mut values = Values::default();
         for (s, n, value) in [(0, 1, 40), (20, 2, 10), (30, 1, 42), (60, 1, 44)] {
             values.push(at(s), value, host(n), weighing, limit);
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn who_tells_often_counts_once_by_hosts() {
         // (40 + 10 + 42 + 44) / 4 = 34; ((40 + 42 + 44) / 3 + 10) / 2 = (42 + 10) / 2 = 26.
-        let mean = |weighing| told(weighing, 100).average().unwrap();
+        let mean = |weighing| values_of(weighing, 100).average().unwrap();
         let newest = at(60);
         assert_eq!(mean(Weighing::Samples), Average { mean: 34, count: 4, newest });
         assert_eq!(mean(Weighing::Hosts), Average { mean: 26, count: 4, newest });
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_host_that_has_long_told_nothing_does_not_count() {
-        let mut values = told(Weighing::Hosts, 100);
+        let mut values = values_of(Weighing::Hosts, 100);
         // At 325 s host 2's only sample, of 20 s, is older than five minutes; of host 1 the samples
         // of 30 and 60 s are left.
         values.expire(at(325), Duration::from_secs(300));
@@ -118,6 +118,6 @@ mod tests {
     fn no_more_hosts_are_kept_than_samples_of_one() {
         // With room for one host each newcomer drives out the other: 40, then 10, then 42 and 44,
         // of which the limit keeps one.
-        assert_eq!(told(Weighing::Hosts, 1).average().unwrap().mean, 44);
+        assert_eq!(values_of(Weighing::Hosts, 1).average().unwrap().mean, 44);
     }
 }

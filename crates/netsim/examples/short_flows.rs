@@ -55,7 +55,7 @@ fn main() {
     let mean = spent.get() / finished.max(1);
     println!(
         "flows {} finished {finished} mean {}.{} ms peak memory {} kB",
-        flows.begun(),
+        flows.started(),
         mean.as_nanos() / 1_000_000,
         mean.as_nanos() / 100_000 % 10,
         peak_memory()

@@ -197,7 +197,7 @@ impl Simulation {
         self.world.network.resume();
         loop {
             while let Some(notice) = self.world.settle() {
-                self.tell(notice);
+                self.notify(notice);
             }
             self.check_routes()?;
             self.check_ports()?;
@@ -205,7 +205,7 @@ impl Simulation {
                 return Ok(());
             }
             match self.world.step(limit) {
-                Ok(Some(notice)) => self.tell(notice),
+                Ok(Some(notice)) => self.notify(notice),
                 Ok(None) => {}
                 Err(_) => return Ok(()),
             }
@@ -213,7 +213,7 @@ impl Simulation {
     }
 
     /// Passes a notice to its application.
-    fn tell(&mut self, notice: Notice) {
+    fn notify(&mut self, notice: Notice) {
         let id = match notice {
             Notice::Event { app, .. } | Notice::UnsentLow { app, .. } | Notice::Timer(app, _) => {
                 app

@@ -11,6 +11,6 @@ mod path;
 
 pub use client::ProxyClient;
 pub use path::{
-    Front, Learning, LearningTerms, MemberDelivery, Origin, Pacer, ParkedPath, Path, Reporting,
-    SendLimit, SendLog, StartUpExit, StartUpReport, Upheaval,
+    Front, IdlePath, Learning, LearningTerms, MemberDelivery, Origin, Pacer, Path, PathReset,
+    Reporting, SendLimit, SendLog, StartUpExit, StartUpReport,
 };

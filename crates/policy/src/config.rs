@@ -172,7 +172,7 @@ pub enum MemoryKind {
     Site,
     /// The host's own, of proven windows, divided among connections that begin together (window
     /// pool).
-    Lent,
+    WindowPool,
 }
 
 /// The rule by which the window grows only while it is used.

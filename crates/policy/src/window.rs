@@ -38,7 +38,7 @@ pub enum Cause {
     /// A start-up policy seeded the window from remembered or measured values.
     Seed,
     /// A start-up policy gave up.
-    Retreat,
+    FallBack,
     /// A connection joined or left the ensemble.
     Membership,
     /// The window follows a model of the path: bandwidth times round trip (BBR).
@@ -63,7 +63,7 @@ impl Cause {
             Self::AppLimited => "application-limited",
             Self::Ecn => "ecn",
             Self::Seed => "seed",
-            Self::Retreat => "fell back",
+            Self::FallBack => "fell back",
             Self::Membership => "membership",
             Self::Model => "model",
         }

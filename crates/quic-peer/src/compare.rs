@@ -47,7 +47,7 @@ impl ComparedCell {
             loads.push(peer.load(load_seed, keep.filter(|_| load == 0))?);
         }
         let times: Vec<f64> = loads.iter().map(|load| load.time.as_secs_f64()).collect();
-        let latest = loads.iter().map(|load| load.lateness_p99).max().unwrap_or_default();
+        let latest = loads.iter().map(|load| load.scheduling_delay_p99).max().unwrap_or_default();
         let unended = || io::Error::other(format!("{}: a simulated load did not end", cell.path));
         Ok(Self {
             path: cell.path.to_string(),

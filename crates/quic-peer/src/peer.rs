@@ -44,7 +44,7 @@ pub(crate) struct PeerLoad {
     /// Time from the first packet to the last byte.
     pub(crate) time: Duration,
     /// Scheduling delay of all packets but one in a hundred.
-    pub(crate) lateness_p99: Duration,
+    pub(crate) scheduling_delay_p99: Duration,
     /// Loads before it that were repeated because packets were late.
     pub(crate) redone: u32,
 }
@@ -74,7 +74,7 @@ impl<'a> QuicPeer<'a> {
     pub(crate) fn load(&self, seed: u64, keep: Option<&Path>) -> io::Result<PeerLoad> {
         let load = || ThreadScheduling::on_its_own_thread(|| self.load_here(seed));
         let Punctual { measured: (time, recorded), redone } =
-            until_punctual(load, |(_, recorded)| recorded.lateness.p99())?;
+            until_punctual(load, |(_, recorded)| recorded.scheduling_delay.p99())?;
         if let Some(folder) = keep {
             let captures = [
                 ("client.pcap", recorded.at_client.as_slice()),
@@ -82,7 +82,7 @@ impl<'a> QuicPeer<'a> {
             ];
             write_files(folder, &captures)?;
         }
-        Ok(PeerLoad { time, lateness_p99: recorded.lateness.p99(), redone })
+        Ok(PeerLoad { time, scheduling_delay_p99: recorded.scheduling_delay.p99(), redone })
     }
 
     fn load_here(&self, seed: u64) -> io::Result<(Duration, Recorded)> {

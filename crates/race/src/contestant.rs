@@ -39,7 +39,7 @@ pub struct MeasuredLoad {
     pub harm: Option<f64>,
     /// 99th percentile of the delay with which an emulated link delivered packets late; zero in
     /// simulation.
-    pub lateness: Duration,
+    pub scheduling_delay: Duration,
     /// Reason why it did not complete.
     pub failure: Option<String>,
     /// Time at which each object was complete, by [`workload::ObjectId`]; none where another

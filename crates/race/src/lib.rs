@@ -55,7 +55,7 @@
 //! This crate simulates races. Crates with real hosts add their turns, and all have one result.
 //!
 //! Read on in `limit` (a bound on every transport), `setup` (topology and start phases), `run` (one
-//! client's visits), `tally` and `record` (observations). Then come `account` (the bounds of a
+//! client's visits), `counters` and `record` (observations). Then come `account` (the bounds of a
 //! load), `critical` (the chain of objects that it waited for), `contestant` (turns and loads),
 //! `times` (milestones of a load). Results are in `result` (medians over repeats), `page_runs`
 //! (several runs of a page), `comparison` (races that differ in one condition), `visits` (first and
@@ -66,6 +66,7 @@ mod account;
 mod bound;
 mod comparison;
 mod contestant;
+mod counters;
 mod critical;
 mod critical_path;
 mod distance;
@@ -92,7 +93,6 @@ pub mod scoreboard;
 mod setup;
 mod spread;
 pub mod student;
-mod tally;
 mod unpaired;
 mod visits;
 mod what_if;

@@ -2,10 +2,10 @@
 //! needs.
 
 use super::contestant::MeasuredLoad;
+use super::counters::PageCounters;
 use super::ends::EndCounts;
 use super::record::{LoadRecording, Recorder};
 use super::setup::Setup;
-use super::tally::Tally;
 use super::{BASELINE, Race, RunOptions, TIME_LIMIT};
 use link::LinkConfig;
 use link::path::PathSpec;
@@ -163,7 +163,7 @@ impl Stage {
     /// The `n`-th visit is to begin at `at`.
     pub(super) fn begin_visit(&mut self, race: &Race, n: u32, at: Instant) {
         match self.site_load(race, n) {
-            Some(load) => self.simulation.wake(load.app, at, PageLoad::AGAIN),
+            Some(load) => self.simulation.wake(load.app, at, PageLoad::RESTART_TOKEN),
             None => {
                 let (site, client) = (self.site(n), race.visits.client(n));
                 let knows_hosts = self.loads.iter().any(|load| load.client == client);
@@ -242,7 +242,7 @@ impl Stage {
     /// of the access link.
     pub(super) fn watch(&mut self, queues: bool) {
         let servers = self.sites.concat();
-        self.simulation.observe(Tally::of(&servers, &self.lines));
+        self.simulation.observe(PageCounters::of(&servers, &self.lines));
         for line in &self.lines {
             self.simulation.observe(Recorder::new(&servers, &self.access, line, queues));
         }
@@ -310,11 +310,11 @@ impl Stage {
 
     /// Totals so far.
     fn counts(&self) -> Counts {
-        let tally = self.simulation.observer::<Tally>().cloned().unwrap_or_default();
+        let counters = self.simulation.observer::<PageCounters>().cloned().unwrap_or_default();
         let ends: EndCounts = self.loads.iter().map(|load| self.end_counts(*load)).sum();
         Counts {
-            retransmitted: tally.retransmitted,
-            dropped: tally.dropped,
+            retransmitted: counters.retransmitted,
+            dropped: counters.dropped,
             timeouts: ends.timeouts,
         }
     }
@@ -328,7 +328,7 @@ impl Stage {
     fn result(&mut self, race: &Race, n: u32, start: Instant, ended: EndedLoad) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
-        let recording = Some(LoadRecording::begun(start, self.load_of(race, n)));
+        let recording = Some(LoadRecording::started(start, self.load_of(race, n)));
         let loader = self.load_of(race, n).loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader

@@ -51,7 +51,7 @@ impl VisitSample {
             times: load.times,
             bound: load.bounds,
             dropped_packets: load.dropped,
-            lateness_p99_s: load.lateness.as_secs_f64(),
+            lateness_p99_s: load.scheduling_delay.as_secs_f64(),
             failure: load.failure.clone(),
         }
     }

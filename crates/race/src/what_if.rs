@@ -18,7 +18,7 @@ use units::Duration;
 use workload::{ObjectId, Page, PageHost, PageMilestone};
 
 /// Objects of a critical path without which a page is loaded, at most.
-const MOST_REMOVED: usize = 24;
+const MAX_REMOVED: usize = 24;
 
 /// A change of path, servers or browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -118,7 +118,7 @@ impl Race {
         let whole = path.total();
         let mut longest: Vec<&mut CriticalWait> = path.objects.iter_mut().collect();
         longest.sort_by_key(|object| Reverse(object.wait.phases.total()));
-        longest.truncate(MOST_REMOVED);
+        longest.truncate(MAX_REMOVED);
         let quiet = RunOptions { on_run: &|| (), ..options };
         in_threads(options.threads, || {
             longest.into_par_iter().for_each(|object| {

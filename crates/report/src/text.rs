@@ -48,7 +48,7 @@ pub(crate) fn columns_end(text: &str, max: usize) -> String {
     let mut tail: Vec<char> = Vec::new();
     for c in text.chars().rev().map(visible) {
         let columns = c.width().unwrap_or(0);
-        if width + columns > max || tail.len() > MOST_OF_A_COLUMN * max {
+        if width + columns > max || tail.len() > MAX_CHARACTERS_PER_COLUMN * max {
             // The ellipsis replaces the characters at the left end.
             while width + 1 > max
                 && let Some(first) = tail.pop()
@@ -65,7 +65,7 @@ pub(crate) fn columns_end(text: &str, max: usize) -> String {
 }
 
 /// Largest number of characters that share a column: letters with their accents.
-const MOST_OF_A_COLUMN: usize = 4;
+const MAX_CHARACTERS_PER_COLUMN: usize = 4;
 
 #[cfg(test)]
 mod tests {

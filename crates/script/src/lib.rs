@@ -24,6 +24,6 @@ pub use model::Script;
 pub use notation::segment as written_segment;
 pub use parse::parse;
 pub use run::{
-    ConnectRequest, ConnectionWish, ObservedSegment, RunReport, SocketProgress, Subject,
+    ConnectRequest, ConnectionRequest, ObservedSegment, RunReport, SocketProgress, Subject,
     VirtualHost, play, run,
 };

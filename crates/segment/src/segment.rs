@@ -332,16 +332,16 @@ mod tests {
     #[test]
     fn a_report_is_an_experimental_option_of_twelve_bytes() {
         let rtt = Some(Duration::from_micros(0x0506));
-        let told = Performance::new(0x0102_0304, rtt).unwrap();
+        let performance = Performance::new(0x0102_0304, rtt).unwrap();
         // Kind 253, length 12, identifier "SP", share, round trip (RFC 6994 §3: kind, length,
         // ExID).
-        assert_eq!(told.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
+        assert_eq!(performance.to_bytes(), [253, 12, 0x53, 0x50, 1, 2, 3, 4, 0, 0, 5, 6]);
         assert_eq!(
-            Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &told.to_bytes()[..]].concat()),
-            Some(told)
+            Performance::find(&[&[1, 1, 2, 4, 5, 0xb4], &performance.to_bytes()[..]].concat()),
+            Some(performance)
         );
-        assert_eq!((told.share(), told.rtt()), (0x0102_0304, rtt));
-        let options = TcpOptions { performance: Some(told), ..TcpOptions::default() };
+        assert_eq!((performance.share(), performance.rtt()), (0x0102_0304, rtt));
+        let options = TcpOptions { performance: Some(performance), ..TcpOptions::default() };
         assert_eq!(options.wire_bytes(), 12);
         assert_eq!(Performance::new(0, None), None);
         let huge = Performance::new(u64::MAX, Some(Duration::MAX)).unwrap();
@@ -358,14 +358,14 @@ mod tests {
             kinds in prop::collection::vec((2..=252_u8, 2..6_u8), 0..5),
         ) {
             Performance::find(&bytes);
-            let told = Performance { share: NonZeroU32::new(share).unwrap(), rtt_micros };
+            let performance = Performance { share: NonZeroU32::new(share).unwrap(), rtt_micros };
             let others = kinds.iter().flat_map(|(kind, length)| {
                 let mut option = vec![*kind, *length];
                 option.resize(usize::from(*length), 7);
                 option
             });
-            let options: Vec<u8> = others.chain(told.to_bytes()).chain(bytes).collect();
-            prop_assert_eq!(Performance::find(&options), Some(told));
+            let options: Vec<u8> = others.chain(performance.to_bytes()).chain(bytes).collect();
+            prop_assert_eq!(Performance::find(&options), Some(performance));
         }
     }
 

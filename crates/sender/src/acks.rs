@@ -2,12 +2,12 @@
 //! function, in the order of RFC 6675 §5.
 
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
-use crate::verdict::{AckReading, AckVerdict};
+use crate::judgement::{AckReading, AckVerdict};
 use crate::{Deadline, Sender};
 use path::Path;
 use policy::ack::{AckInfo, AckProgress, AckSample, RepeatedSegments};
 use policy::recovery::{RecoveryEvent, TimerAction};
-use policy::startup::Setback;
+use policy::startup::LossSignal;
 use units::Instant;
 
 /// Bytes of payload that an ACK delivered.
@@ -71,8 +71,8 @@ impl Sender {
             has_dsack: info.dsack.is_some(),
             found,
         };
-        if self.is_partial_ack(&info) && path.on_setback(Setback::PartialAck) {
-            self.retreat(now, path, ack.may_send);
+        if self.is_partial_ack(&info) && path.on_loss_signal(LossSignal::PartialAck) {
+            self.fall_back(now, path, ack.may_send);
             return AckOutcome { acked: 0, ..outcome };
         }
         let is_marked = self.reports_marks(ack, &info);
@@ -104,7 +104,7 @@ impl Sender {
             self.meter(path, &mut sample, &info, losses, verdict.old);
         }
         if (grow || path.is_ruled()) && path.on_ack(&sample) {
-            self.retreat(now, path, ack.may_send);
+            self.fall_back(now, path, ack.may_send);
             return AckOutcome { acked: 0, ..outcome };
         }
         path.update_pacing_rate();

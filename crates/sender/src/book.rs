@@ -2,7 +2,7 @@
 
 use crate::{Sender, StampClock};
 use path::Path;
-use policy::recovery::{SentInfo, Stance};
+use policy::recovery::{SentInfo, SkippableCalls};
 use units::Instant;
 
 /// A segment that leaves.
@@ -74,7 +74,7 @@ impl Sender {
         let is_again = leaving.index.is_some();
         if is_again {
             self.end_burst(path);
-            self.recovery.void_stance();
+            self.recovery.void_skippable_calls();
         }
         if is_again || self.recovery.capabilities().follows_new_data {
             self.recovery.on_sent(&SentInfo {
@@ -118,10 +118,10 @@ impl Sender {
     }
 
     /// Returns the bytes that the window leaves, where that is all that new data has to ask:
-    /// recovery is at [`Stance::Open`], and no loss waits for its retransmission.
+    /// recovery is at [`SkippableCalls::Open`], and no loss waits for its retransmission.
     #[inline(always)]
     pub fn open_allowance(&self, path: &Path) -> Option<u64> {
-        let is_open = self.recovery.stance() >= Stance::Open
+        let is_open = self.recovery.skippable_calls() >= SkippableCalls::Open
             && !self.board.is_empty()
             && self.board.waiting() == 0
             && !self.probe_pending;

@@ -22,8 +22,8 @@ impl Sender {
         path.usable_cwnd().saturating_sub(self.others_in_flight(path)) + self.control_outstanding()
     }
 
-    /// Returns the recovery policy and its context, to notify or to ask it. The kept `Stance` is
-    /// void then.
+    /// Returns the recovery policy and its context, to notify or to ask it. The kept
+    /// `SkippableCalls` is void then.
     #[inline(always)]
     pub(crate) fn recovery_parts<'a>(
         &'a mut self,
@@ -31,7 +31,7 @@ impl Sender {
         may_send: bool,
     ) -> (&'a mut Repairs, RecoveryContext<'a>) {
         self.end_burst(path);
-        self.recovery.void_stance();
+        self.recovery.void_skippable_calls();
         let new_data = may_send && self.has_admitted_data();
         let context = RecoveryContext {
             cwnd: self.window_for_recovery(path),

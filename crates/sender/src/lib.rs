@@ -23,13 +23,13 @@ mod burst;
 mod claims;
 mod config;
 mod in_flight;
+mod judgement;
 mod members;
 mod observed;
 mod repairs;
 mod reported_marks;
 mod round_trips;
 mod timer;
-mod verdict;
 
 pub use acknowledgement::{
     AccurateFeedback, AckOutcome, Acknowledgement, RecoveryOutcome, SackOffsets, StampClock,
@@ -84,7 +84,7 @@ pub struct SenderCounts {
     /// Reductions of the window for marks (RFC 3168).
     pub ecn_reductions: u64,
     /// Number of times that a start-up fell back.
-    pub retreats: u64,
+    pub fallbacks: u64,
     /// SACK blocks that are no range of sent data.
     pub sack_discarded: u64,
     /// Whole segments delivered, as far as is known.

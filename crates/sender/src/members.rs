@@ -4,7 +4,7 @@
 use crate::Sender;
 use path::{Front, MemberDelivery, Path};
 use policy::ack::{AckInfo, AckSample};
-use policy::recovery::{News, RecoveryEvent, TimerAction};
+use policy::recovery::{MemberEvidence, RecoveryEvent, TimerAction};
 use units::Instant;
 
 impl Sender {
@@ -56,10 +56,16 @@ impl Sender {
     }
 
     /// Processes the ACKs of other members that concern this one's segments.
-    pub fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News, may_send: bool) {
+    pub fn on_later_acks(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        evidence: MemberEvidence,
+        may_send: bool,
+    ) {
         self.outstanding_before_ack = self.board.outstanding() + path.left_by_ack();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let report = recovery.on_event(&mut cx, RecoveryEvent::LaterAcks(news));
+        let report = recovery.on_event(&mut cx, RecoveryEvent::LaterAcks(evidence));
         self.settle_in_flight(path);
         self.apply_report(now, path, &report, may_send);
         if report.timer == TimerAction::Restart {

@@ -1,8 +1,8 @@
 //! A sender's recovery policy, with its state beside it.
 //!
 //! A policy is asked through a trait object, with a context that takes longer to write than most
-//! answers take to find. So its state is read once after each change. Its last [`Stance`], which
-//! holds until its next event, is kept, too. A connection that loses nothing then sends by
+//! answers take to find. So its state is read once after each change. Its last [`SkippableCalls`],
+//! which holds until its next event, is kept, too. A connection that loses nothing then sends by
 //! comparing numbers of its own. Where assertions are on, which is in every test, the policy is
 //! asked all the same, and has to agree.
 
@@ -12,16 +12,16 @@ use path::Path;
 use policy::ack::AckInfo;
 use policy::recovery::{
     LossRecovery, PlainAck, RecoveryCapabilities, RecoveryContext, RecoveryEvent, RecoveryState,
-    Report, SentInfo, Stance,
+    Report, SentInfo, SkippableCalls,
 };
 
-/// A recovery policy, its state, and its last [`Stance`].
+/// A recovery policy, its state, and its last [`SkippableCalls`].
 pub(crate) struct Repairs {
     policy: Box<dyn LossRecovery>,
     can: RecoveryCapabilities,
     state: RecoveryState,
-    /// [`Report::stance`] of the last ACK. Any other event makes it void.
-    stance: Stance,
+    /// [`Report::skippable_calls`] of the last ACK. Any other event makes it void.
+    skippable_calls: SkippableCalls,
     /// New data that the policy was not notified of.
     pub(crate) burst: Burst,
 }
@@ -32,7 +32,7 @@ impl Repairs {
             can: policy.capabilities(),
             state: policy.state(),
             policy,
-            stance: Stance::Ask,
+            skippable_calls: SkippableCalls::Ask,
             burst: Burst::default(),
         }
     }
@@ -49,20 +49,20 @@ impl Repairs {
     }
 
     #[inline]
-    pub(crate) const fn stance(&self) -> Stance {
-        self.stance
+    pub(crate) const fn skippable_calls(&self) -> SkippableCalls {
+        self.skippable_calls
     }
 
-    /// Makes the kept [`Stance`] void: the policy is asked again.
+    /// Makes the kept [`SkippableCalls`] void: the policy is asked again.
     #[inline]
-    pub(crate) fn void_stance(&mut self) {
-        self.stance = Stance::Ask;
+    pub(crate) fn void_skippable_calls(&mut self) {
+        self.skippable_calls = SkippableCalls::Ask;
         self.burst = Burst::default();
     }
 
     pub(crate) fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         let report = self.policy.on_ack(cx, ack);
-        self.stance = report.stance;
+        self.skippable_calls = report.skippable_calls;
         self.state = self.policy.state();
         report
     }
@@ -143,18 +143,18 @@ impl Sender {
         !recovery.state().wants_new_data
     }
 
-    /// The policy agrees with [`Stance::Open`] for a piece of new data.
-    pub fn is_open_for(&mut self, path: &Path, promised: u64) -> bool {
+    /// The policy agrees with [`SkippableCalls::Open`] for a piece of new data.
+    pub fn is_open_for(&mut self, path: &Path, next_unsent: u64) -> bool {
         self.end_burst(path);
-        let (stance, burst) = (self.recovery.stance, self.recovery.burst);
+        let (skippable_calls, burst) = (self.recovery.skippable_calls, self.recovery.burst);
         let (recovery, mut cx) = self.recovery_parts(path, true);
         let allowance = recovery.allowance(&cx);
         let again = recovery.next_retransmission(&mut cx);
-        (self.recovery.stance, self.recovery.burst) = (stance, burst);
-        allowance == promised && again.is_none()
+        (self.recovery.skippable_calls, self.recovery.burst) = (skippable_calls, burst);
+        allowance == next_unsent && again.is_none()
     }
 
-    /// The policy agrees with [`Stance::Idle`] for an ACK.
+    /// The policy agrees with [`SkippableCalls::Idle`] for an ACK.
     pub(crate) fn is_idle_for(&mut self, path: &Path, info: &AckInfo, may_send: bool) -> bool {
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         recovery.on_ack(&mut cx, info) == Report::PROGRESS

@@ -1,9 +1,9 @@
 //! The retransmission timer (RFC 6298), and the effect of a timeout on outstanding data.
 
 use crate::{RecoveryOutcome, Sender};
-use path::{Path, Upheaval};
+use path::{Path, PathReset};
 use policy::recovery::{RecoveryEvent, Reduction, TimerAction};
-use policy::startup::Setback;
+use policy::startup::LossSignal;
 use units::{Duration, Instant};
 
 /// Doublings after which the RTT estimate is distrusted.
@@ -252,8 +252,8 @@ impl Sender {
             self.restart_timer(now, path);
             return TimerExpiry::Handled;
         }
-        if path.on_setback(Setback::Timeout { marked }) {
-            self.retreat(now, path, may_send);
+        if path.on_loss_signal(LossSignal::Timeout { marked }) {
+            self.fall_back(now, path, may_send);
             return TimerExpiry::Handled;
         }
         TimerExpiry::Timeout
@@ -284,7 +284,7 @@ impl Sender {
         let sent_at = self.board.segment(0).map_or(now, |head| head.sent_at);
         self.outstanding_before_ack = self.board.outstanding();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: false };
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_fallback: false };
         let mut report = recovery.on_event(&mut cx, event);
         let again = self.timed_out_at == Some(self.una);
         if again && path.has_news_since(sent_at) {
@@ -316,12 +316,12 @@ impl Sender {
     /// Makes the start-up fall back. All outstanding data is retransmitted unless SACK says
     /// otherwise; nothing else of a timeout happens (Padmanabhan & Katz 1998 §3.4.4).
     #[cold]
-    pub(crate) fn retreat(&mut self, now: Instant, path: &mut Path, may_send: bool) {
-        self.counts.retreats += 1;
+    pub(crate) fn fall_back(&mut self, now: Instant, path: &mut Path, may_send: bool) {
+        self.counts.fallbacks += 1;
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: true };
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_fallback: true };
         recovery.on_event(&mut cx, event);
-        path.retreat();
+        path.fall_back();
         self.timer.timed = None;
         self.restart_timer(now, path);
         self.settle_in_flight(path);
@@ -341,7 +341,7 @@ impl Sender {
         while at <= now {
             self.counts.timeouts += 1;
             let (recovery, mut cx) = self.recovery_parts(path, may_send);
-            let event = RecoveryEvent::RetransmissionTimeout { now: at, is_retreat: false };
+            let event = RecoveryEvent::RetransmissionTimeout { now: at, is_fallback: false };
             let report = recovery.on_event(&mut cx, event);
             self.apply_timeout(at, path, &report, may_send);
             self.back_off(path);
@@ -352,21 +352,21 @@ impl Sender {
 
     /// A timeout of another member of the path, or its fallback, concerns the segments of this
     /// one, too.
-    pub fn on_upheaval(
+    pub fn on_path_reset(
         &mut self,
         now: Instant,
         path: &mut Path,
-        upheaval: Upheaval,
+        path_reset: PathReset,
         may_send: bool,
     ) {
         if self.board.is_empty() || self.una == 0 {
             return;
         }
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
-        let is_retreat = upheaval == Upheaval::Retreat;
+        let is_fallback = path_reset == PathReset::FallBack;
         // The window has fallen already.
-        recovery.on_event(&mut cx, RecoveryEvent::RetransmissionTimeout { now, is_retreat });
-        if let Upheaval::Timeout { backoff } = upheaval {
+        recovery.on_event(&mut cx, RecoveryEvent::RetransmissionTimeout { now, is_fallback });
+        if let PathReset::Timeout { backoff } = path_reset {
             self.timer.backoff = backoff;
         }
         self.timer.timed = None;

@@ -58,19 +58,19 @@ pub(crate) type OnResponse = Arc<dyn Fn(&EndedResponse) + Send + Sync>;
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// A body whose end is reported, whether it was sent or the client has gone.
-pub(crate) struct Telling {
+pub(crate) struct ReportedBody {
     body: AnyBody,
-    told: EndedResponse,
+    ended: EndedResponse,
     listener: OnResponse,
 }
 
-impl Telling {
-    pub(crate) fn new(body: AnyBody, told: EndedResponse, listener: &OnResponse) -> Self {
-        Self { body, told, listener: Arc::clone(listener) }
+impl ReportedBody {
+    pub(crate) fn new(body: AnyBody, ended: EndedResponse, listener: &OnResponse) -> Self {
+        Self { body, ended, listener: Arc::clone(listener) }
     }
 }
 
-impl Body for Telling {
+impl Body for ReportedBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -80,7 +80,7 @@ impl Body for Telling {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(cx);
         if let Poll::Ready(Some(Ok(frame))) = &polled {
-            self.told.sent += frame.data_ref().map_or(0, |data| data.len() as u64);
+            self.ended.sent += frame.data_ref().map_or(0, |data| data.len() as u64);
         }
         polled
     }
@@ -94,9 +94,9 @@ impl Body for Telling {
     }
 }
 
-impl Drop for Telling {
+impl Drop for ReportedBody {
     /// Only now is it certain: hyper does not poll a body of known length at its end.
     fn drop(&mut self) {
-        (self.listener)(&self.told);
+        (self.listener)(&self.ended);
     }
 }

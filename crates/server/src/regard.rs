@@ -50,7 +50,7 @@ impl Regard {
     }
 
     /// The connection carries this from now on.
-    pub(crate) fn tell(&self, handle: &Handle, kind: ObjectKind) {
+    pub(crate) fn set_kind(&self, handle: &Handle, kind: ObjectKind) {
         match self {
             Self::Nothing => {}
             Self::Content => handle.set_content(kind.ticket_content()),

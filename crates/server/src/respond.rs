@@ -1,7 +1,7 @@
 //! One request and its answer; the transport learns of the answer before it is written.
 
 use crate::answer::{full, text};
-use crate::body::{AnyBody, EndedResponse, Telling};
+use crate::body::{AnyBody, EndedResponse, ReportedBody};
 use crate::regard::content_name;
 use crate::site::{Open, Site};
 use crate::{status, timing};
@@ -21,7 +21,7 @@ pub(crate) async fn respond<B>(
     site: Arc<Site>,
     open: Arc<Open>,
     request: Request<B>,
-) -> Result<Response<Telling>, Infallible> {
+) -> Result<Response<ReportedBody>, Infallible> {
     site.requests.fetch_add(1, Ordering::Relaxed);
     let (parts, _) = request.into_parts();
     let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
@@ -44,9 +44,9 @@ async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
     match (status, response.map(|body| body.map(BodyExt::boxed_unsync))) {
         (StatusCode::NOT_FOUND, _) => text(status, &format!("there is no {path} here\n")),
         (StatusCode::METHOD_NOT_ALLOWED, response) => {
-            let mut said = text(status, "only GET and HEAD, please\n");
-            said.headers_mut().extend(response.into_parts().0.headers);
-            said
+            let mut answer = text(status, "only GET and HEAD, please\n");
+            answer.headers_mut().extend(response.into_parts().0.headers);
+            answer
         }
         (_, response) => response.map(|body| body.unwrap_or_else(|| full(Bytes::new()))),
     }
@@ -66,7 +66,7 @@ fn announce(
     method: Method,
     path: String,
     response: Response<AnyBody>,
-) -> Response<Telling> {
+) -> Response<ReportedBody> {
     let kind = kind_of(&response);
     let weight = site.carry(open, kind);
     let length = match method {
@@ -75,15 +75,15 @@ fn announce(
     };
     open.handle.set_size(head_length(&response) + length);
     let (peer, status, content) = (open.peer, response.status(), content_name(kind));
-    let told = EndedResponse { peer, method, path, status, content, weight, sent: 0, length };
-    response.map(|body| Telling::new(body, told, &site.listener))
+    let ended = EndedResponse { peer, method, path, status, content, weight, sent: 0, length };
+    response.map(|body| ReportedBody::new(body, ended, &site.listener))
 }
 
 /// Bytes of the body: from the header for a file, and from the body itself for one in memory.
 fn length_of(response: &Response<AnyBody>) -> u64 {
     let field = response.headers().get(CONTENT_LENGTH);
-    let said = field.and_then(|length| length.to_str().ok()?.parse().ok());
-    said.or_else(|| response.body().size_hint().exact()).unwrap_or(0)
+    let answer = field.and_then(|length| length.to_str().ok()?.parse().ok());
+    answer.or_else(|| response.body().size_hint().exact()).unwrap_or(0)
 }
 
 fn kind_of(response: &Response<AnyBody>) -> ObjectKind {

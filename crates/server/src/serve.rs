@@ -64,7 +64,7 @@ impl HttpServer {
             scheme,
             status,
             listener: Arc::from(on_response),
-            begun: Instant::now(),
+            started: Instant::now(),
             requests: AtomicU64::new(0),
             idle,
             open: Mutex::default(),
@@ -77,7 +77,7 @@ impl HttpServer {
         *lock(&self.0.regard) = regard.clone();
         for open in lock(&self.0.open).values() {
             if let Some(kind) = *lock(&open.kind) {
-                regard.tell(&open.handle, kind);
+                regard.set_kind(&open.handle, kind);
             }
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct Site {
     pub(crate) scheme: Scheme,
     pub(crate) status: StatusAccess,
     pub(crate) listener: OnResponse,
-    pub(crate) begun: Instant,
+    pub(crate) started: Instant,
     pub(crate) requests: AtomicU64,
     pub(crate) idle: Duration,
     pub(crate) regard: Mutex<Regard>,
@@ -64,7 +64,7 @@ impl Site {
     pub(crate) fn carry(&self, open: &Open, kind: ObjectKind) -> Option<u32> {
         let regard = lock(&self.regard);
         *lock(&open.kind) = Some(kind);
-        regard.tell(&open.handle, kind);
+        regard.set_kind(&open.handle, kind);
         regard.weight(kind)
     }
 

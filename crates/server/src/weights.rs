@@ -21,7 +21,7 @@ const NAMES: [(&str, ObjectKind); 11] = [
 ];
 
 /// The largest weight; more would only make turns longer.
-const MOST: u32 = 1000;
+const MAX_WEIGHT: u32 = 1000;
 
 /// Weights by content; 1 where none is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,9 +94,9 @@ fn read_entry(entry: &str) -> Result<(ObjectKind, u32), WeightsError> {
         let names: Vec<_> = Weights::default().iter().map(|(name, _)| name).collect();
         wrong(format!("no content {name:?}; there are {}", names.join(", ")))
     })?;
-    let weight = weight.parse().ok().filter(|weight| (1..=MOST).contains(weight));
-    let weight =
-        weight.ok_or_else(|| wrong(format!("a weight is a whole number from 1 to {MOST}")))?;
+    let weight = weight.parse().ok().filter(|weight| (1..=MAX_WEIGHT).contains(weight));
+    let weight = weight
+        .ok_or_else(|| wrong(format!("a weight is a whole number from 1 to {MAX_WEIGHT}")))?;
     Ok((*kind, weight))
 }
 

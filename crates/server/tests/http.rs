@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 /// Longer than anything here takes on any machine.
-const SOON: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 /// A size above all buffers between server and client: 8 MB there, 6 MB here.
@@ -28,7 +28,7 @@ struct World {
     client: Endpoint,
     server: HttpServer,
     scheme: Scheme,
-    told: Arc<Mutex<Vec<EndedResponse>>>,
+    ended: Arc<Mutex<Vec<EndedResponse>>>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<Ended>,
 }
@@ -65,14 +65,14 @@ impl World {
         let client = Endpoint::open(a, EndpointConfig::new(Some(CLIENT), None)).unwrap();
         let endpoint = Endpoint::open(b, EndpointConfig::new(Some(SERVER), None)).unwrap();
         let scheme = Scheme::parse(scheme).unwrap();
-        let told: Arc<Mutex<Vec<EndedResponse>>> = Arc::default();
-        let log = Arc::clone(&told);
+        let ended: Arc<Mutex<Vec<EndedResponse>>> = Arc::default();
+        let log = Arc::clone(&ended);
         let options = ServerOptions {
             root: folder(name),
             scheme: scheme.clone(),
             weights: None,
             status,
-            idle: SOON,
+            idle: TEST_TIMEOUT,
             on_response: Box::new(move |response| log.lock().unwrap().push(response.clone())),
         };
         let listener = endpoint.listen(80, &scheme).await.unwrap();
@@ -83,7 +83,7 @@ impl World {
             let stopped = async { stopped.await.unwrap() };
             running.run(listener, stopped, grace).await.unwrap()
         });
-        Self { client, server, scheme, told, stop, running }
+        Self { client, server, scheme, ended, stop, running }
     }
 
     async fn connect(&self) -> Stream {
@@ -120,7 +120,7 @@ async fn send(stream: &mut Stream, request: &str, fields: &str) {
 async fn head(stream: &mut Stream) -> Answer {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(timeout(SOON, stream.read_u8()).await.expect("an answer").unwrap());
+        head.push(timeout(TEST_TIMEOUT, stream.read_u8()).await.expect("an answer").unwrap());
     }
     let head = String::from_utf8(head).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -133,14 +133,14 @@ async fn ask(stream: &mut Stream, request: &str, fields: &str) -> Answer {
     if !request.starts_with("HEAD") {
         let length = answer.field("content-length").map_or(0, |length| length.parse().unwrap());
         answer.body = vec![0; length];
-        timeout(SOON, stream.read_exact(&mut answer.body)).await.expect("a body").unwrap();
+        timeout(TEST_TIMEOUT, stream.read_exact(&mut answer.body)).await.expect("a body").unwrap();
     }
     answer
 }
 
 #[tokio::test]
 async fn one_connection_gets_files_parts_of_them_and_no_others() {
-    let world = World::new("files", "linux", SOON).await;
+    let world = World::new("files", "linux", TEST_TIMEOUT).await;
     let stream = &mut world.connect().await;
     let start = ask(stream, "GET /", "").await;
     assert_eq!((start.status, &start.body[..]), (200, &b"<p>start</p>"[..]));
@@ -182,7 +182,7 @@ async fn one_connection_gets_files_parts_of_them_and_no_others() {
         assert!(!String::from_utf8_lossy(&answer.body).contains(HIDDEN), "{elsewhere}");
     }
     assert_eq!(ask(stream, "POST /", "").await.status, 405);
-    let lines: Vec<_> = world.told.lock().unwrap().iter().map(EndedResponse::to_string).collect();
+    let lines: Vec<_> = world.ended.lock().unwrap().iter().map(EndedResponse::to_string).collect();
     assert!(lines[0].ends_with(" GET / 200 12 bytes html"), "{lines:?}");
     assert!(lines[1].ends_with(" HEAD /style.css 200 0 bytes css"), "{lines:?}");
 }
@@ -199,7 +199,7 @@ async fn the_status_page_is_shown_to_the_addresses_that_may_see_it() {
         (StatusAccess::Nobody, 404),
         (StatusAccess::Everybody, 200),
     ] {
-        let world = World::with_status("access", "linux", SOON, access.clone()).await;
+        let world = World::with_status("access", "linux", TEST_TIMEOUT, access.clone()).await;
         let stream = &mut world.connect().await;
         for path in ["/.headstart/", "/.headstart/status.json"] {
             let answer = ask(stream, &format!("GET {path}"), "").await;
@@ -211,7 +211,7 @@ async fn the_status_page_is_shown_to_the_addresses_that_may_see_it() {
 /// A client that names the file's entity tag gets 304 without the file (RFC 9110 §13.1.2).
 #[tokio::test]
 async fn a_cached_file_is_answered_by_304() {
-    let world = World::new("etag", "linux", SOON).await;
+    let world = World::new("etag", "linux", TEST_TIMEOUT).await;
     let stream = &mut world.connect().await;
     let first = ask(stream, "GET /digits.txt", "").await;
     let tag = first.field("etag").expect("an entity tag").to_owned();
@@ -224,13 +224,13 @@ async fn a_cached_file_is_answered_by_304() {
 /// A client that shuts down its side behind its request has its answer, and then the server closes.
 #[tokio::test]
 async fn a_client_that_half_closes_gets_its_answer() {
-    let world = World::new("half", "linux", SOON).await;
+    let world = World::new("half", "linux", TEST_TIMEOUT).await;
     let mut stream = world.connect().await;
     send(&mut stream, "GET /large.bin", "").await;
     stream.shutdown().await.unwrap();
     assert_eq!(head(&mut stream).await.status, 200);
     let mut body = Vec::new();
-    timeout(SOON, stream.read_to_end(&mut body)).await.expect("an end").unwrap();
+    timeout(TEST_TIMEOUT, stream.read_to_end(&mut body)).await.expect("an end").unwrap();
     assert!(body == vec![7; LARGE], "{} bytes", body.len());
 }
 
@@ -238,7 +238,7 @@ async fn a_client_that_half_closes_gets_its_answer() {
 /// new weights reach a connection that is open.
 #[tokio::test]
 async fn the_status_page_shows_paths_and_weights() {
-    let world = World::new("status", "etcp-fair", SOON).await;
+    let world = World::new("status", "etcp-fair", TEST_TIMEOUT).await;
     let (page, style) = (&mut world.connect().await, &mut world.connect().await);
     ask(page, "GET /", "").await;
     ask(style, "GET /style.css", "").await;
@@ -270,16 +270,16 @@ async fn the_status_page_shows_paths_and_weights() {
 
 #[tokio::test]
 async fn what_is_under_way_when_the_server_stops_arrives() {
-    let world = World::new("graceful", "linux", SOON).await;
+    let world = World::new("graceful", "linux", TEST_TIMEOUT).await;
     let (mut idle, mut busy) = (world.connect().await, world.connect().await);
     ask(&mut idle, "GET /", "").await;
     send(&mut busy, "GET /large.bin", "").await;
     head(&mut busy).await;
     world.stop.send(()).unwrap();
     let mut body = vec![0; LARGE];
-    timeout(SOON, busy.read_exact(&mut body)).await.expect("in time").unwrap();
+    timeout(TEST_TIMEOUT, busy.read_exact(&mut body)).await.expect("in time").unwrap();
     assert!(body.iter().all(|byte| *byte == 7));
-    assert_eq!(timeout(SOON, idle.read(&mut [0; 1])).await.unwrap().unwrap(), 0, "closed");
+    assert_eq!(timeout(TEST_TIMEOUT, idle.read(&mut [0; 1])).await.unwrap().unwrap(), 0, "closed");
     assert_eq!(busy.read(&mut [0; 1]).await.unwrap(), 0, "closed after its answer");
     let late = world.client.connect((SERVER, 80).into(), &world.scheme).await;
     assert!(late.is_err(), "nobody listens any more");
@@ -295,25 +295,25 @@ async fn who_does_not_read_is_reset_when_time_is_up() {
     send(&mut stream, "GET /large.bin", "").await;
     head(&mut stream).await;
     world.stop.send(()).unwrap();
-    assert_eq!(timeout(SOON, world.running).await.unwrap().unwrap(), Ended { reset: 1 });
-    let end = timeout(SOON, stream.read_to_end(&mut Vec::new())).await.unwrap();
+    assert_eq!(timeout(TEST_TIMEOUT, world.running).await.unwrap().unwrap(), Ended { reset: 1 });
+    let end = timeout(TEST_TIMEOUT, stream.read_to_end(&mut Vec::new())).await.unwrap();
     assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
 }
 
 #[tokio::test]
 async fn a_client_that_goes_away_is_told_of_and_concerns_nobody_else() {
-    let world = World::new("away", "linux", SOON).await;
+    let world = World::new("away", "linux", TEST_TIMEOUT).await;
     let mut stream = world.connect().await;
     send(&mut stream, "GET /large.bin", "").await;
     head(&mut stream).await;
     stream.handle().abort();
-    let given_up = |told: &EndedResponse| told.path == "/large.bin" && !told.is_complete();
+    let given_up = |ended: &EndedResponse| ended.path == "/large.bin" && !ended.is_complete();
     let seen = async {
-        while !world.told.lock().unwrap().iter().any(given_up) {
+        while !world.ended.lock().unwrap().iter().any(given_up) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(SOON, seen).await.expect("it is noticed");
+    timeout(TEST_TIMEOUT, seen).await.expect("it is noticed");
     let other = ask(&mut world.connect().await, "GET /", "").await;
     assert_eq!(other.status, 200);
     let status = world.status().await;
@@ -330,7 +330,7 @@ fn a_folder_that_is_not_there_is_named() {
         scheme: Scheme::parse("linux").unwrap(),
         weights: None,
         status: StatusAccess::Nobody,
-        idle: SOON,
+        idle: TEST_TIMEOUT,
         on_response: Box::new(|_| ()),
     };
     for root in ["/nowhere/at/all", "/etc/passwd"] {

@@ -150,10 +150,10 @@ fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
     const LEAST_PREFIX: usize = 2;
     /// More letters that differ make another name.
-    const MOST_EDITS: usize = 2;
+    const MAX_EDITS: usize = 2;
     let edits = strsim::damerau_levenshtein(found, name);
     let shorter = found.chars().count().min(name.chars().count());
-    if edits < shorter && (edits <= 1 || edits <= MOST_EDITS && 2 * edits < shorter) {
+    if edits < shorter && (edits <= 1 || edits <= MAX_EDITS && 2 * edits < shorter) {
         return Some(edits);
     }
     let begins = name.starts_with(found) || found.starts_with(name);

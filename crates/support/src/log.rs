@@ -75,8 +75,8 @@ mod tests {
     fn the_journal_is_told_how_much_it_matters_and_a_person_who_says_it() {
         let journal = Journal::new("headstart agent");
         assert_eq!(journal.line(LogPriority::Error, "it\nfails\n", true, 0), "<3>it; fails\n");
-        let said = journal.line(LogPriority::Notice, "it\x1b[2J works", false, 1_800_000_000);
-        assert_eq!(said, "2027-01-15T08:00:00Z headstart agent: it [2J works\n");
+        let line = journal.line(LogPriority::Notice, "it\x1b[2J works", false, 1_800_000_000);
+        assert_eq!(line, "2027-01-15T08:00:00Z headstart agent: it [2J works\n");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Support for tests that other work on the machine may disturb, or that need something which the
 //! machine may lack. It is for tests alone, no part of the product.
 //!
-//! [`calmly`] repeats a test that failed while the machine stood still. A [`Pulse`] measures that
-//! time: a thread that sleeps for moments and sees when it wakes up. [`calmly_throughout`] has one
-//! beat for the whole test. [`has`] decides by the machine whether a test can run here. [`skipped`]
-//! reports one that cannot. `make test` shows all skips, and CI accepts those of a list.
+//! [`retry_on_stall`] repeats a test that failed while the machine stood still. A [`Pulse`]
+//! measures that time: a thread that sleeps for moments and sees when it wakes up.
+//! [`retry_on_any_stall`] has one beat for the whole test. [`has`] decides by the machine whether a
+//! test can run here. [`skipped`] reports one that cannot. `make test` shows all skips, and CI
+//! accepts those of a list.
 
 mod needs;
 mod skipped;
@@ -20,13 +21,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Interval at which a pulse checks that time goes on.
-const BEAT: Duration = Duration::from_millis(2);
+const PULSE_INTERVAL: Duration = Duration::from_millis(2);
 /// Delay of a waking thread above which tested threads are late, too. 3 of a round trip's 80 ms
 /// would be a loss of 4 %.
-const STILL: Duration = Duration::from_millis(3);
+const STALL_DELAY: Duration = Duration::from_millis(3);
 const ATTEMPTS: usize = 4;
 /// Number of those on a machine that did not stand still.
-const CALM_ATTEMPTS: usize = 2;
+const ATTEMPTS_WITHOUT_STALL: usize = 2;
 
 thread_local! {
     /// The longest that the machine stood still for pulses of this thread's test.
@@ -39,14 +40,14 @@ thread_local! {
 ///
 /// # Panics
 /// Panics as the test does.
-pub fn calmly(test: impl Fn()) {
-    let mut calm = 0;
+pub fn retry_on_stall(test: impl Fn()) {
+    let mut without_stall = 0;
     for attempt in 1.. {
         LONGEST.set(Duration::ZERO);
         let Err(why) = catch_unwind(AssertUnwindSafe(&test)) else { return };
         let longest = LONGEST.get();
-        calm += usize::from(longest < STILL);
-        if calm == CALM_ATTEMPTS || attempt == ATTEMPTS {
+        without_stall += usize::from(longest < STALL_DELAY);
+        if without_stall == ATTEMPTS_WITHOUT_STALL || attempt == ATTEMPTS {
             resume_unwind(why);
         }
         eprintln!("attempt {attempt} has failed; the machine stood still for {longest:?}: again");
@@ -57,8 +58,8 @@ pub fn calmly(test: impl Fn()) {
 ///
 /// # Panics
 /// Panics as the test does.
-pub fn calmly_throughout(test: impl Fn()) {
-    calmly(|| {
+pub fn retry_on_any_stall(test: impl Fn()) {
+    retry_on_stall(|| {
         let _pulse = Pulse::begin();
         test();
     });
@@ -95,8 +96,8 @@ fn beat_until(is_over: &AtomicBool) -> Duration {
     let mut longest = Duration::ZERO;
     while !is_over.load(Ordering::Relaxed) {
         let start = Instant::now();
-        thread::sleep(BEAT);
-        longest = longest.max(start.elapsed().saturating_sub(BEAT));
+        thread::sleep(PULSE_INTERVAL);
+        longest = longest.max(start.elapsed().saturating_sub(PULSE_INTERVAL));
     }
     longest
 }
@@ -111,7 +112,7 @@ mod tests {
     fn runs(failures: usize, stood_still: Duration) -> (usize, bool) {
         let runs = Cell::new(0);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            calmly(|| {
+            retry_on_stall(|| {
                 LONGEST.set(stood_still);
                 runs.set(runs.get() + 1);
                 assert!(runs.get() > failures, "on purpose");
@@ -122,18 +123,18 @@ mod tests {
 
     #[test]
     fn what_fails_is_made_again_more_often_where_the_machine_stood_still() {
-        assert_eq!(runs(0, STILL), (1, true));
-        assert_eq!(runs(3, STILL), (4, true));
-        assert_eq!(runs(4, STILL), (4, false));
-        assert_eq!(runs(1, STILL / 2), (2, true));
-        assert_eq!(runs(2, STILL / 2), (2, false));
+        assert_eq!(runs(0, STALL_DELAY), (1, true));
+        assert_eq!(runs(3, STALL_DELAY), (4, true));
+        assert_eq!(runs(4, STALL_DELAY), (4, false));
+        assert_eq!(runs(1, STALL_DELAY / 2), (2, true));
+        assert_eq!(runs(2, STALL_DELAY / 2), (2, false));
     }
 
     #[test]
     fn a_pulse_tells_when_it_goes() {
         LONGEST.set(Duration::ZERO);
         let pulse = Pulse::begin();
-        thread::sleep(5 * BEAT);
+        thread::sleep(5 * PULSE_INTERVAL);
         drop(pulse);
         // No thread wakes up at once.
         assert!(LONGEST.get() > Duration::ZERO);

@@ -20,8 +20,8 @@ pub struct Contender {
 pub struct AgentScheme {
     control: &'static str,
     options: Vec<String>,
-    says_size: bool,
-    attends_client: bool,
+    announces_size: bool,
+    hooks_client: bool,
 }
 
 /// Schemes whose decisions the agent makes in the kernel, and the congestion control of each that
@@ -60,9 +60,9 @@ impl Contender {
     /// Attaches the agent to the client, too, if there is an agent. It represents one agent on each
     /// host, since an agent uses nothing in a network namespace that it learnt in another.
     #[must_use]
-    pub fn attending_to_client(mut self) -> Self {
+    pub fn hooking_client(mut self) -> Self {
         if let Some(agent) = &mut self.agent {
-            agent.attends_client = true;
+            agent.hooks_client = true;
         }
         self
     }
@@ -110,11 +110,11 @@ impl AgentScheme {
         let name = parts.next()?;
         let (_, control) = CONTROLS.into_iter().find(|(known, _)| *known == name)?;
         let mut scheme =
-            Self { control, options: Vec::new(), says_size: false, attends_client: false };
+            Self { control, options: Vec::new(), announces_size: false, hooks_client: false };
         for part in parts {
             let (parameter, value) = part.split_once('=')?;
             if parameter == "size" {
-                scheme.says_size = value == "on";
+                scheme.announces_size = value == "on";
                 continue;
             }
             let (_, option, of) =
@@ -136,13 +136,13 @@ impl AgentScheme {
     }
 
     /// True if its server says before each answer how long it is.
-    pub const fn says_size(&self) -> bool {
-        self.says_size
+    pub const fn announces_size(&self) -> bool {
+        self.announces_size
     }
 
     /// Whether the agent also hooks the client's connections.
-    pub(crate) const fn attends_client(&self) -> bool {
-        self.attends_client
+    pub(crate) const fn hooks_client(&self) -> bool {
+        self.hooks_client
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
         let agent = of("hs-cubic+warm_cap=64+warm_max_age=30s+size=on").expect("the agent has it");
         assert_eq!(agent.control(), "cubic");
         assert_eq!(agent.options().join(" "), "--cap 64 --max-age 30");
-        assert!(agent.says_size());
+        assert!(agent.announces_size());
         // The short forms give the agent the same options.
         assert_eq!(of("hs-cubic+cap=64+max_age=30s+size=on"), Some(agent));
         // The agent counts in seconds.

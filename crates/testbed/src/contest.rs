@@ -1,13 +1,13 @@
 //! Order of the runs: repeats outermost, then contenders, then worlds, so that disturbances of the
 //! machine affect all worlds alike. Visits whose packets were delivered too late are repeated.
 
-use crate::bed::{self, Who};
 use crate::captures::Folder;
 use crate::client::{Browser, ClientTcp};
 use crate::contender::Contender;
 use crate::kernel::{Agent, ServerProgram, Service};
 use crate::punctual::TOO_LATE;
 use crate::real::{Real, runs_in};
+use crate::visit_bed::{self, Who};
 use race::{ClientTurn, Contestant, Race, RaceOutcome, RunOptions, Setting, World};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -163,8 +163,8 @@ impl RealTurns<'_> {
         let race = Race { path: self.race.path_of(repeat, Instant::ZERO), ..self.race.clone() };
         for patience in (0..=PATIENCE).rev() {
             let captures = self.folder.of(&contestant.name, contestant.world, repeat);
-            let visits = bed::visit(&race, who, seed, &captures)?;
-            let is_late = visits.iter().any(|load| load.lateness > TOO_LATE);
+            let visits = visit_bed::visit(&race, who, seed, &captures)?;
+            let is_late = visits.iter().any(|load| load.scheduling_delay > TOO_LATE);
             let is_redone = is_late && patience > 0;
             let order = Some(self.order);
             contestant.turns.push(ClientTurn { order, repeat, is_redone, visits });

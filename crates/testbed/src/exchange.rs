@@ -6,9 +6,9 @@
 //! same requests, the same discovery and the same sizes, TLS and HTTP/2 included. Client and
 //! servers are tasks of one thread; this module never waits.
 
+use crate::client_protocol::ClientProtocol;
 use crate::site;
 use crate::timer;
-use crate::tongue::Tongue;
 use emulator::Clock;
 use race::{LoadRecording, MeasuredLoad, TransferRecord};
 use std::cell::RefCell;
@@ -80,7 +80,7 @@ struct Call {
     /// The client has closed.
     is_over: bool,
     /// Bytes delivered to the client by a server that knows nothing of meanings.
-    told: u64,
+    reported: u64,
     /// Positions at which responses begin.
     announcements: Announcements,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Exchange {
     openings: mpsc::UnboundedSender<NewConnection>,
     /// The loader has something new to wait for, or is done.
     moved: Rc<Notify>,
-    tongue: Tongue,
+    client_protocol: ClientProtocol,
     clock: Clock,
 }
 
@@ -125,7 +125,7 @@ impl Exchange {
     pub(crate) fn new(
         page: &Arc<Page>,
         config: &LoaderConfig,
-        tongue: Tongue,
+        client_protocol: ClientProtocol,
         clock: Clock,
     ) -> (Self, mpsc::UnboundedReceiver<NewConnection>) {
         let (openings, to_open) = mpsc::unbounded_channel();
@@ -139,7 +139,7 @@ impl Exchange {
             places: Vec::new(),
         };
         let inner = Rc::new(RefCell::new(inner));
-        (Self { inner, openings, moved: Rc::default(), tongue, clock }, to_open)
+        (Self { inner, openings, moved: Rc::default(), client_protocol, clock }, to_open)
     }
 
     /// Makes one visit by the loader; after `limit`, returns its partial result.
@@ -154,7 +154,7 @@ impl Exchange {
     /// The user asks for the page, the first time or once more.
     fn start(&self, again: bool) -> Instant {
         let now = self.clock.now();
-        self.tell(|loader, now| match again {
+        self.notify_loader(|loader, now| match again {
             false => loader.start(now),
             true => loader.start_again(now),
         });
@@ -173,23 +173,23 @@ impl Exchange {
 
     /// The client's end is established.
     pub(crate) fn on_connected(&self, conn: LoadConnId) {
-        self.tell(|loader, now| loader.handle_connected(now, conn));
+        self.notify_loader(|loader, now| loader.handle_connected(now, conn));
     }
 
     /// Reports `total` bytes as delivered to the client.
     pub(crate) fn on_received(&self, conn: LoadConnId, total: u64) {
-        self.tell(|loader, now| loader.handle_received(now, conn, total));
+        self.notify_loader(|loader, now| loader.handle_received(now, conn, total));
     }
 
     /// Reports `bytes` more as delivered to the client by a server that gets no spans; `content` is
     /// read from the server's answer.
-    pub(crate) fn on_told(&self, conn: LoadConnId, content: SpanContent, bytes: u64) {
+    pub(crate) fn on_delivered(&self, conn: LoadConnId, content: SpanContent, bytes: u64) {
         let total = {
             let call = &mut self.inner.borrow_mut().calls[conn.index()];
-            call.told += bytes;
-            call.told
+            call.reported += bytes;
+            call.reported
         };
-        self.tell(|loader, now| {
+        self.notify_loader(|loader, now| {
             loader.expect(conn, Span { content, bytes, overhead: 0 });
             loader.handle_received(now, conn, total);
         });
@@ -197,7 +197,7 @@ impl Exchange {
 
     /// The server has closed, or the connection could not be opened.
     pub(crate) fn on_closed(&self, conn: LoadConnId) {
-        self.tell(|loader, now| loader.handle_closed(now, conn));
+        self.notify_loader(|loader, now| loader.handle_closed(now, conn));
     }
 
     /// Reports `total` bytes as delivered to the server.
@@ -265,7 +265,7 @@ impl Exchange {
             tokio::select! {
                 () = self.moved.notified() => {}
                 () = timer::sleep_until(&self.clock, until) => {
-                    self.tell(|loader, now| loader.handle_timeout(now));
+                    self.notify_loader(|loader, now| loader.handle_timeout(now));
                 }
             }
         }
@@ -290,7 +290,7 @@ impl Exchange {
         MeasuredLoad {
             began: Some(start),
             failure: loader.failures().first().map(name).filter(|_| load.page.is_none()),
-            recording: Some(recording(inner, start, self.tongue)),
+            recording: Some(recording(inner, start, self.client_protocol)),
             ..load
         }
     }
@@ -324,8 +324,8 @@ impl Exchange {
     }
 
     /// The protocol that both ends speak.
-    pub(crate) const fn tongue(&self) -> Tongue {
-        self.tongue
+    pub(crate) const fn client_protocol(&self) -> ClientProtocol {
+        self.client_protocol
     }
 
     /// The clock of all this.
@@ -334,7 +334,7 @@ impl Exchange {
     }
 
     /// Calls the loader and carries out its actions.
-    fn tell(&self, what: impl FnOnce(&mut PageLoader, Instant)) {
+    fn notify_loader(&self, what: impl FnOnce(&mut PageLoader, Instant)) {
         let now = self.clock.now();
         let mut inner = self.inner.borrow_mut();
         what(&mut inner.loader, now);
@@ -356,7 +356,7 @@ impl Exchange {
                     orders: sender,
                     stirred,
                     is_over: false,
-                    told: 0,
+                    reported: 0,
                     announcements: Announcements::default(),
                 });
                 // The receiver is gone only once the visits have been given up.
@@ -376,7 +376,7 @@ impl Exchange {
 }
 
 /// The loader's record of a load; the segments on the link are added when the link is taken down.
-fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
+fn recording(inner: &Inner, start: Instant, client_protocol: ClientProtocol) -> LoadRecording {
     let mut ports = vec![0; inner.calls.len()];
     for (port, conn) in &inner.callers {
         ports[conn.index()] = *port;
@@ -390,7 +390,7 @@ fn recording(inner: &Inner, start: Instant, tongue: Tongue) -> LoadRecording {
         client: inner.loader.client(),
         transfers: transfers.collect(),
         busy: Vec::new(),
-        servers_think: tongue == Tongue::Counts,
+        servers_think: client_protocol == ClientProtocol::Counts,
         queues: Vec::new(),
     }
 }
@@ -420,7 +420,7 @@ mod tests {
             orders,
             stirred: Rc::default(),
             is_over: false,
-            told: 0,
+            reported: 0,
             announcements: Announcements::default(),
         };
         let now = Instant::ZERO + Duration::from_millis(1);

@@ -13,23 +13,22 @@
 //! for the analyser.
 
 pub mod agreement;
-mod bed;
 mod captures;
 mod client;
+mod client_protocol;
 mod contender;
 mod contest;
 mod documents;
 mod exchange;
 mod files;
-mod filler;
 pub mod gain;
 pub mod harm;
-mod here;
 mod host;
 mod kernel;
+mod local_executor;
+mod padding;
 pub mod pages;
 mod pair;
-mod private;
 mod programs;
 pub mod published;
 mod punctual;
@@ -37,9 +36,10 @@ mod real;
 mod selection;
 mod server;
 mod site;
+mod temporary;
 mod timer;
-mod tongue;
 pub mod truth;
+mod visit_bed;
 mod watch;
 mod wire;
 

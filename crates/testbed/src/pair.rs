@@ -2,7 +2,7 @@
 
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
-    InterfaceConfig, Lateness, LogFormat, Namespace, SegmentEnd, Sink,
+    InterfaceConfig, LogFormat, Namespace, SchedulingDelays, SegmentEnd, Sink,
 };
 use link::{Duplex, LinkConfig};
 use std::io::{self, Write};
@@ -49,7 +49,7 @@ pub struct Recorded {
     /// A line for each packet: its times, its fate, and the queue that it found.
     pub link_log: Vec<u8>,
     /// Scheduling delay of the packets.
-    pub lateness: Lateness,
+    pub scheduling_delay: SchedulingDelays,
 }
 
 impl HostPair {
@@ -105,7 +105,7 @@ impl HostPair {
     /// # Errors
     /// If the link failed, or packets are missing from the recording.
     pub fn close(self) -> io::Result<Recorded> {
-        let lateness = self.emulation.take_lateness();
+        let scheduling_delay = self.emulation.take_scheduling_delay();
         let report = self.emulation.stop();
         let missed = self.recording.finish()?;
         if let Some(why) = report.down.failure.or(report.up.failure) {
@@ -118,7 +118,7 @@ impl HostPair {
             std::mem::take(&mut *self.segments.lock().unwrap_or_else(PoisonError::into_inner));
         let [at_client, at_server] = self.captures.map(SharedBytes::take);
         let link_log = self.log.take();
-        Ok(Recorded { segments, at_client, at_server, link_log, lateness })
+        Ok(Recorded { segments, at_client, at_server, link_log, scheduling_delay })
     }
 }
 

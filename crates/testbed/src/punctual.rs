@@ -18,19 +18,19 @@ pub struct Punctual<T> {
     pub redone: u32,
 }
 
-/// Measures until the scheduling delay `lateness` of a measurement is at most [`TOO_LATE`], three
-/// times at most.
+/// Measures until the scheduling delay `scheduling_delay` of a measurement is at most [`TOO_LATE`],
+/// three times at most.
 ///
 /// # Errors
 /// The first error of `measure`.
 pub fn until_punctual<T>(
     mut measure: impl FnMut() -> io::Result<T>,
-    lateness: impl Fn(&T) -> Duration,
+    scheduling_delay: impl Fn(&T) -> Duration,
 ) -> io::Result<Punctual<T>> {
     let mut redone = 0;
     loop {
         let measured = measure()?;
-        if lateness(&measured) <= TOO_LATE || redone == REPEATS {
+        if scheduling_delay(&measured) <= TOO_LATE || redone == REPEATS {
             return Ok(Punctual { measured, redone });
         }
         redone += 1;

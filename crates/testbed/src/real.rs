@@ -22,7 +22,7 @@ impl<'a> Real<'a> {
         match (world, contender.agent()) {
             (World::Sim, _) => None,
             (World::Wire, _) => Some(Self::Wire(scheme)),
-            (World::Kernel, Some(agent)) => Some(Self::Kernel(Control::Attended(agent))),
+            (World::Kernel, Some(agent)) => Some(Self::Kernel(Control::Hooked(agent))),
             (World::Kernel, None) => {
                 Stock::modelled_by(scheme).map(|stock| Self::Kernel(Control::Stock(stock)))
             }

@@ -16,9 +16,9 @@ pub(crate) struct Crossed(Receiver<SegmentEnd>);
 impl Crossed {
     /// Returns the sink of segments, and the receiver that has them when the emulation is over.
     pub(crate) fn begin() -> (SegmentSink, Self) {
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         // The receiver is gone only where the world has failed.
-        (Box::new(move |end| drop(tell.send(end))), Self(told))
+        (Box::new(move |end| drop(sender.send(end))), Self(receiver))
     }
 
     /// Returns all link events of the segments, in the order of time. The senders of the reports

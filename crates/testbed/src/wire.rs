@@ -4,7 +4,7 @@
 //! a host therefore share it among all hosts of the page: `Hosts::Together` in simulation.
 
 use crate::exchange::{Exchange, Part};
-use crate::server::{Knobs, serve};
+use crate::server::{ServerSocketOptions, serve};
 use emulator::{Addresses, Port, ThreadScheduling, port_pair};
 use endpoint::{Device, Endpoint, EndpointConfig, Handle, Listener};
 use std::io;
@@ -70,20 +70,20 @@ impl Wire {
     ) -> io::Result<()> {
         for (host, address) in addresses.iter().enumerate() {
             let listener = self.endpoint.listen(address.port(), &self.scheme).await?;
-            let says_size = self.scheme.hears_sizes();
-            spawn_local(accept(exchange.clone(), HostId(host as u32), listener, says_size));
+            let announces_size = self.scheme.uses_sizes();
+            spawn_local(accept(exchange.clone(), HostId(host as u32), listener, announces_size));
         }
         Ok(())
     }
 }
 
-async fn accept(exchange: Exchange, host: HostId, mut listener: Listener, says_size: bool) {
+async fn accept(exchange: Exchange, host: HostId, mut listener: Listener, announces_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let exchange = exchange.clone();
         spawn_local(async move {
-            let knobs = Stream { handle: stream.handle(), says_size };
+            let options = Stream { handle: stream.handle(), announces_size };
             // A connection that fails is one that the client sees end.
-            let _ = serve(&exchange, host, peer, stream, knobs).await;
+            let _ = serve(&exchange, host, peer, stream, options).await;
         });
     }
 }
@@ -91,15 +91,15 @@ async fn accept(exchange: Exchange, host: HostId, mut listener: Listener, says_s
 struct Stream {
     handle: Handle,
     /// Whether the server announces the length of each answer to the transport.
-    says_size: bool,
+    announces_size: bool,
 }
 
-impl Knobs for Stream {
+impl ServerSocketOptions for Stream {
     fn announce(&self, part: &Part) {
         if let Some(kind) = part.kind {
             self.handle.set_content(kind.ticket_content());
         }
-        if let Some(bytes) = part.begins.filter(|_| self.says_size) {
+        if let Some(bytes) = part.begins.filter(|_| self.announces_size) {
             self.handle.set_size(bytes);
         }
     }

@@ -30,7 +30,7 @@ pub const SEGMENT: u64 = 1460;
 /// The least retransmission timeout (RFC 6298 §2.4).
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// Segments behind a loss that reveal it: three duplicate ACKs (RFC 5681 §3.2).
-const TELLING: u64 = 3;
+const DUPLICATE_ACKS: u64 = 3;
 
 /// A path as one transfer sees it that has it to itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,10 +137,10 @@ impl ModelPath {
     /// following: until the lost one is delivered. The lost segment is retransmitted at the third
     /// duplicate ACK, behind the waiting segments; at a timeout if there are not three.
     fn repair(&self, behind: u64) -> Duration {
-        let heard = self.round_trip - self.segment_time;
+        let first_ack = self.round_trip - self.segment_time;
         let again = match behind {
-            0..TELLING => heard + TIMEOUT,
-            _ => (self.sending(TELLING) + heard).max(self.sending(behind)),
+            0..DUPLICATE_ACKS => first_ack + TIMEOUT,
+            _ => (self.sending(DUPLICATE_ACKS) + first_ack).max(self.sending(behind)),
         };
         again + self.segment_time + self.delivery
     }

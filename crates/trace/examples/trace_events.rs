@@ -15,9 +15,9 @@ use units::{Duration, Instant};
 struct Lines<W>(W);
 
 impl<W: Write> Lines<W> {
-    fn line(&mut self, of: &str, told: &dyn std::fmt::Debug) {
+    fn line(&mut self, of: &str, value: &dyn std::fmt::Debug) {
         // A closed pipe is no error: the reader has seen enough.
-        let _ = writeln!(self.0, "{of} {told:?}");
+        let _ = writeln!(self.0, "{of} {value:?}");
     }
 }
 
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while source.next_batch(&mut batch)? {
         batch.iter().for_each(|segment| engine.on_segment(segment));
     }
-    let (Lines(mut lines), tally) = engine.finish_all();
-    writeln!(lines, "{tally:?}")?;
+    let (Lines(mut lines), counters) = engine.finish_all();
+    writeln!(lines, "{counters:?}")?;
     Ok(lines.flush()?)
 }

@@ -6,7 +6,7 @@
 
 use capture::{CaptureFiles, Observed, SegmentSource};
 use trace::{
-    ConnectionTrace, EngineConfig, EngineTally, SenderModel, SenderModels, SenderProfile,
+    ConnectionTrace, EngineConfig, EngineCounters, SenderModel, SenderModels, SenderProfile,
     ShardedTraceEngine, TraceEngine, TraceSink, Undivided,
 };
 
@@ -46,20 +46,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let files: Vec<String> = args.collect();
     let models = SenderModels::all(SenderModel::of(profile));
     let config = EngineConfig { models, ..EngineConfig::default() };
-    let (counts, tally): (Counts, EngineTally) = if threads == 0 {
+    let (counts, counters): (Counts, EngineCounters) = if threads == 0 {
         let mut engine = TraceEngine::new(config, Counts::default());
         read(&files, |segment| engine.on_segment(segment))?;
         engine.finish_all()
     } else {
         let mut engine = ShardedTraceEngine::new(&config, Undivided(Counts::default()), threads)?;
         read(&files, |segment| engine.on_segment(segment))?;
-        let (Undivided(counts), tally) = engine.finish_all();
-        (counts, tally)
+        let (Undivided(counts), counters) = engine.finish_all();
+        (counts, counters)
     };
     let Counts { connections, again, bytes } = counts;
     println!(
         "{} segments, {connections} connections, {again} again, {bytes} bytes",
-        tally.segments
+        counters.segments
     );
     Ok(())
 }

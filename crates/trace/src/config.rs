@@ -1,7 +1,7 @@
 //! The engine's settings: facts about its input, and its limits.
 
 use crate::profile::{SenderModel, SenderModels, SenderProfile};
-use crate::rebuilt::PARK_AFTER;
+use crate::rebuilt::COMPRESS_AFTER;
 use crate::servers::NamedServers;
 use crate::vantage::Vantage;
 use units::Duration;
@@ -27,7 +27,7 @@ pub struct EngineConfig {
     pub max_connections: usize,
     /// Idle time after which a sender is compressed to a few numbers. An answer that pauses for
     /// longer is over.
-    pub park_after: Duration,
+    pub compress_after: Duration,
     /// Idle time after which a connection is over.
     pub idle_timeout: Duration,
 }
@@ -41,7 +41,7 @@ impl Default for EngineConfig {
             servers: NamedServers::default(),
             named_open: false,
             max_connections: 1 << 20,
-            park_after: PARK_AFTER,
+            compress_after: COMPRESS_AFTER,
             idle_timeout: Duration::from_secs(300),
         }
     }

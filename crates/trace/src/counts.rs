@@ -2,7 +2,7 @@
 
 use crate::fit_error::FitError;
 use crate::kinds::{Retransmission, RetransmissionKind, SparedBy};
-use crate::summary::SenderTally;
+use crate::summary::SenderCounters;
 
 /// Counters that stay zero for most senders.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +52,7 @@ impl Counts {
     /// Counts two facts that an ACK reveals: `unseen` bytes that the capture has not shown, and a
     /// duplicate (`twice`).
     #[inline]
-    pub(crate) fn count_told(&mut self, unseen: u64, twice: bool) {
+    pub(crate) fn count_reported(&mut self, unseen: u64, twice: bool) {
         if unseen > 0 {
             self.rare().unseen_bytes += unseen;
         }
@@ -62,9 +62,9 @@ impl Counts {
     }
 
     /// Returns the counters for a report; `fit_error` is of the sender that is still in memory.
-    pub(crate) fn tally(&self, fit_error: FitError) -> SenderTally {
+    pub(crate) fn counters(&self, fit_error: FitError) -> SenderCounters {
         let rare = self.rare.as_deref().copied().unwrap_or_default();
-        let mut tally = SenderTally {
+        let mut counters = SenderCounters {
             packets: self.packets.into(),
             data_packets: self.data_packets.into(),
             bytes: self.bytes,
@@ -78,7 +78,7 @@ impl Counts {
             reordered: rare.reordered.into(),
             fit_error,
         };
-        tally.fit_error.add(&rare.fit_error);
-        tally
+        counters.fit_error.add(&rare.fit_error);
+        counters
     }
 }

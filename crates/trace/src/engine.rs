@@ -18,7 +18,7 @@ const CLOCK_SET: Duration = Duration::from_secs(60);
 
 /// Counters of a whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EngineTally {
+pub struct EngineCounters {
     /// Number of segments.
     pub segments: u64,
     /// Number of `segments` that were skipped because their server is not a named one.
@@ -34,7 +34,7 @@ pub struct EngineTally {
     pub clock_set: u64,
 }
 
-impl EngineTally {
+impl EngineCounters {
     /// Adds the counters of another part of the capture.
     pub(crate) const fn add(&mut self, other: &Self) {
         let Self { segments, of_others, connections, evicted, backwards, clock_set } = *other;
@@ -73,7 +73,7 @@ impl<S: TraceSink> TraceEngine<S> {
     #[inline]
     pub(crate) fn on_segment_between(&mut self, ends: &SegmentEnds, segment: &Observed) {
         let Self { part, sink, numbers } = self;
-        part.on_segment(ends, segment, &mut Telling { sink, numbers });
+        part.on_segment(ends, segment, &mut SinkHandle { sink, numbers });
     }
 
     /// Notes that no segment was captured until `now`, for live captures, and reports connections
@@ -90,9 +90,9 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     /// Ends all open connections, and returns the sink with the counters.
-    pub fn finish_all(mut self) -> (S, EngineTally) {
+    pub fn finish_all(mut self) -> (S, EngineCounters) {
         while self.finish_oldest() {}
-        (self.sink, *self.part.tally())
+        (self.sink, *self.part.counters())
     }
 
     /// Ends the least recently used connection; returns false if there is none.
@@ -106,13 +106,13 @@ impl<S: TraceSink> TraceEngine<S> {
     }
 
     /// Returns the counters so far.
-    pub const fn tally(&self) -> &EngineTally {
-        self.part.tally()
+    pub const fn counters(&self) -> &EngineCounters {
+        self.part.counters()
     }
 }
 
 /// The sink of an engine, and the number of the next connection; parts of an engine share both.
-pub(crate) struct Telling<'a, S> {
+pub(crate) struct SinkHandle<'a, S> {
     pub(crate) sink: &'a mut S,
     pub(crate) numbers: &'a mut u64,
 }
@@ -121,14 +121,14 @@ pub(crate) struct Telling<'a, S> {
 pub(crate) struct EnginePart {
     config: EngineConfig,
     table: ConnectionTable,
-    tally: EngineTally,
+    counters: EngineCounters,
     now: Instant,
 }
 
 impl EnginePart {
     pub(crate) fn new(config: EngineConfig) -> Self {
         let table = ConnectionTable::new();
-        Self { config, table, tally: EngineTally::default(), now: Instant::ZERO }
+        Self { config, table, counters: EngineCounters::default(), now: Instant::ZERO }
     }
 
     /// Takes the next segment of the capture, which has these `ends`.
@@ -137,13 +137,13 @@ impl EnginePart {
         &mut self,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) {
         if segment.at >= self.now {
             self.now = segment.at;
-            self.digest(ends, segment, told);
+            self.digest(ends, segment, handle);
         } else {
-            self.on_earlier(ends, segment, told);
+            self.on_earlier(ends, segment, handle);
         }
     }
 
@@ -153,16 +153,16 @@ impl EnginePart {
         &mut self,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) {
         if segment.at + CLOCK_SET < self.now {
-            self.tally.clock_set += 1;
-            while self.finish_oldest(told.sink) {}
+            self.counters.clock_set += 1;
+            while self.finish_oldest(handle.sink) {}
             self.now = segment.at;
         } else {
-            self.tally.backwards += 1;
+            self.counters.backwards += 1;
         }
-        self.digest(ends, &Observed { at: self.now, ..*segment }, told);
+        self.digest(ends, &Observed { at: self.now, ..*segment }, handle);
     }
 
     fn pass_time<S: TraceSink>(&mut self, now: Instant, sink: &mut S) {
@@ -175,11 +175,11 @@ impl EnginePart {
         &mut self,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) {
-        self.tally.segments += 1;
+        self.counters.segments += 1;
         if !self.config.servers.concern(segment) {
-            self.tally.of_others += 1;
+            self.counters.of_others += 1;
             return;
         }
         let found = self.table.find(ends, segment);
@@ -190,12 +190,12 @@ impl EnginePart {
             && segment.at.saturating_since(connection.last) <= idle
         {
             // Most segments are part of a connection that is in memory, and change nothing else.
-            Self::show(connection, side, segment, &self.config, told.sink);
+            Self::show(connection, side, segment, &self.config, handle.sink);
         } else {
-            self.show_rare(found, ends, segment, told);
+            self.show_rare(found, ends, segment, handle);
         }
-        if self.tally.segments.is_multiple_of(SWEEP_EVERY) {
-            self.sweep(told.sink);
+        if self.counters.segments.is_multiple_of(SWEEP_EVERY) {
+            self.sweep(handle.sink);
         }
     }
 
@@ -211,7 +211,7 @@ impl EnginePart {
         let was_over = connection.is_over;
         connection.on_segment(side, segment, &mut Digesting { config, sink: &mut *sink });
         if connection.is_over && !was_over {
-            sink.on_over(&connection.told_of_server(), segment.at);
+            sink.on_over(&connection.traced_server(), segment.at);
         }
     }
 
@@ -223,15 +223,15 @@ impl EnginePart {
         found: Option<FoundPlace>,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) {
         let FoundPlace { place, side } =
             match found.or_else(|| self.table.find_elsewhere(ends, segment)) {
-                Some(found) => self.make_ready(found, ends, segment, told),
-                None => self.begin(ends, segment, told),
+                Some(found) => self.make_ready(found, ends, segment, handle),
+                None => self.begin(ends, segment, handle),
             };
         if let Some(connection) = self.table.touch(place, segment.at) {
-            Self::show(connection, side, segment, &self.config, told.sink);
+            Self::show(connection, side, segment, &self.config, handle.sink);
         }
     }
 
@@ -242,13 +242,13 @@ impl EnginePart {
         found: FoundPlace,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) -> FoundPlace {
         match self.ends_before(found, segment) {
             Some(end) => {
-                self.finish(found.place, end, told.sink);
+                self.finish(found.place, end, handle.sink);
                 let elsewhere = self.table.find_elsewhere(ends, segment);
-                elsewhere.unwrap_or_else(|| self.begin(ends, segment, told))
+                elsewhere.unwrap_or_else(|| self.begin(ends, segment, handle))
             }
             None => found,
         }
@@ -258,10 +258,10 @@ impl EnginePart {
     /// for too long.
     #[inline(never)]
     fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
-        if let Some(then) = self.now.as_nanos().checked_sub(self.config.park_after.as_nanos()) {
+        if let Some(then) = self.now.as_nanos().checked_sub(self.config.compress_after.as_nanos()) {
             let then = Instant::from_nanos(then);
             while let Some(place) =
-                self.table.park_before(then, &mut Digesting { config: &self.config, sink })
+                self.table.compress_before(then, &mut Digesting { config: &self.config, sink })
             {
                 self.finish(place, TraceEnd::Closed, sink);
             }
@@ -286,20 +286,20 @@ impl EnginePart {
         &mut self,
         ends: &SegmentEnds,
         segment: &Observed,
-        told: &mut Telling<'_, S>,
+        handle: &mut SinkHandle<'_, S>,
     ) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
             && let Some((oldest, _)) = self.table.oldest()
         {
-            self.tally.evicted += 1;
-            self.finish(oldest, TraceEnd::Evicted, told.sink);
+            self.counters.evicted += 1;
+            self.finish(oldest, TraceEnd::Evicted, handle.sink);
         }
-        let number = *told.numbers;
-        *told.numbers += 1;
-        self.tally.connections += 1;
+        let number = *handle.numbers;
+        *handle.numbers += 1;
+        self.counters.connections += 1;
         let named = self.config.servers.end_of(segment);
         let connection = TracedConnection::new(number, segment, named);
-        told.sink.on_begin(&connection.told_of_server(), segment.at);
+        handle.sink.on_begin(&connection.traced_server(), segment.at);
         FoundPlace { place: self.table.insert(ends, segment, connection), side: 0 }
     }
 
@@ -343,7 +343,7 @@ impl EnginePart {
     }
 
     /// Returns the counters so far.
-    pub(crate) const fn tally(&self) -> &EngineTally {
-        &self.tally
+    pub(crate) const fn counters(&self) -> &EngineCounters {
+        &self.counters
     }
 }

@@ -7,7 +7,7 @@ mod stamps;
 
 use crate::fit_error::FitError;
 use crate::profile::SenderModel;
-use crate::rebuilt::{ParkedSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
+use crate::rebuilt::{IdleSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
 use crate::transfer::PassingData;
 use crate::vantage::Place;
 use capture::Observed;
@@ -21,19 +21,19 @@ use std::collections::VecDeque;
 use units::{Duration, Instant, SeqNum};
 
 /// Size of a request up to which its sender is not rebuilt, bytes.
-const LITTLE: u64 = 4 * 1460;
+const MAX_REQUEST_BYTES: u64 = 4 * 1460;
 /// Window shift of an end whose SYN was not captured: the largest that RFC 7323 §2.3 permits. The
 /// true scale is unknown, so these windows bound nothing unless they are shut.
 const UNKNOWN_SHIFT: u8 = 14;
 
 /// The acknowledgement and window of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Said {
+struct AckFields {
     ack: SeqNum,
     window: u16,
 }
 
-impl Said {
+impl AckFields {
     const fn of(segment: &Observed) -> Self {
         Self { ack: segment.ack, window: segment.window }
     }
@@ -70,14 +70,14 @@ pub(crate) struct Half {
     pub(crate) syn: Option<Offer>,
     recent: Prints,
     /// The ACK and window of its last segment, as long as repeating them would change nothing.
-    said: Option<Said>,
+    fields: Option<AckFields>,
     stamps: SentStamps,
     /// The side whose host's model the sender runs: the server's, as far as the server was known
     /// then.
     pub(crate) host: u8,
     pub(crate) sender: Option<Box<RebuiltSender>>,
     /// The sender, idle and compressed.
-    parked: Option<Box<ParkedSender>>,
+    idle: Option<Box<IdleSender>>,
     /// Predictor for a sender whose data is not captured.
     pub(crate) predictor: Option<Box<Predictor>>,
     /// Packets that arrive at its host only after a lag: ACKs, with their payload.
@@ -94,11 +94,11 @@ impl Default for Half {
             offered: 0,
             syn: None,
             recent: Prints::default(),
-            said: None,
+            fields: None,
             stamps: SentStamps::default(),
             host: 0,
             sender: None,
-            parked: None,
+            idle: None,
             predictor: None,
             late: None,
         }
@@ -155,8 +155,8 @@ impl Half {
 
     /// Forgets all that it has sent but its SYN.
     pub(crate) fn restart(&mut self) {
-        (self.high, self.una, self.said) = (self.high.min(1), 0, None);
-        (self.sender, self.parked, self.late) = (None, None, None);
+        (self.high, self.una, self.fields) = (self.high.min(1), 0, None);
+        (self.sender, self.idle, self.late) = (None, None, None);
     }
 
     /// Returns true if it has sent a SYN that acknowledged nothing.
@@ -202,18 +202,18 @@ impl Half {
     /// changed all that it can.
     #[inline]
     pub(crate) fn says_the_same(&self, segment: &Observed) -> bool {
-        self.said == Some(Said::of(segment)) && !segment.has(Flags::SYN)
+        self.fields == Some(AckFields::of(segment)) && !segment.has(Flags::SYN)
     }
 
     /// Notes that another segment like this one, the next in this direction, would change nothing.
-    pub(crate) fn note_said(&mut self, segment: &Observed) {
-        self.said = (!segment.has(Flags::SYN)).then(|| Said::of(segment));
+    pub(crate) fn note_fields(&mut self, segment: &Observed) {
+        self.fields = (!segment.has(Flags::SYN)).then(|| AckFields::of(segment));
     }
 
     /// Forgets the last ACK and window: those of the next segment may matter.
     #[inline]
-    pub(crate) const fn forget_said(&mut self) {
-        self.said = None;
+    pub(crate) const fn forget_fields(&mut self) {
+        self.fields = None;
     }
 
     /// Returns the window that a segment of this direction offers, bytes.
@@ -235,9 +235,9 @@ impl Half {
     /// `before`: bytes of its request sent earlier.
     pub(crate) fn send_little(&mut self, at: Instant, start: u64, end: u64, before: u64) -> bool {
         let little = self.sender.is_none()
-            && self.parked.is_none()
+            && self.idle.is_none()
             && start >= self.high
-            && before + (end - start) <= LITTLE;
+            && before + (end - start) <= MAX_REQUEST_BYTES;
         if little {
             self.high = end;
             self.sent = at;
@@ -260,7 +260,7 @@ impl Half {
 
     /// Returns true if there is a sender, or was one.
     pub(crate) const fn has_sender(&self) -> bool {
-        self.sender.is_some() || self.parked.is_some()
+        self.sender.is_some() || self.idle.is_some()
     }
 
     /// Creates the sender for its first data, and replays the handshake and the data sent before.
@@ -270,8 +270,8 @@ impl Half {
         terms: Terms,
         opened: Option<Instant>,
     ) {
-        if let Some(parked) = self.parked.take() {
-            self.sender = Some(Box::new(parked.unpark(model)));
+        if let Some(idle) = self.idle.take() {
+            self.sender = Some(Box::new(idle.restore(model)));
             return;
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
@@ -291,22 +291,22 @@ impl Half {
 
     /// Sets the window that the peer offers while no sender is rebuilt.
     pub(crate) fn set_quiet_window(&mut self, window: u64) {
-        match &mut self.parked {
-            Some(parked) => parked.set_window(window),
+        match &mut self.idle {
+            Some(idle) => idle.set_window(window),
             None => self.offered = u32::try_from(window).unwrap_or(u32::MAX),
         }
     }
 
     /// Compresses the sender if it is idle. Returns its fit error.
-    pub(crate) fn park(&mut self) -> Option<FitError> {
-        self.forget_said();
-        self.recent.park();
+    pub(crate) fn compress(&mut self) -> Option<FitError> {
+        self.forget_fields();
+        self.recent.compress();
         if self.predictor.is_some() || self.late.as_ref().is_some_and(|late| !late.0.is_empty()) {
             return None;
         }
         self.late = None;
-        let (parked, fit_error) = self.sender.as_ref()?.park()?;
-        self.parked = Some(Box::new(parked));
+        let (idle, fit_error) = self.sender.as_ref()?.compress()?;
+        self.idle = Some(Box::new(idle));
         self.sender = None;
         Some(fit_error)
     }

@@ -14,13 +14,13 @@ mod fast_open;
 mod fit_error;
 mod half;
 mod kinds;
-#[cfg(feature = "testing")]
-mod longhand;
 mod profile;
 mod rebuilt;
 mod servers;
 mod sharded;
 mod sink;
+#[cfg(feature = "testing")]
+mod slow_path;
 mod snapshot;
 mod summary;
 mod survey;
@@ -31,7 +31,7 @@ mod transfer;
 mod vantage;
 
 pub use config::EngineConfig;
-pub use engine::{EngineTally, TraceEngine};
+pub use engine::{EngineCounters, TraceEngine};
 pub use fast_open::FastOpenOutcome;
 pub use fit_error::FitError;
 pub use kinds::{Retransmission, RetransmissionKind, SenderPhase, SparedBy};
@@ -43,7 +43,7 @@ pub use sharded::{
 };
 pub use sink::{SentData, TraceSink, TracedSender};
 pub use snapshot::SenderSnapshot;
-pub use summary::{ConnectionTrace, SenderTally, TraceEnd};
+pub use summary::{ConnectionTrace, SenderCounters, TraceEnd};
 pub use survey::{ProfileSurvey, SurveyedHost};
 pub use transfer::{RateEvidence, TimeShare, TimeShares, TlsReport, TransferEnd, TransferReport};
 pub use vantage::Vantage;

@@ -45,7 +45,7 @@ impl TraceEnd {
 
 /// Counters of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SenderTally {
+pub struct SenderCounters {
     /// Captured packets, without copies.
     pub packets: u64,
     /// Captured packets with payload, without copies.
@@ -72,7 +72,7 @@ pub struct SenderTally {
     pub fit_error: FitError,
 }
 
-impl SenderTally {
+impl SenderCounters {
     /// Adds the counters of another sender.
     pub fn add(&mut self, other: &Self) {
         let add = |sums: &mut [u64], more: &[u64]| {
@@ -124,9 +124,9 @@ pub struct ConnectionTrace {
     /// The outcome of Fast Open; `None` if no SYN had data.
     pub fast_open: Option<FastOpenOutcome>,
     /// Counters of the client's packets.
-    pub client_sent: SenderTally,
+    pub client_sent: SenderCounters,
     /// Counters of the server's packets.
-    pub server_sent: SenderTally,
+    pub server_sent: SenderCounters,
     /// Packets captured twice.
     pub copies: u64,
 }

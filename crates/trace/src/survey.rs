@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use std::{panic, thread};
 
 /// Number of observations that a host needs for a profile of its own.
-const ENOUGH: u64 = 50;
+const PROFILE_OBSERVATIONS: u64 = 50;
 
 /// The profiles of the senders in a part of a capture.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ impl ProfileSurvey {
             surveyed.push(SurveyedHost { host, profile: best(&fit_errors), fit_errors });
         }
         let mut models = SenderModels::all(SenderModel::of(best(&total)));
-        for host in surveyed.iter().filter(|host| host.fit_errors[0].seen >= ENOUGH) {
+        for host in surveyed.iter().filter(|host| host.fit_errors[0].seen >= PROFILE_OBSERVATIONS) {
             models.set(host.host, SenderModel::of(host.profile));
         }
         Self { hosts: surveyed, models }
@@ -107,7 +107,7 @@ impl ProfileSurvey {
 /// Minimum number of charges by which a profile has to beat a likelier one.
 const MARGIN: u64 = 16;
 /// Number of observations from which one in fifty is significant.
-const MANY: u64 = 5_000;
+const SIGNIFICANT_OBSERVATIONS: u64 = 5_000;
 
 /// Returns the profile with clearly the least charge; otherwise the likeliest.
 ///
@@ -119,7 +119,7 @@ fn best(fit_errors: &[FitError; SenderProfile::ALL.len()]) -> SenderProfile {
     for (fit_error, profile) in fit_errors.iter().zip(SenderProfile::ALL) {
         let charge = fit_error.charge;
         let less = best.0.saturating_sub(charge);
-        let seen = fit_errors[0].seen.max(MANY);
+        let seen = fit_errors[0].seen.max(SIGNIFICANT_OBSERVATIONS);
         if less >= MARGIN && (less * 5 > best.0 || less * 50 > seen) {
             best = (charge, profile);
         }

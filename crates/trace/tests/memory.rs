@@ -40,8 +40,8 @@ fn engine() -> TraceEngine<Nobody> {
 const KILOBYTE: usize = 1024;
 const MEGABYTE: usize = 1024 * KILOBYTE;
 /// Just above a size at which tables double.
-const FEW: u16 = 520;
-const MANY: u16 = 8_300;
+const FEWER_CONNECTIONS: u16 = 520;
+const MORE_CONNECTIONS: u16 = 8_300;
 
 /// Many connections in one state.
 #[derive(Clone)]
@@ -87,9 +87,9 @@ impl Crowd {
             other.segments.iter().for_each(|segment| engine.on_segment(segment));
         }
         let held = ALLOCATED.current_usage() - before;
-        let tally = engine.tally();
-        assert_eq!(tally.connections, u64::from(connections) + u64::from(self.apart > 0));
-        assert_eq!(tally.evicted, 0);
+        let counters = engine.counters();
+        assert_eq!(counters.connections, u64::from(connections) + u64::from(self.apart > 0));
+        assert_eq!(counters.evicted, 0);
         held
     }
 }
@@ -160,7 +160,8 @@ fn an_open_connection_costs_a_few_kilobytes() {
         ("in recovery, BBR", Crowd::of(Bbr, repairs)),
     ];
     for (state, crowd) in crowds {
-        let each = (crowd.held(MANY) - crowd.held(FEW)) / usize::from(MANY - FEW);
+        let each = (crowd.held(MORE_CONNECTIONS) - crowd.held(FEWER_CONNECTIONS))
+            / usize::from(MORE_CONNECTIONS - FEWER_CONNECTIONS);
         println!("{state}: {each} bytes");
         assert!(each <= 8 * KILOBYTE, "{state}: {each}");
     }
@@ -188,7 +189,7 @@ fn a_million_half_open_connections_cost_less_than_a_kilobyte_each() {
     }
     let held = (ALLOCATED.current_usage() - before) / 1_000_000;
     println!("half open {held} bytes");
-    assert_eq!((engine.tally().connections, engine.tally().evicted), (1_000_000, 0));
+    assert_eq!((engine.counters().connections, engine.counters().evicted), (1_000_000, 0));
     assert!(held <= KILOBYTE, "{held}");
 }
 
@@ -267,8 +268,8 @@ fn of_one_connection(is_acknowledged: bool) -> (usize, u64) {
         ms += 1;
     }
     let peak = ALLOCATED.peak_usage() - before;
-    let (bytes, tally) = engine.finish_all();
-    assert_eq!((tally.connections, bytes.0), (1, sent));
+    let (bytes, counters) = engine.finish_all();
+    assert_eq!((counters.connections, bytes.0), (1, sent));
     (peak, bytes.0)
 }
 
@@ -315,9 +316,9 @@ fn of_busy_server(bytes: u64) -> (usize, u64) {
         batch.iter().for_each(|segment| engine.on_segment(segment));
     }
     let peak = ALLOCATED.peak_usage() - before;
-    let (_, tally) = engine.finish_all();
-    assert_eq!((tally.evicted, tally.backwards), (0, 0));
-    (peak, tally.connections)
+    let (_, counters) = engine.finish_all();
+    assert_eq!((counters.evicted, counters.backwards), (0, 0));
+    (peak, counters.connections)
 }
 
 /// A connection has 33 packets of 82 bytes on average, so 200 MB hold 74,000 connections. 500

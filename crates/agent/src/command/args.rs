@@ -6,7 +6,7 @@ use agent::interface::schema;
 use clap::{CommandFactory, Parser, Subcommand};
 use cmdline::Appendix;
 use cmdline::complete::{Asked, Candidate, Completion, FilesOffered, ShellQuestion};
-use cmdline::man::Told;
+use cmdline::man::ManAppendix;
 use ipnet::IpNet;
 use std::path::PathBuf;
 
@@ -209,8 +209,8 @@ fn appendix() -> Appendix {
 /// Fails as [`cmdline::man::ManArgs::write`] does.
 pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
     args.write(AgentArgs::command(), &|command| match command {
-        "" => Told::OnOwnPage(appendix()),
-        _ => Told::OnParentsPage,
+        "" => ManAppendix::OnOwnPage(appendix()),
+        _ => ManAppendix::OnParentsPage,
     })
 }
 

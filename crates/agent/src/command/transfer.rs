@@ -1,6 +1,6 @@
 //! `headstart agent export` and `import`: the document between a file and a running agent.
 
-use agent::interface::control_socket::{MOST_ENTRIES, ask};
+use agent::interface::control_socket::{MAX_ENTRIES, ask};
 use agent::interface::question::{AgentAnswer, Question};
 use agent::memory::exchange::{ExchangeDocument, FORMAT, VERSION};
 use agent::os::clock::Moment;
@@ -32,7 +32,7 @@ pub(crate) fn import(socket: &Path, file: &Path) -> Result<ExitCode, String> {
     let text = fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;
     let document = ExchangeDocument::parse(&text).map_err(of_file)?;
     let mut taken = 0;
-    for some in document.paths.chunks(MOST_ENTRIES) {
+    for some in document.paths.chunks(MAX_ENTRIES) {
         let part =
             ExchangeDocument { paths: some.to_vec(), format: document.format.clone(), ..document };
         match ask(socket, &Question::Import(part))? {

@@ -26,7 +26,7 @@ const V6_BITS: u8 = 48;
 /// StateDirectory=).
 const STATE: &str = "agent.redb";
 /// Entries of each map with the operator's rules for prefixes and for ports.
-const MOST_SAID: usize = 4096;
+const MAX_RULES: usize = 4096;
 
 /// Configuration of an agent.
 #[derive(Clone, Debug)]
@@ -162,8 +162,8 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
     said.extend(options.prefix.iter().map(|prefix| prefix.or_cap(cap)));
     let ports = ports(options);
     for (key, count) in [("prefix", said.len()), ("ports", ports.len())] {
-        if count > MOST_SAID {
-            return Err(format!("{key}: {count} are too many, {MOST_SAID} at most"));
+        if count > MAX_RULES {
+            return Err(format!("{key}: {count} are too many, {MAX_RULES} at most"));
         }
     }
     let settings = ConnectionSettings {

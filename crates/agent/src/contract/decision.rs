@@ -11,7 +11,7 @@ pub struct StartDecision {
     /// Its path.
     pub path: PrefixKey,
     /// Send opportunity.
-    pub occasion: StartOccasion,
+    pub trigger: DecisionTrigger,
     /// Warm, or why cold; `None`: cold because an earlier start of the connection has failed.
     pub reason: Option<StartReason>,
     /// It is of the control group.
@@ -36,7 +36,7 @@ pub struct StartDecision {
 
 /// Reason why a connection starts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StartOccasion {
+pub enum DecisionTrigger {
     /// It opens.
     Opening,
     /// After idle: the kernel had taken its window back.
@@ -47,16 +47,16 @@ pub enum StartOccasion {
     Late,
 }
 
-impl StartOccasion {
+impl DecisionTrigger {
     const ALL: [(u32, Self); 4] = [
-        (constant("OCCASION_OPENING"), Self::Opening),
-        (constant("OCCASION_IDLE"), Self::Idle),
-        (constant("OCCASION_AGAIN"), Self::Again),
-        (constant("OCCASION_LATE"), Self::Late),
+        (constant("TRIGGER_OPENING"), Self::Opening),
+        (constant("TRIGGER_IDLE"), Self::Idle),
+        (constant("TRIGGER_AGAIN"), Self::Again),
+        (constant("TRIGGER_LATE"), Self::Late),
     ];
 
     fn of(number: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|(other, _)| *other == number).map(|(_, occasion)| occasion)
+        Self::ALL.into_iter().find(|(other, _)| *other == number).map(|(_, trigger)| trigger)
     }
 
     /// Name in logs.
@@ -87,8 +87,8 @@ impl StartDecision {
         };
         Some(Self {
             path,
-            occasion: StartOccasion::of(u32::from_ne_bytes(get!(
-                bytes, "decision", "occasion", 4
+            trigger: DecisionTrigger::of(u32::from_ne_bytes(get!(
+                bytes, "decision", "trigger", 4
             )))?,
             reason,
             in_control_group: flags & Self::CONTROL_GROUP != 0,
@@ -111,7 +111,7 @@ impl Display for StartDecision {
             "start to {}: occasion={} start={} window={} stock={} remembered={} age_s={:.1} rate_mbps={:.1} rtt_ms={:.1} compared={} \
              control_group={} stage={}",
             self.path.prefix,
-            self.occasion.name(),
+            self.trigger.name(),
             self.reason.map_or("fell-back", StartReason::name),
             self.window,
             self.cold,
@@ -136,7 +136,7 @@ mod tests {
         let key = PrefixKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
         bytes[..PrefixKey::SIZE].copy_from_slice(&key.to_bytes());
         let decision = StartDecision {
-            occasion: StartOccasion::Idle,
+            trigger: DecisionTrigger::Idle,
             window: 30,
             cold: 10,
             remembered: 30,

@@ -22,11 +22,11 @@ impl PathInquiry {
     /// Decodes an entry of the ring buffer; `None` if the bytes are not an inquiry.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..Self::SIZE)?;
-        let occasion = u32::from_ne_bytes(get!(bytes, "inquiry", "occasion", 4));
+        let trigger = u32::from_ne_bytes(get!(bytes, "inquiry", "trigger", 4));
         Some(Self {
             path: PrefixKey::from_bytes(&get!(bytes, "inquiry", "path", PrefixKey::SIZE))?,
             at_ns: u64::from_ne_bytes(get!(bytes, "inquiry", "at_ns", 8)),
-            can_be_in_time: occasion == constant("INQUIRY_HANDSHAKE"),
+            can_be_in_time: trigger == constant("INQUIRY_HANDSHAKE"),
         })
     }
 }

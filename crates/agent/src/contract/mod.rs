@@ -13,7 +13,7 @@ mod settings;
 mod start_reason;
 mod summary;
 
-pub use decision::{StartDecision, StartOccasion};
+pub use decision::{DecisionTrigger, StartDecision};
 pub use inquiry::PathInquiry;
 pub use key::{Override, PortKey, PrefixKey};
 pub use path::LearntPath;

@@ -75,7 +75,7 @@ impl ConnectionSettings {
     const WIDE_COLD: u32 = constant("WIDE_COLD");
     const SHARE_NAMESPACES: u32 = constant("SHARE_NAMESPACES");
     const END_EPOCHS: u32 = constant("END_EPOCHS");
-    const TELL_STARTS: u32 = constant("TELL_STARTS");
+    const REPORT_STARTS: u32 = constant("REPORT_STARTS");
     const ASK_GATEWAY: u32 = constant("ASK_GATEWAY");
     const KNOWN_TIMER: u32 = constant("KNOWN_TIMER");
     const STOP_NETWORKS: u32 = constant("STOP_NETWORKS");
@@ -90,7 +90,7 @@ impl ConnectionSettings {
             | flag(self.widens_cold, Self::WIDE_COLD)
             | flag(self.shares_namespaces, Self::SHARE_NAMESPACES)
             | flag(self.ends_epochs, Self::END_EPOCHS)
-            | flag(self.tells_starts, Self::TELL_STARTS)
+            | flag(self.tells_starts, Self::REPORT_STARTS)
             | flag(self.asks_gateway, Self::ASK_GATEWAY)
             | flag(self.knows_timers, Self::KNOWN_TIMER)
             | flag(self.is_superseded, Self::SUPERSEDED)

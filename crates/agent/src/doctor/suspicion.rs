@@ -17,7 +17,7 @@ pub struct Suspicion {
 }
 
 /// Connections below which their kinds say nothing.
-const FEW: u64 = 20;
+const MIN_CONNECTIONS: u64 = 20;
 /// Bytes of a segment, about, for buffers that are to hold a window.
 const SEGMENT: u64 = 1500;
 
@@ -170,7 +170,7 @@ fn counted(status: &AgentStatus) -> Vec<Suspicion> {
 fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
     let starts = StartReason::ALL.into_iter().zip(status.connections.starts);
     let (reason, count) = starts.max_by_key(|(_, count)| *count)?;
-    if closed < FEW || count * 2 < closed {
+    if closed < MIN_CONNECTIONS || count * 2 < closed {
         return None;
     }
     let remedy = match reason {

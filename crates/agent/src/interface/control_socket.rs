@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// A question is no longer than this, bytes: [`MOST_ENTRIES`] to import take a quarter of it.
+/// A question is no longer than this, bytes: [`MAX_ENTRIES`] to import take a quarter of it.
 const LONGEST_QUESTION: u64 = 1 << 20;
 /// Most entries that one question imports.
-pub const MOST_ENTRIES: usize = 500;
+pub const MAX_ENTRIES: usize = 500;
 /// Time that a question waits for its answer; it is longer, since a million paths are no small
 /// answer.
 const PATIENCE_TO_ASK: Duration = Duration::from_secs(60);

@@ -29,7 +29,7 @@ mod kind {
 
 /// Limit of the members of one structure, including those of its nameless parts: types may form a
 /// circle.
-const MOST_MEMBERS: u32 = 1 << 16;
+const MAX_MEMBERS: u32 = 1 << 16;
 
 /// Limit of nested nameless parts. In a kernel there are a few; in a circle each contains itself.
 const DEEPEST: u32 = 64;
@@ -113,7 +113,7 @@ impl Btf {
     pub fn members(&self, structure: &str) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for of in self.of_kind(kind::STRUCT).filter(|of| self.name(of.name) == Some(structure)) {
-            self.collect(of, (DEEPEST, &mut { MOST_MEMBERS }), &mut names);
+            self.collect(of, (DEEPEST, &mut { MAX_MEMBERS }), &mut names);
         }
         names
     }

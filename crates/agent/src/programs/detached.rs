@@ -14,7 +14,7 @@ use std::path::PathBuf;
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// Maximum number of times within [`WITHIN_NS`] that the agent attaches its programs again. If they
 /// are detached more often, another process wants them away, and connections change all the time.
-const MOST_ATTACHED: usize = 6;
+const MAX_ATTACHED: usize = 6;
 const WITHIN_NS: u64 = 600_000_000_000;
 
 /// Detached programs, for status and metrics.
@@ -87,7 +87,7 @@ impl DetachWatch {
         while self.attached_ns.front().is_some_and(|then| since(*then, now) > WITHIN_NS) {
             self.attached_ns.pop_front();
         }
-        let may = response == DetachResponse::Attach && self.attached_ns.len() < MOST_ATTACHED;
+        let may = response == DetachResponse::Attach && self.attached_ns.len() < MAX_ATTACHED;
         if may {
             self.attached_ns.push_back(now);
         }
@@ -116,7 +116,7 @@ impl DetachWatch {
                 }
             }
         }
-        if self.attached_ns.len() == MOST_ATTACHED {
+        if self.attached_ns.len() == MAX_ATTACHED {
             let what = "the agent has attached the programs six times within ten minutes, and leaves them detached for a while; \
                         find out which process detaches them";
             say(Level::Warning, what);

@@ -33,7 +33,7 @@ const SETTINGS: &str = ".data.settings";
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.bpf.o"));
 
 /// Output of libbpf and the verifier for the present load.
-static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static LOADER_OUTPUT: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The programs, in the kernel and checked by it, attached to nothing.
 #[derive(Debug)]
@@ -381,5 +381,5 @@ fn is_named(map: &OsStr, name: &str) -> bool {
 }
 
 fn said() -> std::sync::MutexGuard<'static, Vec<String>> {
-    SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    LOADER_OUTPUT.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@
 use crate::bed::{Bed, finish};
 use socket2::Domain;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 
@@ -20,7 +20,7 @@ fn has_bbr() -> bool {
 
 #[test]
 fn what_the_host_has_by_default_is_what_is_wrapped() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent_giving("auto", &[]);
         // Any namespace may choose these two; CUBIC only where the host allows it.
@@ -40,7 +40,7 @@ fn what_the_host_has_by_default_is_what_is_wrapped() {
 
 #[test]
 fn a_second_visit_under_bbr_takes_a_round_trip_less() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         if !has_bbr() {
             return;
@@ -62,7 +62,7 @@ fn a_second_visit_under_bbr_takes_a_round_trip_less() {
 
 #[test]
 fn what_bbr_has_measured_is_remembered_and_sent_at_once() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         if !has_bbr() {
             return;

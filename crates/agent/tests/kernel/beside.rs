@@ -9,7 +9,7 @@ use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 static OTHERS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/beside.bpf.o"));
 
@@ -73,11 +73,11 @@ fn assert_warm(bed: &Bed, agent: &Agent, server: &Server) {
 
 #[test]
 fn others_at_the_same_hook_run_before_and_after() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let mut others = Others::new(|_, _| {});
         let first = others.attach("watch_first", bed.cgroup());
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let last = others.attach("watch_last", bed.cgroup());
         assert_warm(&bed, &agent, &server);
         assert_eq!((others.number("seen"), others.last_seen()), (2, 2));
@@ -102,12 +102,12 @@ impl Others {
 /// alone; if it comes last, the connection has the other's choice.
 #[test]
 fn whoever_else_chooses_the_congestion_control_has_it() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let mut others = Others::new(|_, _| {});
         for is_first in [true, false] {
             let first = is_first.then(|| others.attach("choose", bed.cgroup()));
-            let (agent, server) = bed.attended();
+            let (agent, server) = bed.hooked();
             let last = (!is_first).then(|| others.attach("choose", bed.cgroup()));
             for _ in 0..2 {
                 assert_eq!(finish(&mut bed.open(&server, 30_000), 30_000), "reno");
@@ -122,12 +122,12 @@ fn whoever_else_chooses_the_congestion_control_has_it() {
 /// Service meshes do this: sockets in a map, whose messages a program passes on.
 #[test]
 fn sockets_in_a_sockmap_start_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let mut others = Others::new(|_, _| {});
         let map = others.0.maps().find(|map| map.name() == "sockets").unwrap().as_fd().as_raw_fd();
         others.program("pass").attach_sockmap(map).unwrap();
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let _maps = others.attach("map_sockets", bed.cgroup());
         assert_warm(&bed, &agent, &server);
         assert_eq!(others.number("mapped"), 2);
@@ -138,7 +138,7 @@ fn sockets_in_a_sockmap_start_warm() {
 /// Socket load balancers of Kubernetes do this: an application connects to a service's address.
 #[test]
 fn a_translated_destination_is_remembered_by_its_true_address() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let sink = bed.sink();
         let SocketAddr::V4(to) = sink else { panic!("{sink}") };
@@ -170,9 +170,9 @@ fn a_translated_destination_is_remembered_by_its_true_address() {
 /// connections go on.
 #[test]
 fn a_server_that_restarts_beside_itself_stays_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, old) = bed.attended();
+        let (agent, old) = bed.hooked();
         let mut kept = bed.open(&old, 30_000);
         finish(&mut kept, 30_000);
         let new = bed.serve_at(old.address(), None);
@@ -194,7 +194,7 @@ fn a_server_that_restarts_beside_itself_stays_warm() {
 /// own, each on its path.
 #[test]
 fn mptcp_starts_warm_with_plain_clients_and_as_subflow() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let Ok(server) = bed.serve_by(Protocol::MPTCP) else {
             return test_support::skipped("no MPTCP");
@@ -218,9 +218,9 @@ fn mptcp_starts_warm_with_plain_clients_and_as_subflow() {
 /// the memory learns from it.
 #[test]
 fn fast_open_goes_on_and_starts_cold_without_a_round_trip() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         if !bed.enable_fast_open(&server) {
             return test_support::skipped("no TCP Fast Open");
         }

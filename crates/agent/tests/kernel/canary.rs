@@ -1,7 +1,7 @@
 //! The canary: connections that may start warm, comparisons, and stops.
 
 use crate::bed::{Agent, Bed, Server, finish, until};
-use crate::failing::{self, BYTES, FEW, visit_with_too_much};
+use crate::failing::{self, BYTES, JUDGED_CONNECTIONS, visit_with_too_much};
 use agent::canary::comparison::CanaryVerdict;
 use agent::contract::PrefixKey;
 use agent::contract::StartReason;
@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::fs;
 use std::path::Path;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 fn ramp(agent: &Agent, share: u32) -> u32 {
     match control_socket::ask(agent.socket(), &Question::Ramp(share)).unwrap() {
@@ -35,7 +35,7 @@ fn count_of(bed: &Bed, agent: &Agent, server: &Server, start: StartReason) -> u6
 
 #[test]
 fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ramp.toml");
         fs::write(&file, "percent = 50\n").unwrap();
@@ -61,7 +61,7 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
 
         // The file is unchanged: the later command stays in force. Then the file changes.
         agent.signal(Signal::SIGHUP);
-        until("it is read", || agent.said().contains("read again"));
+        until("it is read", || agent.printed().contains("read again"));
         assert_eq!((agent.status().percent, agent.status().stage), (0.0, 1));
         fs::write(&file, "percent = 80\n").unwrap();
         agent.signal(Signal::SIGHUP);
@@ -73,7 +73,7 @@ fn a_share_of_the_connections_is_the_canary_and_the_ramp_moves_it() {
 
 #[test]
 fn each_connection_tells_why_it_started_cold() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--max-age", "1", "--log", "debug"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -102,9 +102,9 @@ fn each_connection_tells_why_it_started_cold() {
         bed.visit(&server, 30_000);
         agent.wait_for_closed(5);
         assert_eq!(agent.status().connections.starts[StartReason::RoundTrip as usize], 1);
-        let said = agent.said();
-        assert!(said.contains("connection to 198.18."), "{said}");
-        assert!(said.contains("start=round-trip window=10"), "{said}");
+        let printed = agent.printed();
+        assert!(printed.contains("connection to 198.18."), "{printed}");
+        assert!(printed.contains("start=round-trip window=10"), "{printed}");
     });
 }
 
@@ -112,9 +112,9 @@ fn each_connection_tells_why_it_started_cold() {
 /// names that class of windows.
 #[test]
 fn harm_is_found_beside_a_control_group_and_named() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = failing::bed() else { return };
-        let limits = ["--cap", "1024", "--off-connections", FEW, "--holdout", "0.5"];
+        let limits = ["--cap", "1024", "--off-connections", JUDGED_CONNECTIONS, "--holdout", "0.5"];
         let agent = bed.agent(&limits);
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, BYTES);
@@ -150,7 +150,7 @@ fn harm_is_found_beside_a_control_group_and_named() {
 /// lengths (offset 64): bit 24 of word 5.
 #[test]
 fn what_is_stopped_of_a_part_leaves_the_others_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV4, None);
@@ -188,7 +188,7 @@ fn what_is_stopped_of_a_part_leaves_the_others_warm() {
 /// does the same for networks (flag 1024 at offset 36, and the map).
 #[test]
 fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV4, None);
@@ -245,7 +245,7 @@ fn what_is_stopped_by_the_past_of_a_path_leaves_the_others_warm() {
 /// least 6 except once in 300,000 times (binomial).
 #[test]
 fn the_same_addresses_and_ports_are_on_either_side() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--holdout", "0.5"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -265,7 +265,7 @@ fn the_same_addresses_and_ports_are_on_either_side() {
 /// it opened.
 #[test]
 fn a_first_visit_that_starts_again_after_idle_is_not_compared() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         // With a control group, however small: without one, first visits stand in for it.
         let agent = bed.agent(&["--holdout", "0.000001"]);

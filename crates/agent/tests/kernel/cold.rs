@@ -7,14 +7,14 @@ use socket2::Domain;
 use std::env;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Round trips without a drop after which a start-up has recovered; later drops are due to
 /// congestion avoidance.
-const CALM: u64 = 5;
+const IDLE_LOAD: u64 = 5;
 /// A transfer is repeated if more than one of a hundred of its packets had a scheduling delay above
 /// this, at most this number of times.
-const LATE: units::Duration = units::Duration::from_millis(1);
+const MAX_SCHEDULING_DELAY: units::Duration = units::Duration::from_millis(1);
 const ATTEMPTS: usize = 6;
 
 /// One link.
@@ -60,10 +60,10 @@ impl Cell {
 impl Sample {
     /// One that the link did not hold up, if there is one within a few.
     fn add_of(&mut self, bed: &Bed, mut once: impl FnMut() -> (Duration, usize)) {
-        bed.lateness();
+        bed.scheduling_delay();
         let mut seen = once();
         for _ in 1..ATTEMPTS {
-            if bed.lateness() <= LATE {
+            if bed.scheduling_delay() <= MAX_SCHEDULING_DELAY {
                 break;
             }
             self.repeated += 1;
@@ -92,7 +92,8 @@ fn transfer(bed: &Bed, server: &Server, bytes: u64, rtt_ms: u64) -> (Duration, u
     let rows = bed.sent_by_server(0);
     let dropped: Vec<u64> =
         rows.iter().filter(|row| row.was_dropped()).map(|row| row.left).collect();
-    let calm = dropped.windows(2).position(|pair| pair[1] - pair[0] > CALM * rtt_ms * 1_000_000);
+    let calm =
+        dropped.windows(2).position(|pair| pair[1] - pair[0] > IDLE_LOAD * rtt_ms * 1_000_000);
     (time, calm.map_or(dropped.len(), |last| last + 1))
 }
 
@@ -133,7 +134,7 @@ fn assert_no_worse(cell: Cell, stock: &Sample, ours: &Sample) {
 
 #[test]
 fn a_queue_that_slow_start_overfills_is_hardly_touched() {
-    calmly(|| {
+    retry_on_stall(|| {
         // 333 packets in a round trip. Slow start sends two for each delivered one: a flight of 320
         // needs room for 160.
         let cell = Cell { mbps: 20, rtt_ms: 200, queue: 100 };
@@ -153,7 +154,7 @@ fn a_queue_that_slow_start_overfills_is_hardly_touched() {
 
 #[test]
 fn what_an_application_is_slow_at_is_not_taken_for_the_path() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let servers = ["cubic", ""]
@@ -183,7 +184,7 @@ fn what_an_application_is_slow_at_is_not_taken_for_the_path() {
 }
 
 fn number(name: &str, default: u64) -> u64 {
-    env::var(name).ok().map_or(default, |said| said.parse().unwrap())
+    env::var(name).ok().map_or(default, |text| text.parse().unwrap())
 }
 
 /// Rates, round trips and queues of half a round trip, of one, and of 100 packets.

@@ -9,15 +9,15 @@ use socket2::Domain;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Returns the lines of starts, once there are at least `count`.
 fn starts(agent: &Agent, count: usize) -> Vec<String> {
     let mut lines = Vec::new();
     until("starts are logged", || {
-        let said = agent.said();
+        let printed = agent.printed();
         lines =
-            said.lines().filter(|line| line.contains(" start to ")).map(str::to_owned).collect();
+            printed.lines().filter(|line| line.contains(" start to ")).map(str::to_owned).collect();
         lines.len() >= count
     });
     lines
@@ -31,7 +31,7 @@ fn figure(line: &str, name: &str) -> f64 {
 
 #[test]
 fn each_start_is_logged_with_its_reason_and_its_figures() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--log", "debug"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -71,7 +71,7 @@ fn each_start_is_logged_with_its_reason_and_its_figures() {
 
 #[test]
 fn the_control_group_is_logged_as_such_and_nothing_is_by_default() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         for (options, is_logged) in
             [(vec!["--holdout", "1", "--log", "debug"], true), (vec!["--holdout", "1"], false)]
@@ -95,7 +95,7 @@ fn the_control_group_is_logged_as_such_and_nothing_is_by_default() {
 
 #[test]
 fn first_windows_alone_and_sessions_are_logged_too() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         for (control, mode) in [("auto", "window"), ("session", "wrap")] {
             let agent = bed.agent_giving(control, &["--mode", mode, "--log", "debug"]);
@@ -121,7 +121,7 @@ fn first_windows_alone_and_sessions_are_logged_too() {
 #[test]
 fn starts_that_are_not_logged_are_counted() {
     const OPENED: u32 = 1500;
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--log", "debug"]);
         let listener = bed.listen(4096);
@@ -133,8 +133,8 @@ fn starts_that_are_not_logged_are_counted() {
         agent.signal(Signal::SIGCONT);
         let mut missing = 0;
         until("it says how many", || {
-            let said = agent.said();
-            let counts = said.lines().filter_map(|line| {
+            let printed = agent.printed();
+            let counts = printed.lines().filter_map(|line| {
                 let (before, _) = line.split_once(" starts are not in the log")?;
                 before.rsplit(' ').next()?.parse::<usize>().ok()
             });

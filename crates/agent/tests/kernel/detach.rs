@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Detaches the link of a number by `BPF_LINK_GET_FD_BY_ID` (30) and `BPF_LINK_DETACH` (34) of
 /// bpf(2), as `bpftool link detach` does.
@@ -52,26 +52,26 @@ fn reported(agent: &Agent) -> (usize, u64) {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "seconds that an operator waits are real ones")]
 fn detached_programs_are_attached_again_within_seconds() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV4, None);
         assert!(is_handled(&bed, &server) && reported(&agent) == (0, 0));
-        let begun = Instant::now();
+        let started = Instant::now();
         let count = detach_all(&bed) as u64;
         assert!(count > 0);
         until("it is reported", || reported(&agent).1 == count);
         until("they are attached again", || reported(&agent).0 == 0);
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
         assert!(is_handled(&bed, &server));
-        let said = agent.said();
-        assert!(said.contains("attend at ") && said.contains("attached again"), "{said}");
+        let printed = agent.printed();
+        assert!(printed.contains("attend at ") && printed.contains("attached again"), "{printed}");
     });
 }
 
 #[test]
 fn detached_programs_are_only_reported_if_the_operator_wants_that() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--on-detach", "report"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -79,14 +79,14 @@ fn detached_programs_are_only_reported_if_the_operator_wants_that() {
         until("it is reported", || reported(&agent) == (count, count as u64));
         std::thread::sleep(Duration::from_secs(2));
         assert!(!is_handled(&bed, &server) && reported(&agent) == (count, count as u64));
-        assert!(agent.said().contains("another process has detached programs"));
+        assert!(agent.printed().contains("another process has detached programs"));
     });
 }
 
 /// Since Linux 6.9 a link of a congestion control can be detached as well.
 #[test]
 fn a_detached_congestion_control_is_registered_again() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV4, None);

@@ -10,7 +10,7 @@ use crate::bed::{Agent, Bed, Server, link_of};
 use crate::memory::Memory;
 
 /// Judged by so few that a test can make them.
-pub(crate) const FEW: &str = "40";
+pub(crate) const JUDGED_CONNECTIONS: &str = "40";
 /// 28 segments.
 pub(crate) const BYTES: u64 = 40_000;
 
@@ -42,7 +42,7 @@ pub(crate) fn visit_with_too_much(bed: &Bed, agent: &Agent, server: &Server) -> 
 /// Makes an agent turn itself off that has no control group, with first visits instead. Returns the
 /// number of warm starts that it took.
 pub(crate) fn turn_off(bed: &Bed, agent: &Agent, server: &Server) -> u64 {
-    let few = FEW.parse().unwrap();
+    let few = JUDGED_CONNECTIONS.parse().unwrap();
     begin_cold(bed, agent, server, few);
     for count in 1..=2 * few {
         assert_eq!(agent.status().off, None);

@@ -5,14 +5,14 @@
 //! in 70 ms at 1.2 windows in a round trip: 117 are forwarded and 100 wait. The rest is lost.
 
 use crate::bed::{Agent, Bed, Server, finish, is_upon_cubic};
-use crate::failing::{self, FEW};
+use crate::failing::{self, JUDGED_CONNECTIONS};
 use crate::memory::Memory;
 use agent::programs::load_options::Mode;
 use socket2::Domain;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Segments remembered, of which most will be lost.
-const TOO_MANY: u32 = 700;
+const EXCESSIVE_WINDOW: u32 = 700;
 const TOO_LARGE: &[&str] = &["--cap", "1024"];
 
 /// An agent that has seen a visit and lets far too much be sent.
@@ -27,25 +27,28 @@ fn learnt(bed: &Bed) -> (Agent, Server) {
 /// One connection that begins with far too much.
 fn fail(bed: &Bed, agent: &Agent, server: &Server) {
     let closed = agent.closed();
-    Memory::new().change(|path| path.window = TOO_MANY);
+    Memory::new().change(|path| path.window = EXCESSIVE_WINDOW);
     bed.visit(server, 1_000_000);
     agent.wait_for_closed(closed + 1);
 }
 
 #[test]
 fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = learnt(&bed);
         assert!(agent.paths()[0].rate_mbps.is_some());
 
         fail(&bed, &agent, &server);
         let sums = agent.status().connections.warm;
-        assert_eq!((sums.closed, sums.first_windows, sums.fallbacks), (1, TOO_MANY.into(), 1));
+        assert_eq!(
+            (sums.closed, sums.first_windows, sums.fallbacks),
+            (1, EXCESSIVE_WINDOW.into(), 1)
+        );
         let lost = &agent.status().comparison;
         assert_eq!(lost.iter().filter_map(|class| class.warm.lost_first).count(), 1);
         let path = &agent.paths()[0];
-        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert!(path.window <= EXCESSIVE_WINDOW / 2, "{path:?}");
         assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
         assert!(path.segments_retransmitted > 100, "{path:?}");
         // The line carries less than half of the network's window, so the network remembers this
@@ -57,14 +60,14 @@ fn a_window_that_fails_is_halved_and_the_path_is_as_fast_as_it_was() {
         fail(&bed, &agent, &server);
         let path = &agent.paths()[0];
         assert_eq!((path.connections, path.fallbacks), (3, 2), "{path:?}");
-        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert!(path.window <= EXCESSIVE_WINDOW / 2, "{path:?}");
         assert_eq!(agent.status().connections.warm.fallbacks, 2);
     });
 }
 
 #[test]
 fn a_window_that_fails_under_bbr_is_halved_too() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         if let Err(why) = agent::kernel::congestion::HsControl::Bbr.found() {
             test_support::skipped(why);
@@ -75,22 +78,25 @@ fn a_window_that_fails_under_bbr_is_halved_too() {
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
-        Memory::new().change(|path| path.window = TOO_MANY);
+        Memory::new().change(|path| path.window = EXCESSIVE_WINDOW);
         // Short enough that BBR does not find the pipe full, and measures nothing: three round
         // trips.
         bed.visit(&server, 1_000_000);
         agent.wait_for_closed(2);
         let sums = agent.status().connections.warm;
-        assert_eq!((sums.closed, sums.first_windows, sums.fallbacks), (1, TOO_MANY.into(), 1));
+        assert_eq!(
+            (sums.closed, sums.first_windows, sums.fallbacks),
+            (1, EXCESSIVE_WINDOW.into(), 1)
+        );
         let path = &agent.paths()[0];
-        assert!(path.window <= TOO_MANY / 2, "{path:?}");
+        assert!(path.window <= EXCESSIVE_WINDOW / 2, "{path:?}");
         assert_eq!((path.connections, path.fallbacks), (2, 1), "{path:?}");
     });
 }
 
 #[test]
 fn a_success_between_failures_keeps_the_memory() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = learnt(&bed);
         fail(&bed, &agent, &server);
@@ -105,14 +111,14 @@ fn a_success_between_failures_keeps_the_memory() {
 
 #[test]
 fn warm_starts_that_send_much_again_end_all_warm_starts_until_it_is_armed() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = failing::bed() else { return };
-        let agent = bed.agent(&["--cap", "1024", "--off-connections", FEW]);
+        let agent = bed.agent(&["--cap", "1024", "--off-connections", JUDGED_CONNECTIONS]);
         let server = bed.serve(Domain::IPV4, None);
         let failed = failing::turn_off(&bed, &agent, &server);
         let why = agent.status().off.expect("it is off");
         assert!(why.starts_with(&format!("warm starts ({failed}) retransmitted ")), "{why}");
-        assert!(agent.said().contains("ALL WINDOWS ARE LEFT ALONE"), "{}", agent.said());
+        assert!(agent.printed().contains("ALL WINDOWS ARE LEFT ALONE"), "{}", agent.printed());
 
         let before = agent.status().connections;
         Memory::new().change(|path| path.window = 30);
@@ -156,7 +162,7 @@ fn assert_stock(bed: &Bed, control: &str, arguments: &[&str]) -> Agent {
 
 #[test]
 fn the_control_group_is_stock_and_teaches() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         for control in ["cubic", "session"] {
             let agent = assert_stock(&bed, control, &["--holdout", "1"]);
@@ -172,7 +178,7 @@ fn the_control_group_is_stock_and_teaches() {
 
 #[test]
 fn chance_decides_who_in_control_group() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--holdout", "0.5"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -193,7 +199,7 @@ fn chance_decides_who_in_control_group() {
 
 #[test]
 fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         for control in ["cubic", "session"] {
             let agent = bed.agent_giving(control, &["--dry-run", "--receive-window", "1000000"]);
@@ -211,9 +217,9 @@ fn a_dry_run_leaves_connections_what_they_have_and_says_what_it_would_be() {
             assert_eq!((sums.cold.closed, sums.cold.first_windows, sums.warm.closed), (3, 30, 0));
             // The second and the third connection have a proposal, from the first one's sample.
             assert_eq!(sums.cold.proposed, 2, "{control}: {sums:?}");
-            let said = agent.said();
-            assert!(said.contains("dry run: measuring new connections of"), "{said}");
-            assert!(said.contains("; nothing is written to disk; asked at "), "{said}");
+            let printed = agent.printed();
+            assert!(printed.contains("dry run: measuring new connections of"), "{printed}");
+            assert!(printed.contains("; nothing is written to disk; asked at "), "{printed}");
             // No congestion control of ours can be had at all.
             let has =
                 std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");

@@ -8,7 +8,7 @@ use agent::contract::PrefixKey;
 use socket2::Domain;
 use std::net::SocketAddr;
 use tcp::Segment;
-use test_support::calmly;
+use test_support::retry_on_stall;
 use units::SeqNum;
 
 const CAP: u32 = 20;
@@ -52,9 +52,9 @@ fn selective() -> impl FnMut(&Standing, &[Segment]) -> Vec<Segment> {
                 una = Some(first.seq);
                 let second = first.seq + first.len;
                 let beyond = standing.got + 100_000;
-                let told =
+                let claims =
                     standing.selects(first.seq, &[(second, standing.got), (beyond, beyond + 1460)]);
-                vec![told; 4]
+                vec![claims; 4]
             }
             None => vec![standing.agrees()],
             Some(una) => {
@@ -80,13 +80,13 @@ fn assert_gains_nothing(lie: fn() -> Lie) -> Option<u64> {
     let honest = key(&agent, "198.51.100.0/24");
     let before = memory.get(honest);
 
-    peers.visit_telling(address(LIAR), BYTES, lie());
+    peers.visit_announcing(address(LIAR), BYTES, lie());
     agent.wait_for_closed(2);
     let inflated = memory.get(key(&agent, "203.0.113.0/24"));
     eprintln!("after lies: {inflated:?}");
     // From memory, with another port and another host of the same prefix.
     for (visit, from) in ["203.0.113.7:40001", "203.0.113.99:40000"].into_iter().enumerate() {
-        peers.visit_telling(address(from), BYTES, lie());
+        peers.visit_announcing(address(from), BYTES, lie());
         agent.wait_for_closed(3 + visit as u64);
     }
     let sums = agent.status().connections;
@@ -112,7 +112,7 @@ fn key(agent: &Agent, prefix: &str) -> PrefixKey {
 
 #[test]
 fn acknowledging_what_has_not_arrived_gains_no_more_than_the_cap() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(window) = assert_gains_nothing(|| Box::new(optimist)) else { return };
         assert_eq!(window, u64::from(CAP));
     });
@@ -120,7 +120,7 @@ fn acknowledging_what_has_not_arrived_gains_no_more_than_the_cap() {
 
 #[test]
 fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
-    calmly(|| {
+    retry_on_stall(|| {
         // Less even: a round trip of microseconds that it feigns carries next to nothing.
         assert_gains_nothing(|| Box::new(guesser));
     });
@@ -128,7 +128,7 @@ fn acknowledging_what_cannot_have_arrived_gains_no_more_than_the_cap() {
 
 #[test]
 fn lying_about_what_has_arrived_gains_no_more_than_the_cap() {
-    calmly(|| {
+    retry_on_stall(|| {
         // The gain is even smaller if the segments that it reports as lost fail its own start.
         assert_gains_nothing(|| Box::new(selective()));
     });

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Programs whose names do not begin with ours.
 const OTHERS: [&str; 5] = ["attend", "leave", "widen", "hear", "answer"];
@@ -139,7 +139,7 @@ fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
         before = held();
         // It listens where the dead one did.
         agent.start_again();
-        assert!(!agent.said().contains("damaged"), "{}", agent.said());
+        assert!(!agent.printed().contains("damaged"), "{}", agent.printed());
         until("programs and maps are gone", || left_of(&ours).is_empty());
     }
     // The last agent sets the same congestion control as the first.
@@ -151,12 +151,12 @@ fn assert_survived(control: &str, given: Option<&str>, mode: &str) {
 
 #[test]
 fn kill_9_under_load_leaves_nothing_of_hs_cubic() {
-    calmly(|| assert_survived("cubic", Some("hs_cubic_start"), "wrap"));
+    retry_on_stall(|| assert_survived("cubic", Some("hs_cubic_start"), "wrap"));
 }
 
 #[test]
 fn kill_9_under_load_leaves_nothing_of_hs_bbr() {
-    calmly(|| match agent::kernel::congestion::HsControl::Bbr.found() {
+    retry_on_stall(|| match agent::kernel::congestion::HsControl::Bbr.found() {
         Err(why) => test_support::skipped(why),
         Ok(_) => assert_survived("bbr", Some("hs_bbr"), "wrap"),
     });
@@ -164,10 +164,10 @@ fn kill_9_under_load_leaves_nothing_of_hs_bbr() {
 
 #[test]
 fn kill_9_under_load_leaves_nothing_of_hs_session() {
-    calmly(|| assert_survived("session", Some("hs_session"), "wrap"));
+    retry_on_stall(|| assert_survived("session", Some("hs_session"), "wrap"));
 }
 
 #[test]
 fn kill_9_under_load_leaves_nothing_of_first_windows_alone() {
-    calmly(|| assert_survived("auto", None, "window"));
+    retry_on_stall(|| assert_survived("auto", None, "window"));
 }

@@ -8,7 +8,7 @@ use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const BYTES: u64 = 200_000;
 
@@ -44,7 +44,7 @@ fn first_windows(agent: &Agent) -> u64 {
 /// It opened while the memory was fresh. When it sends, the memory is older than anybody goes by.
 #[test]
 fn a_first_flight_that_is_late_is_not_of_an_older_memory_than_allowed() {
-    calmly(|| {
+    retry_on_stall(|| {
         for control in ["cubic", "bbr"] {
             let Some(bed) = bed() else { return };
             let agent = bed.agent_giving(control, &["--max-age", "2"]);
@@ -68,7 +68,7 @@ fn a_first_flight_that_is_late_is_not_of_an_older_memory_than_allowed() {
 /// Then both send.
 #[test]
 fn a_first_flight_that_is_late_takes_nothing_that_another_was_given() {
-    calmly(|| {
+    retry_on_stall(|| {
         for control in ["cubic", "bbr"] {
             let Some(bed) = bed() else { return };
             let agent = bed.agent_giving(control, &[]);
@@ -98,7 +98,7 @@ fn a_first_flight_that_is_late_takes_nothing_that_another_was_given() {
 /// connection uses it.
 #[test]
 fn a_first_flight_that_is_late_is_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         for control in ["cubic", "bbr"] {
             let Some(bed) = bed() else { return };
             let agent = bed.agent_giving(control, &[]);
@@ -126,7 +126,7 @@ fn a_first_flight_that_is_late_is_warm() {
 /// maximum age of a memory.
 #[test]
 fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
-    calmly(|| {
+    retry_on_stall(|| {
         for control in ["cubic", "bbr"] {
             let Some(bed) = bed() else { return };
             let agent = bed.agent_giving(control, &["--max-age", "2"]);
@@ -148,7 +148,7 @@ fn the_rest_of_a_first_flight_is_not_of_an_older_memory_than_allowed() {
 /// A connection that sends one segment at a time proves one, however many it sends.
 #[test]
 fn a_window_that_nobody_used_is_not_learnt_again() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = bed() else { return };
         let agent = bed.agent_giving("cubic", &[]);
         let server = bed.serve(Domain::IPV4, None);
@@ -171,8 +171,9 @@ fn a_window_that_nobody_used_is_not_learnt_again() {
 
 /// Times that connections took, by the agent's log, milliseconds.
 fn lasted_ms(agent: &Agent) -> Vec<f64> {
-    let said = agent.said();
-    let values = said.lines().filter_map(|line| line.split_once("lasted_ms=")?.1.split(' ').next());
+    let printed = agent.printed();
+    let values =
+        printed.lines().filter_map(|line| line.split_once("lasted_ms=")?.1.split(' ').next());
     values.map(|value| value.parse().unwrap()).collect()
 }
 
@@ -180,7 +181,7 @@ fn lasted_ms(agent: &Agent) -> Vec<f64> {
 /// the window. Before each there is a second of silence, which is not the path's time.
 #[test]
 fn pauses_are_not_in_the_time_of_a_kept_connection() {
-    calmly(|| {
+    retry_on_stall(|| {
         for (control, mode) in
             [("cubic", "wrap"), ("bbr", "wrap"), ("session", "wrap"), ("auto", "window")]
         {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// 24 segments of 1448 bytes: a cold start sends ten of them in its first flight, a warm one all.
 /// After idle a start takes no less than twice ten.
@@ -59,7 +59,7 @@ struct Load {
 
 /// Counters of clients and of the server.
 #[derive(Default)]
-struct Tally {
+struct Counters {
     opened: AtomicU64,
     transfers: AtomicU64,
     live: AtomicU64,
@@ -72,7 +72,7 @@ struct Tally {
 
 /// Ends the load's threads when the test is over, also if an upgrade fails: no thread is waited for
 /// then.
-struct Ends<'a>(&'a Tally);
+struct Ends<'a>(&'a Counters);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
@@ -86,7 +86,7 @@ fn content(pieces: u32) -> Vec<u8> {
 }
 
 /// An answer to each byte, until the client has enough.
-fn answer(mut stream: TcpStream, content: &[u8], tally: &Tally) {
+fn answer(mut stream: TcpStream, content: &[u8], counters: &Counters) {
     let (flight, pieces) = content.split_at(BYTES);
     // The buffer has room for a whole answer: a server that has written it has not waited for an
     // acknowledgement.
@@ -96,7 +96,7 @@ fn answer(mut stream: TcpStream, content: &[u8], tally: &Tally) {
             return;
         }
         let window = window_of(&stream);
-        let count = if window > STOCK { &tally.warm } else { &tally.cold };
+        let count = if window > STOCK { &counters.warm } else { &counters.cold };
         count.fetch_add(1, Relaxed);
         for piece in pieces.chunks(PIECE) {
             thread::sleep(PIECE_EVERY);
@@ -107,13 +107,13 @@ fn answer(mut stream: TcpStream, content: &[u8], tally: &Tally) {
     }
 }
 
-fn serve(listener: TcpListener, pieces: u32, tally: &Arc<Tally>) -> SocketAddr {
-    let (address, tally) = (listener.local_addr().unwrap(), Arc::clone(tally));
+fn serve(listener: TcpListener, pieces: u32, counters: &Arc<Counters>) -> SocketAddr {
+    let (address, counters) = (listener.local_addr().unwrap(), Arc::clone(counters));
     let content = Arc::new(content(pieces));
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let (content, tally) = (Arc::clone(&content), Arc::clone(&tally));
-            thread::spawn(move || answer(stream, &content, &tally));
+            let (content, counters) = (Arc::clone(&content), Arc::clone(&counters));
+            thread::spawn(move || answer(stream, &content, &counters));
         }
     });
     address
@@ -130,7 +130,7 @@ struct Client<'a> {
     /// Transfers over one connection.
     transfers: u64,
     expected: &'a [u8],
-    tally: &'a Tally,
+    counters: &'a Counters,
 }
 
 impl Client<'_> {
@@ -139,7 +139,7 @@ impl Client<'_> {
         socket.bind(&self.from.into()).unwrap();
         socket.connect(&self.server.into()).unwrap();
         socket.set_read_timeout(Some(*PATIENCE)).unwrap();
-        self.tally.opened.fetch_add(1, Relaxed);
+        self.counters.opened.fetch_add(1, Relaxed);
         socket.into()
     }
 
@@ -148,27 +148,27 @@ impl Client<'_> {
         stream.write_all(&[1]).unwrap();
         stream.read_exact(&mut came).unwrap();
         assert!(came == self.expected, "other bytes came than were sent");
-        self.tally.transfers.fetch_add(1, Relaxed);
+        self.counters.transfers.fetch_add(1, Relaxed);
     }
 
     /// The first visit teaches of the network. Once all have, one connection after the other.
     fn go_on(&self) {
         thread::sleep(self.stagger);
         self.ask(&mut self.open());
-        while !self.tally.is_known.load(Relaxed) && !self.tally.is_over.load(Relaxed) {
+        while !self.counters.is_known.load(Relaxed) && !self.counters.is_over.load(Relaxed) {
             thread::sleep(Duration::from_millis(20));
         }
         thread::sleep(self.stagger);
-        while !self.tally.is_over.load(Relaxed) {
-            self.tally.live.fetch_add(1, Relaxed);
+        while !self.counters.is_over.load(Relaxed) {
+            self.counters.live.fetch_add(1, Relaxed);
             let mut stream = self.open();
             self.ask(&mut stream);
-            self.tally.live.fetch_sub(1, Relaxed);
+            self.counters.live.fetch_sub(1, Relaxed);
             for _ in 1..self.transfers {
                 thread::sleep(PAUSE * self.rtt);
-                self.tally.live.fetch_add(1, Relaxed);
+                self.counters.live.fetch_add(1, Relaxed);
                 self.ask(&mut stream);
-                self.tally.live.fetch_sub(1, Relaxed);
+                self.counters.live.fetch_sub(1, Relaxed);
             }
         }
     }
@@ -194,13 +194,18 @@ struct Course {
 }
 
 /// Upgrades one after the other.
-fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Tally) -> Course {
+fn upgrade_all(
+    bed: &Bed,
+    agent: &mut crate::bed::Agent,
+    load: &Load,
+    counters: &Counters,
+) -> Course {
     let mut course = Course { fewest_live: u64::MAX, longest: Duration::ZERO };
     // All clients have started.
     thread::sleep(load.cycle());
     for program in &load.upgrades {
         let (took, ()) = timed(|| agent.upgrade(program));
-        course.fewest_live = course.fewest_live.min(tally.live.load(Relaxed));
+        course.fewest_live = course.fewest_live.min(counters.live.load(Relaxed));
         course.longest = course.longest.max(took);
         bed.forget_log();
     }
@@ -209,7 +214,7 @@ fn upgrade_all(bed: &Bed, agent: &mut crate::bed::Agent, load: &Load, tally: &Ta
 
 /// Runs the load under an agent with these further options. Returns the counters of clients and
 /// server, and the last agent's sums; `None` if it cannot be set up.
-fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
+fn run(load: &Load, options: &[&str]) -> Option<(Arc<Counters>, AgentStatus)> {
     // Room for all first flights: a loss would cost a path its memory, upgrade or not.
     let bed = Bed::over(link_of(1000, load.rtt_ms, 100_000))?;
     let ways = [
@@ -222,26 +227,26 @@ fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
     }
     // A busy machine retransmits segments that are only late: that is not to turn warm starts off.
     let mut agent = bed.agent(&[&["--cap", CAP, "--off-ratio", "1000"], options].concat());
-    let tally = Arc::new(Tally::default());
-    let server = serve(bed.listen(4096), load.pieces, &tally);
+    let counters = Arc::new(Counters::default());
+    let server = serve(bed.listen(4096), load.pieces, &counters);
     let (rtt, expected) = (load.rtt(), &content(load.pieces)[..]);
     let client = |n: u32| {
         let from = Ipv4Addr::from_bits(FIRST_NETWORK + (n << 8) + 1);
         bed.client.namespace().enter().unwrap();
         let stagger = load.cycle() * n / load.clients;
         let transfers = if n.is_multiple_of(2) { 1 } else { KEPT_FOR };
-        let (from, tally) = ((from, 0).into(), &*tally);
-        Client { from, server, rtt, stagger, transfers, expected, tally }.go_on();
+        let (from, counters) = ((from, 0).into(), &*counters);
+        Client { from, server, rtt, stagger, transfers, expected, counters }.go_on();
     };
     let course = thread::scope(|scope| {
-        let _ends = Ends(&tally);
+        let _ends = Ends(&counters);
         for n in 0..load.clients {
             let small = thread::Builder::new().stack_size(256 << 10);
             small.spawn_scoped(scope, move || client(n)).unwrap();
         }
         agent.wait_for_closed(load.clients.into());
-        tally.is_known.store(true, Relaxed);
-        upgrade_all(&bed, &mut agent, load, &tally)
+        counters.is_known.store(true, Relaxed);
+        upgrade_all(&bed, &mut agent, load, &counters)
     });
     eprintln!(
         "{} upgrades, {} clients: {:?} at most, {} transfers live at least; {} connections, {} transfers, {} warm",
@@ -249,18 +254,18 @@ fn run(load: &Load, options: &[&str]) -> Option<(Arc<Tally>, AgentStatus)> {
         load.clients,
         course.longest,
         course.fewest_live,
-        tally.opened.load(Relaxed),
-        tally.transfers.load(Relaxed),
-        tally.warm.load(Relaxed),
+        counters.opened.load(Relaxed),
+        counters.transfers.load(Relaxed),
+        counters.warm.load(Relaxed),
     );
     let starts = agent.status().connections.starts;
     eprintln!("starts that the agent has heard of: {:?}", named(starts));
     assert!(course.fewest_live >= load.live, "{} live", course.fewest_live);
-    let has_heard_of_all = load.upgrades.iter().all(|program| *program == binary());
-    if has_heard_of_all {
-        agent.wait_for_closed(tally.opened.load(Relaxed));
+    let has_all_starts = load.upgrades.iter().all(|program| *program == binary());
+    if has_all_starts {
+        agent.wait_for_closed(counters.opened.load(Relaxed));
     }
-    Some((tally, agent.status()))
+    Some((counters, agent.status()))
 }
 
 /// The reasons that occur.
@@ -270,24 +275,24 @@ fn named(starts: [u64; StartReason::ALL.len()]) -> Vec<(StartReason, u64)> {
 
 /// Asserts that all starts but each client's first visit are warm. `resent` are connections whose
 /// SYN a busy machine has retransmitted: these start cold with an upgrade and without one.
-fn assert_warm(load: &Load, tally: &Tally, resent: u64) {
-    let (clients, transfers) = (u64::from(load.clients), tally.transfers.load(Relaxed));
-    let seen = (tally.cold.load(Relaxed), tally.warm.load(Relaxed));
+fn assert_warm(load: &Load, counters: &Counters, resent: u64) {
+    let (clients, transfers) = (u64::from(load.clients), counters.transfers.load(Relaxed));
+    let seen = (counters.cold.load(Relaxed), counters.warm.load(Relaxed));
     assert_eq!(seen, (clients + resent, transfers - clients - resent));
 }
 
 /// With the same programs the last agent has received all reports, and has the same counts.
 fn assert_upgrades(load: &Load) {
-    let Some((tally, status)) = run(load, &[]) else { return };
-    let (opened, clients) = (tally.opened.load(Relaxed), u64::from(load.clients));
+    let Some((counters, status)) = run(load, &[]) else { return };
+    let (opened, clients) = (counters.opened.load(Relaxed), u64::from(load.clients));
     let totals = status.connections;
     let resent = totals.starts[StartReason::Handshake as usize];
-    assert_warm(load, &tally, resent);
+    assert_warm(load, &counters, resent);
     assert_eq!((totals.closed(), status.summaries_lost), (opened, 0));
     let of = |reason: StartReason| totals.starts[reason as usize];
     let seen = (of(StartReason::Unknown), of(StartReason::Warm));
     assert_eq!(seen, (clients, opened - clients - resent));
-    let again = tally.transfers.load(Relaxed) - opened;
+    let again = counters.transfers.load(Relaxed) - opened;
     let restarts = totals.warm.restarts + totals.cold.restarts;
     // On a busy machine a piece may come as late as after idle: one more start, and a warm one.
     let most = if load.pieces > 0 { u64::MAX } else { again };
@@ -300,11 +305,11 @@ fn assert_upgrades(load: &Load) {
 /// The control for the other tests: without warm starts both counts show cold starts only.
 #[test]
 fn without_warm_starts_every_start_is_seen_to_be_cold() {
-    calmly(|| {
+    retry_on_stall(|| {
         let load = Load { rtt_ms: 100, clients: 20, live: 1, pieces: 0, upgrades: same(1) };
-        let Some((tally, status)) = run(&load, &["--holdout", "1"]) else { return };
-        let transfers = tally.transfers.load(Relaxed);
-        assert_eq!((tally.cold.load(Relaxed), tally.warm.load(Relaxed)), (transfers, 0));
+        let Some((counters, status)) = run(&load, &["--holdout", "1"]) else { return };
+        let transfers = counters.transfers.load(Relaxed);
+        assert_eq!((counters.cold.load(Relaxed), counters.warm.load(Relaxed)), (transfers, 0));
         assert_eq!(status.connections.starts[StartReason::Warm as usize], 0);
     });
 }
@@ -316,7 +321,7 @@ fn same(upgrades: usize) -> Vec<PathBuf> {
 
 #[test]
 fn upgrades_under_forty_live_transfers_leave_every_start_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         assert_upgrades(&Load { rtt_ms: 200, clients: 80, live: 40, pieces: 0, upgrades: same(4) });
     });
 }
@@ -325,11 +330,11 @@ fn upgrades_under_forty_live_transfers_leave_every_start_warm() {
 /// memory.
 #[test]
 fn upgrades_to_other_programs_leave_every_start_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let upgrades = vec![another_build(), binary()];
         let load = Load { rtt_ms: 200, clients: 80, live: 40, pieces: 0, upgrades };
-        let Some((tally, _)) = run(&load, &[]) else { return };
-        assert_warm(&load, &tally, 0);
+        let Some((counters, _)) = run(&load, &[]) else { return };
+        assert_warm(&load, &counters, 0);
     });
 }
 

@@ -10,7 +10,7 @@ use socket2::Domain;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Connections that a browser opens to a host.
 const AT_ONCE: u64 = 6;
@@ -39,7 +39,7 @@ fn assert_shared(bed: &Bed, agent: &Agent, server: &Server) {
 
 #[test]
 fn connections_that_begin_at_once_share_what_is_remembered() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let addresses = bed.server.addresses();
@@ -56,7 +56,7 @@ fn connections_that_begin_at_once_share_what_is_remembered() {
 /// proven window, in any order.
 #[test]
 fn members_that_join_at_once_share_what_is_remembered() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
@@ -84,7 +84,7 @@ fn members_that_join_at_once_share_what_is_remembered() {
 /// would.
 #[test]
 fn a_cold_member_begins_with_what_anybody_begins_with() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent_giving("session", &[]);
         let server = bed.serve(Domain::IPV4, None);
@@ -128,7 +128,7 @@ fn second_window(bed: &Bed, agent: &Agent, server: &Server, bytes: u64) -> (u64,
 /// others' parts.
 #[test]
 fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
@@ -141,7 +141,7 @@ fn what_lies_in_a_queue_is_believed_until_it_was_not_all() {
 /// allocation is no more than it has to send.
 #[test]
 fn who_has_little_to_send_leaves_the_rest_to_who_joins() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("session", &[]);
@@ -160,7 +160,7 @@ fn first_windows(agent: &Agent) -> u64 {
 
 #[test]
 fn they_share_also_where_first_windows_are_all_that_can_be_set() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("auto", &["--mode", "window"]);
@@ -170,7 +170,7 @@ fn they_share_also_where_first_windows_are_all_that_can_be_set() {
 
 #[test]
 fn connections_that_are_opened_at_once_share_too() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let sink = bed.sink();
@@ -194,9 +194,9 @@ fn connections_that_are_opened_at_once_share_too() {
 /// prefix, and not for long.
 #[test]
 fn who_never_comes_is_soon_forgotten() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let peers = Peers::of(&bed, server.address());
         let first_window = |port: u16| {
             let before = agent.status().connections.warm.first_windows;
@@ -229,10 +229,10 @@ fn from(port: u16) -> SocketAddr {
 
 #[test]
 fn connections_one_after_another_are_given_it_each() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         for closed in 1..=4 {
             bed.visit(&server, BYTES);
             agent.wait_for_closed(closed);

@@ -5,7 +5,7 @@ use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const CAP: usize = 30;
 /// 70 segments of 1448 bytes.
@@ -31,7 +31,7 @@ fn assert_first_flight_is_marked(bed: &Bed, before: usize) {
 
 #[test]
 fn exactly_the_first_flight_is_marked() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent(&["--mark", "--cap", "30"]);
@@ -69,9 +69,9 @@ fn exactly_the_first_flight_is_marked() {
 
 #[test]
 fn nothing_is_marked_unless_asked_for() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         for closed in 1..=2 {
             bed.visit(&server, BYTES);
             agent.wait_for_closed(closed);

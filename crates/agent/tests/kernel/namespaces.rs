@@ -2,7 +2,7 @@
 
 use crate::bed::{Agent, Bed};
 use socket2::Domain;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Both ends of the link are of it, so that the same prefix is seen from both.
 const BOTH: &str = "198.0.0.0/8";
@@ -19,7 +19,7 @@ fn visited_both_ways(bed: &Bed, namespaces: &str) -> Agent {
 
 #[test]
 fn they_keep_apart_what_they_learn() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = visited_both_ways(&bed, "apart");
         let sums = agent.status().connections;
@@ -33,7 +33,7 @@ fn they_keep_apart_what_they_learn() {
 
 #[test]
 fn they_share_it_if_they_are_to() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = visited_both_ways(&bed, "share");
         let sums = agent.status().connections;

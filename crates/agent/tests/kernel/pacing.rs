@@ -9,16 +9,16 @@ use socket2::Domain;
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 /// Segments that the kernel sends at once.
 const UNPACED: usize = 10;
 /// Time between two packets, a tenth faster than the link.
-const APART: Duration = Duration::from_micros(540);
+const PACKET_SPACING: Duration = Duration::from_micros(540);
 
 /// The few that the kernel sends as one.
-const TOGETHER: usize = 4;
+const BATCHED_PACKETS: usize = 4;
 
 /// Nanoseconds at which segments came to the link that the server has sent since.
 fn left_since(bed: &Bed, before: usize) -> Vec<u64> {
@@ -29,9 +29,9 @@ fn left_since(bed: &Bed, before: usize) -> Vec<u64> {
 /// Asserts that each packet after the first `unpaced` ones comes no sooner than pacing allows,
 /// apart from those few that the kernel sends as one.
 fn assert_apart(at: &[u64], unpaced: usize) {
-    for n in unpaced + TOGETHER..at.len() {
+    for n in unpaced + BATCHED_PACKETS..at.len() {
         let since = Duration::from_nanos(at[n] - at[unpaced.max(1) - 1]);
-        let least = APART * (n - unpaced - TOGETHER) as u32;
+        let least = PACKET_SPACING * (n - unpaced - BATCHED_PACKETS) as u32;
         assert!(
             since >= least,
             "segment {n}: {since:?} of {least:?} after the first {unpaced}, {at:?}"
@@ -77,7 +77,7 @@ fn assert_paced(bed: &Bed, agent: &Agent) {
 
 #[test]
 fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "100"]);
         let server = server_of_known_path(&bed, &agent);
@@ -108,7 +108,7 @@ fn what_a_stock_connection_would_send_as_a_burst_leaves_as_one() {
 
 #[test]
 fn under_each_congestion_control_of_ours() {
-    calmly(|| {
+    retry_on_stall(|| {
         for control in ["cubic", "bbr", "session"] {
             let Some(bed) = Bed::new() else { return };
             eprintln!("{control}");
@@ -119,7 +119,7 @@ fn under_each_congestion_control_of_ours() {
 
 #[test]
 fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "100"]);
         let server = server_of_known_path(&bed, &agent);
@@ -139,7 +139,7 @@ fn what_the_kernel_leaves_of_a_warm_window_after_idle_is_paced() {
 
 #[test]
 fn where_first_windows_are_all_that_is_set() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.set_default_control("reno");
         assert_paced(&bed, &bed.agent_giving("auto", &["--mode", "window", "--cap", "100"]));

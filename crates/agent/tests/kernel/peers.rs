@@ -47,15 +47,15 @@ impl Peers {
 
     /// Asks for `bytes` from an address, and acknowledges each segment at once.
     pub(crate) fn visit(&self, from: SocketAddr, bytes: u64) {
-        self.visit_telling(from, bytes, |standing, _| vec![standing.agrees()]);
+        self.visit_announcing(from, bytes, |standing, _| vec![standing.agrees()]);
     }
 
-    /// The same, and says `tell` of each round trip's segments instead.
-    pub(crate) fn visit_telling(
+    /// The same, and says `announce` of each round trip's segments instead.
+    pub(crate) fn visit_announcing(
         &self,
         from: SocketAddr,
         bytes: u64,
-        mut tell: impl FnMut(&Standing, &[Segment]) -> Vec<Segment>,
+        mut announce: impl FnMut(&Standing, &[Segment]) -> Vec<Segment>,
     ) {
         let mut standing = self.open(from, Flags::FIN, &bytes.to_be_bytes());
         loop {
@@ -65,8 +65,8 @@ impl Peers {
                     standing.got = segment.seq + segment.sequence_len();
                 }
             }
-            for told in tell(&standing, &came) {
-                self.send(from, &told, &[]);
+            for claim in announce(&standing, &came) {
+                self.send(from, &claim, &[]);
             }
             let has_ended =
                 |s: &Segment| s.has(Flags::FIN) && s.seq + s.sequence_len() == standing.got;

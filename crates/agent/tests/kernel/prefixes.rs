@@ -7,14 +7,14 @@ use crate::peers::Peers;
 use socket2::Domain;
 use std::net::{IpAddr, SocketAddr};
 use std::process::Command;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Proves a window above all caps of these tests.
 const BYTES: u64 = 200_000;
 
 /// Arguments for these prefixes, with caps.
-fn prefixes<'a>(said: &[&'a str]) -> Vec<&'a str> {
-    said.iter().flat_map(|prefix| ["--prefix", prefix]).collect()
+fn prefixes<'a>(rules: &[&'a str]) -> Vec<&'a str> {
+    rules.iter().flat_map(|prefix| ["--prefix", prefix]).collect()
 }
 
 /// First window, segments, of a warm visit after one that has taught its path.
@@ -31,11 +31,11 @@ fn second_window(agent: &Agent, mut visit: impl FnMut()) -> u64 {
 
 #[test]
 fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         // The order is neither from the shortest to the longest nor the reverse.
-        let said = ["10.1.0.0/16=25", "10.0.0.0/8=30", "10.1.2.0/24=20", "10.1.2.128/25=0"];
-        let agent = bed.agent(&prefixes(&said));
+        let rules = ["10.1.0.0/16=25", "10.0.0.0/8=30", "10.1.2.0/24=20", "10.1.2.128/25=0"];
+        let agent = bed.agent(&prefixes(&rules));
         let server = bed.serve(Domain::IPV4, None);
         let peers = Peers::of(&bed, server.address());
         for (host, cap, path) in [
@@ -66,8 +66,8 @@ fn of_nested_prefixes_the_longest_that_holds_the_peer_decides() {
 
 /// Visits to an address of the server's from clients of the bed: returns the second window and the
 /// path.
-fn of_bed(bed: &Bed, said: &[&str], address: IpAddr) -> (u64, String) {
-    let agent = bed.agent(&prefixes(said));
+fn of_bed(bed: &Bed, rules: &[&str], address: IpAddr) -> (u64, String) {
+    let agent = bed.agent(&prefixes(rules));
     let server: Server = bed.serve_at(SocketAddr::new(address, 0), None);
     let window = second_window(&agent, || {
         bed.visit(&server, BYTES);
@@ -77,11 +77,11 @@ fn of_bed(bed: &Bed, said: &[&str], address: IpAddr) -> (u64, String) {
 
 #[test]
 fn nested_prefixes_of_ipv6_and_of_v4_mapped_addresses_are_as_those_of_ipv4() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let addresses = bed.server.addresses();
         // 198.18.0.46 and 2001:2:0:b::2 are the client's. The longest of each do not hold it.
-        let said = [
+        let rules = [
             "198.18.0.0/16=25",
             "198.0.0.0/8=30",
             "198.18.0.0/23=20",
@@ -91,12 +91,12 @@ fn nested_prefixes_of_ipv6_and_of_v4_mapped_addresses_are_as_those_of_ipv4() {
             "2001:2:0:b::/64=21",
             "2001:2:0:c::/64=36",
         ];
-        let v6 = of_bed(&bed, &said, addresses.v6.into());
+        let v6 = of_bed(&bed, &rules, addresses.v6.into());
         assert_eq!(v6, (21, "2001:2:0:b::/64".to_owned()));
         // Both ends are sockets of IPv6.
         let mapped = addresses.v4.to_ipv6_mapped();
-        assert_eq!(of_bed(&bed, &said, mapped.into()), (20, "198.18.0.0/23".to_owned()));
-        assert_eq!(of_bed(&bed, &said, addresses.v4.into()), (20, "198.18.0.0/23".to_owned()));
+        assert_eq!(of_bed(&bed, &rules, mapped.into()), (20, "198.18.0.0/23".to_owned()));
+        assert_eq!(of_bed(&bed, &rules, addresses.v4.into()), (20, "198.18.0.0/23".to_owned()));
         // Without the longest, the next ones.
         let less = ["198.0.0.0/8=30", "198.18.0.0/16=25", "2001::/16=31", "2001:2::/48=26"];
         assert_eq!(of_bed(&bed, &less, addresses.v6.into()), (26, "2001:2::/48".to_owned()));
@@ -110,7 +110,7 @@ fn nested_prefixes_of_ipv6_and_of_v4_mapped_addresses_are_as_those_of_ipv4() {
 
 #[test]
 fn a_route_gives_a_congestion_control_of_ours_to_whom_the_agent_does_not_attend() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         let port = server.port().to_string();

@@ -7,7 +7,7 @@ use crate::bed::{Bed, fastest, finish};
 use socket2::{Domain, SockRef};
 use std::net::TcpStream;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 const BYTES: u64 = 200_000;
@@ -19,12 +19,12 @@ fn buffer(stream: &TcpStream) -> usize {
 
 #[test]
 fn a_warm_start_reaches_an_attended_client_in_one_flight() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--receive-window", &WINDOW.to_string()]);
         let server = bed.serve(Domain::IPV4, None);
         // The memory learns. Both ends are hooked.
-        let cold = bed.visit_attended(&server, BYTES);
+        let cold = bed.visit_hooked(&server, BYTES);
         agent.wait_for_closed(2);
         let before = agent.closed();
         let stock = fastest((1..=3).map(|visits| {
@@ -34,7 +34,7 @@ fn a_warm_start_reaches_an_attended_client_in_one_flight() {
         }));
         let before = agent.closed();
         let wide = fastest((1..=3).map(|visits| {
-            let time = bed.visit_attended(&server, BYTES);
+            let time = bed.visit_hooked(&server, BYTES);
             agent.wait_for_closed(before + 2 * visits);
             time
         }));
@@ -48,13 +48,13 @@ fn a_warm_start_reaches_an_attended_client_in_one_flight() {
 
 #[test]
 fn only_connections_that_are_attended_to_are_widened_and_none_is_narrowed() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--receive-window", &WINDOW.to_string()]);
         let server = bed.serve(Domain::IPV4, None);
         // The kernel doubles what is asked for.
         let own = bed.open(&server, 1000);
-        let wide = bed.open_attended(&server, 1000);
+        let wide = bed.open_hooked(&server, 1000);
         assert_eq!(buffer(&wide), 2 * WINDOW);
         assert!(buffer(&own) < WINDOW, "{}", buffer(&own));
         for mut stream in [own, wide] {
@@ -66,14 +66,14 @@ fn only_connections_that_are_attended_to_are_widened_and_none_is_narrowed() {
         let width = WINDOW.to_string();
         for left_alone in [vec!["--dry-run"], vec!["--holdout", "1"]] {
             let _agent = bed.agent(&[&["--receive-window", &width], &left_alone[..]].concat());
-            let mut own = bed.open_attended(&server, 1000);
+            let mut own = bed.open_hooked(&server, 1000);
             assert!(buffer(&own) < WINDOW, "{left_alone:?}: {}", buffer(&own));
             finish(&mut own, 1000);
         }
 
         let _agent = bed.agent(&["--receive-window", "100000"]);
         bed.widen_receive_window();
-        let own = bed.open_attended(&server, 1000);
+        let own = bed.open_hooked(&server, 1000);
         assert!(buffer(&own) > 2_000_000, "{}", buffer(&own));
     });
 }

@@ -24,20 +24,22 @@ fn agent(before: &str, arguments: &[&str]) -> Option<(i32, String)> {
         test_support::skipped("no unshare (util-linux)");
         return None;
     };
-    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     let code = output.status.code().expect("it ends by itself");
-    assert_ne!(code, 77, "{before}: {said}");
-    Some((code, said))
+    assert_ne!(code, 77, "{before}: {printed}");
+    Some((code, printed))
 }
 
 const START: [&str; 4] = ["--state", "none", "--mode", "wrap"];
 
 #[test]
 fn without_the_kernels_types_it_does_not_start() {
-    let Some((code, said)) = agent("mount -t tmpfs none /sys/kernel/btf", &START) else { return };
-    assert_eq!(code, 2, "{said}");
+    let Some((code, printed)) = agent("mount -t tmpfs none /sys/kernel/btf", &START) else {
+        return;
+    };
+    assert_eq!(code, 2, "{printed}");
     let why = "cannot work here: no kernel types (BTF): /sys/kernel/btf/vmlinux is not there";
-    assert!(said.contains(why), "{said}");
+    assert!(printed.contains(why), "{printed}");
 }
 
 #[test]
@@ -51,18 +53,21 @@ fn in_a_kernel_that_is_locked_down_it_does_not_start_and_says_what_is_left() {
         let modes = "none integrity confidentiality".replace(mode, &format!("[{mode}]"));
         format!("mount -t tmpfs none {0} && echo '{modes}' > {0}/lockdown", security.display())
     };
-    let Some((code, said)) = agent(&at("confidentiality"), &START) else { return };
-    assert_eq!(code, 2, "{said}");
-    assert!(said.contains("cannot work here: no reading of kernel memory (lockdown)"), "{said}");
+    let Some((code, printed)) = agent(&at("confidentiality"), &START) else { return };
+    assert_eq!(code, 2, "{printed}");
+    assert!(
+        printed.contains("cannot work here: no reading of kernel memory (lockdown)"),
+        "{printed}"
+    );
 
     // First windows alone need it not.
-    let (code, said) = agent(&at("confidentiality"), &["check", "--json"]).unwrap();
-    assert_eq!((code, is_there(&said, "reading of kernel memory (lockdown)")), (0, false));
-    assert!(said.contains("mode window alone: no reading"), "{said}");
+    let (code, printed) = agent(&at("confidentiality"), &["check", "--json"]).unwrap();
+    assert_eq!((code, is_there(&printed, "reading of kernel memory (lockdown)")), (0, false));
+    assert!(printed.contains("mode window alone: no reading"), "{printed}");
 
-    let (code, said) = agent(&at("integrity"), &["check", "--json"]).unwrap();
-    assert_eq!((code, is_there(&said, "reading of kernel memory (lockdown)")), (0, true));
-    assert!(said.contains("mode wrap; the kernel takes them"), "{said}");
+    let (code, printed) = agent(&at("integrity"), &["check", "--json"]).unwrap();
+    assert_eq!((code, is_there(&printed, "reading of kernel memory (lockdown)")), (0, true));
+    assert!(printed.contains("mode wrap; the kernel takes them"), "{printed}");
 }
 
 /// Whether `check --json` found one thing.

@@ -1,13 +1,13 @@
 //! The memory outlives the agent, however it ends, and keeps its age.
 
 use crate::bed::{Bed, until};
-use crate::failing::{self, FEW};
+use crate::failing::{self, JUDGED_CONNECTIONS};
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, thread};
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 fn fresh(name: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -17,7 +17,7 @@ fn fresh(name: &str) -> PathBuf {
 
 #[test]
 fn kill_9_at_any_moment_loses_seconds_at_most_and_makes_nothing_younger() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = fresh("killed.redb");
         let arguments = ["--state", file.to_str().unwrap(), "--save-every", "1"];
@@ -50,7 +50,7 @@ fn kill_9_at_any_moment_loses_seconds_at_most_and_makes_nothing_younger() {
 
 #[test]
 fn an_end_by_signal_keeps_all_and_what_was_forgotten_stays_so() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = fresh("ended.redb");
         let arguments = ["--state", file.to_str().unwrap(), "--save-every", "3600"];
@@ -74,10 +74,17 @@ fn an_end_by_signal_keeps_all_and_what_was_forgotten_stays_so() {
 
 #[test]
 fn being_off_outlives_the_agent() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = failing::bed() else { return };
         let file = fresh("off.redb");
-        let state = ["--state", file.to_str().unwrap(), "--cap", "1024", "--off-connections", FEW];
+        let state = [
+            "--state",
+            file.to_str().unwrap(),
+            "--cap",
+            "1024",
+            "--off-connections",
+            JUDGED_CONNECTIONS,
+        ];
         let server = bed.serve(Domain::IPV4, None);
         let mut agent = bed.agent(&state);
         let failed = failing::turn_off(&bed, &agent, &server);
@@ -97,7 +104,7 @@ fn being_off_outlives_the_agent() {
 
 #[test]
 fn what_is_exported_can_be_imported_and_is_as_old() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (file, again) = (fresh("memory.json"), fresh("again.json"));
         let server = bed.serve(Domain::IPV4, None);
@@ -108,9 +115,9 @@ fn what_is_exported_can_be_imported_and_is_as_old() {
             let mut program = Command::new(env!("CARGO_BIN_EXE_headstart-agent"));
             program.arg(command).arg(file).arg("--socket").arg(agent.socket());
             let output = program.output().unwrap();
-            let said =
+            let printed =
                 String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            (output.status.success(), said)
+            (output.status.success(), printed)
         };
         assert_eq!(run("export", &file), (true, String::new()));
         let before = agent.paths()[0].clone();

@@ -8,7 +8,7 @@ use libbpf_rs::query::{MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramI
 use socket2::Domain;
 use std::collections::HashSet;
 use std::fs;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
@@ -34,7 +34,7 @@ fn left_of(ours: &HashSet<(&'static str, u32)>) -> usize {
 
 #[test]
 fn kill_9_lets_running_connections_finish_and_new_ones_be_as_before() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let before = in_kernel();
         let mut agent = bed.agent(&[]);
@@ -68,7 +68,7 @@ fn kill_9_lets_running_connections_finish_and_new_ones_be_as_before() {
 
 #[test]
 fn no_first_window_is_above_the_cap() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "20", "--prefix", "2001:2::/48=13"]);
         for (family, cap) in [(Domain::IPV4, 20), (Domain::IPV6, 13)] {
@@ -90,7 +90,7 @@ fn no_first_window_is_above_the_cap() {
 
 #[test]
 fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--cap", "20"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -121,9 +121,9 @@ fn a_poisoned_memory_gains_no_more_than_the_cap_and_reaches_no_other_prefix() {
 
 #[test]
 fn a_round_trip_that_a_peer_made_long_does_not_slow_others_of_its_prefix() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let cold = bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         // 22 to 31 segments in 60 s would take a minute.
@@ -138,7 +138,7 @@ fn a_round_trip_that_a_peer_made_long_does_not_slow_others_of_its_prefix() {
 
 #[test]
 fn a_second_agent_is_refused_and_disturbs_nothing() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let second = std::process::Command::new(env!("CARGO_BIN_EXE_headstart-agent"))
@@ -146,8 +146,8 @@ fn a_second_agent_is_refused_and_disturbs_nothing() {
             .output()
             .unwrap();
         assert_eq!(second.status.code(), Some(2));
-        let said = String::from_utf8_lossy(&second.stderr).into_owned();
-        assert!(said.contains("/nonexistent/agent.sock"), "{said}");
+        let printed = String::from_utf8_lossy(&second.stderr).into_owned();
+        assert!(printed.contains("/nonexistent/agent.sock"), "{printed}");
 
         let other = std::env::temp_dir()
             .join(format!("headstart-agent-second-{}.sock", std::process::id()));
@@ -156,9 +156,9 @@ fn a_second_agent_is_refused_and_disturbs_nothing() {
             .arg(&other)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&second.stderr).into_owned();
-        assert_eq!(second.status.code(), Some(2), "{said}");
-        assert!(said.contains("another agent runs"), "{said}");
+        let printed = String::from_utf8_lossy(&second.stderr).into_owned();
+        assert_eq!(second.status.code(), Some(2), "{printed}");
+        assert!(printed.contains("another agent runs"), "{printed}");
         assert!(!other.exists());
 
         let server = bed.serve(Domain::IPV4, None);

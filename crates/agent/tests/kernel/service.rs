@@ -1,14 +1,14 @@
 //! The agent as a service: rights, readiness, metrics, health, and the unit that is shipped.
 
 use crate::bed::Bed;
-use crate::failing::{self, FEW};
+use crate::failing::{self, JUDGED_CONNECTIONS};
 use socket2::Domain;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, process};
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 pub(crate) fn temporary(name: &str) -> PathBuf {
     let file = env::temp_dir().join(format!("headstart-{}-{name}", process::id()));
@@ -27,11 +27,18 @@ fn get(socket: &Path, path: &str) -> String {
 
 #[test]
 fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = failing::bed() else { return };
         let socket = temporary("metrics.sock");
         let place = format!("unix:{}", socket.display());
-        let agent = bed.agent(&["--metrics", &place, "--cap", "1024", "--off-connections", FEW]);
+        let agent = bed.agent(&[
+            "--metrics",
+            &place,
+            "--cap",
+            "1024",
+            "--off-connections",
+            JUDGED_CONNECTIONS,
+        ]);
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 1000);
         agent.wait_for_closed(1);
@@ -73,7 +80,7 @@ fn metrics_count_by_kind_and_health_fails_when_windows_are_left_alone() {
 
 #[test]
 fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let manager = temporary("notify.sock");
         let socket = UnixDatagram::bind(&manager).unwrap();
@@ -95,20 +102,21 @@ fn it_says_that_it_is_ready_and_works_with_three_rights_alone() {
             }
             child => child.unwrap(),
         };
-        let mut said = [0; 4096];
-        let length = socket.recv(&mut said);
+        let mut printed = [0; 4096];
+        let length = socket.recv(&mut printed);
         child.kill().unwrap();
         child.wait().unwrap();
         let _ = (fs::remove_file(&manager), fs::remove_file(&asked));
-        let said = String::from_utf8_lossy(&said[..length.expect("it is ready")]).into_owned();
-        assert!(said.contains("READY=1"), "{said}");
-        assert!(said.contains("STATUS=programs attached to new connections of"), "{said}");
+        let printed =
+            String::from_utf8_lossy(&printed[..length.expect("it is ready")]).into_owned();
+        assert!(printed.contains("READY=1"), "{printed}");
+        assert!(printed.contains("STATUS=programs attached to new connections of"), "{printed}");
     });
 }
 
 #[test]
 fn the_doctor_says_what_runs_and_names_no_peer() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV4, None);
@@ -145,11 +153,11 @@ fn the_unit_that_is_shipped_is_sound() {
     match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&file).output() {
         Err(error) => test_support::skipped(format!("no systemd-analyze ({error})")),
         Ok(output) => {
-            let said =
+            let printed =
                 String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
             // It may have something to say of other units of this machine.
-            let of_ours = said.lines().filter(|line| line.contains("headstart-agent"));
-            assert_eq!(of_ours.collect::<Vec<_>>(), Vec::<&str>::new(), "{said}");
+            let of_ours = printed.lines().filter(|line| line.contains("headstart-agent"));
+            assert_eq!(of_ours.collect::<Vec<_>>(), Vec::<&str>::new(), "{printed}");
         }
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 
@@ -80,7 +80,7 @@ fn part_of_four(runs: u32, seconds: f64) -> Option<f64> {
 
 #[test]
 fn four_connections_take_far_less_than_four() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(part) = part_of_four(3, 12.0) else { return };
         // Four CUBICs beside one take 0.8 of the link. Runs of 12 s range from 0.3 to 0.8, by
         // chance.
@@ -97,7 +97,7 @@ fn four_connections_take_what_one_takes() {
 
 #[test]
 fn weights_are_ratios_of_rates() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
         // From the third second on: slow start is over.
@@ -111,7 +111,7 @@ fn weights_are_ratios_of_rates() {
 
 #[test]
 fn a_joiner_has_its_share_within_a_round_trip() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
         // The windows are read 0.2 s after it began to connect: one round trip of handshake, queue
@@ -127,7 +127,7 @@ fn a_joiner_has_its_share_within_a_round_trip() {
 
 #[test]
 fn a_session_that_was_proven_is_remembered_and_begins_warm() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
@@ -146,7 +146,7 @@ fn a_session_that_was_proven_is_remembered_and_begins_warm() {
 /// second one twice as fast as they arrive, so both are delivered at the path's rate.
 #[test]
 fn two_short_flights_teach_the_rate() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
@@ -168,7 +168,7 @@ fn two_short_flights_teach_the_rate() {
 /// while the path takes 0.08 s and the round trips of a start five times 0.08 s.
 #[test]
 fn a_member_is_as_slow_as_its_application_asks() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve_at_most(500_000);
@@ -187,7 +187,7 @@ fn a_member_is_as_slow_as_its_application_asks() {
 
 #[test]
 fn weights_may_change_in_mid_transfer() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
         // Weights 1:1 for five seconds, 1:3 from then on; bytes count from a second after.
@@ -203,7 +203,7 @@ fn undone() -> u64 {
 
 #[test]
 fn a_reduction_for_what_was_not_lost_is_taken_back() {
-    calmly(|| {
+    retry_on_stall(|| {
         // One packet in a hundred is 10 ms late: 16 packets overtake it, and the fourth duplicate
         // ACK declares it lost. It is not, which the receiver reports when it gets the segment
         // twice (D-SACK).
@@ -228,20 +228,20 @@ fn a_reduction_for_what_was_not_lost_is_taken_back() {
 
 #[test]
 fn who_vanishes_leaves_its_share_to_the_others() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);
         // 4144 packets take 2.49 s. The timeout has cost the window of all three tenths; with half
         // of the rest kept for a member that does not use it, it would be 7 s. A busy machine may
         // add losses: one of three is enough.
-        const MOST: Duration = Duration::from_millis(5000);
+        const MAX_TIME: Duration = Duration::from_millis(5000);
         let mut fastest = Duration::MAX;
         for _ in 0..3 {
             let Some(time) = beside_one_that_vanishes(&bed, &server) else { return };
             eprintln!("6 MB beside one that vanished: {time:?}");
             fastest = fastest.min(time);
-            if fastest < MOST {
+            if fastest < MAX_TIME {
                 return;
             }
         }
@@ -252,9 +252,9 @@ fn who_vanishes_leaves_its_share_to_the_others() {
 /// Time of 6 MB of one of two members of a session. The other one falls silent, and comes back
 /// afterwards. `None`, with a note, if it cannot be set up.
 fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
-    const MUCH: u64 = 40_000_000;
-    let mut here = bed.open(server, MUCH);
-    let mut gone = bed.open(server, MUCH);
+    const TRANSFER_BYTES: u64 = 40_000_000;
+    let mut here = bed.open(server, TRANSFER_BYTES);
+    let mut gone = bed.open(server, TRANSFER_BYTES);
     let hang_up = gone.try_clone().unwrap();
     let port = gone.local_addr().unwrap().port().to_string();
     let far = server.port().to_string();
@@ -287,7 +287,7 @@ fn beside_one_that_vanishes(bed: &Bed, server: &Server) -> Option<Duration> {
 
 #[test]
 fn who_finds_no_place_has_a_window_of_its_own() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = session(&bed);
         let server = bed.serve(Domain::IPV4, None);

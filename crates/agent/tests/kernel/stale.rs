@@ -16,16 +16,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 use units::Rate;
 
 const BYTES: u64 = 200_000;
 /// Head start of the flow beside the transfer: it is out of slow start.
-const BEFORE: Duration = Duration::from_secs(5);
+const HEAD_START: Duration = Duration::from_secs(5);
 /// Its bytes count for so long from the transfer's start on.
-const COUNTED: Duration = Duration::from_secs(10);
+const MEASURED_TIME: Duration = Duration::from_secs(10);
 /// More than it gets in that time at 5 Mbit/s.
-const ENOUGH: u64 = 20_000_000;
+const COMPETING_BYTES: u64 = 20_000_000;
 
 /// Kind of the transfer's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Stale {
         let before = beside.as_ref().map_or(0, Beside::bytes);
         let time = self.bed.visit(&server, BYTES);
         let beside = beside.map_or(0, |beside| {
-            thread::sleep(COUNTED.saturating_sub(time));
+            thread::sleep(MEASURED_TIME.saturating_sub(time));
             beside.bytes() - before
         });
         if let Some(agent) = agent {
@@ -146,7 +146,7 @@ struct Beside {
 
 impl Beside {
     fn begin(bed: &Bed, server: &Server) -> Self {
-        let stream = bed.open(server, ENOUGH);
+        let stream = bed.open(server, COMPETING_BYTES);
         let bytes = Arc::new(AtomicU64::new(0));
         let (mut from, count) = (stream.try_clone().unwrap(), Arc::clone(&bytes));
         thread::spawn(move || {
@@ -155,7 +155,7 @@ impl Beside {
                 count.fetch_add(some as u64, Ordering::Relaxed);
             }
         });
-        thread::sleep(BEFORE);
+        thread::sleep(HEAD_START);
         Self { stream, bytes }
     }
 
@@ -182,7 +182,7 @@ fn kept([cold, warm, marked]: &[Turn; 3]) -> [f64; 2] {
 
 #[test]
 fn a_transfer_is_not_slower_for_a_memory_that_is_out_of_date() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(stale) = Stale::new() else { return };
         let times = times(&stale.medians(1, true));
         eprintln!("of cold: {times:?}");

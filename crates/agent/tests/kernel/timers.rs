@@ -7,7 +7,7 @@ use agent::programs::telemetry::handshake_timers::TimedHandshakes;
 use nix::{getsockopt_impl, libc, sockopt_impl};
 use socket2::Domain;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// A page's connections.
 const PAGE: usize = 12;
@@ -18,12 +18,12 @@ const PAGE: usize = 12;
 /// are lost once more. The requirement is half of the stock time.
 #[test]
 fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::over(link_of(1, 80, 3)) else { return };
         let opened_by = |arguments: &[&str]| {
             let agent = bed.agent(arguments);
             let server = bed.serve(Domain::IPV4, None);
-            bed.visit_attended(&server, 3000);
+            bed.visit_hooked(&server, 3000);
             agent.wait_for_closed(2);
             let before = agent.status().handshake_timers;
             let (took, page) = bed.open_together(&server, PAGE);
@@ -33,8 +33,8 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
             agent.wait_for_closed(2 + 2 * PAGE as u64);
             (took, before, after)
         };
-        let (stock, _, untold) = opened_by(&[]);
-        assert_eq!(untold, None);
+        let (stock, _, unknown) = opened_by(&[]);
+        assert_eq!(unknown, None);
         let (known, before, after) = opened_by(&["--handshake-timer", "known"]);
         eprintln!("{PAGE} connections: {stock:?}, by what is known {known:?}");
         // The kernel asks once more for a retransmitted SYN. Each handshake counts once at either
@@ -52,7 +52,7 @@ fn a_page_whose_syns_overflow_a_queue_opens_in_half_the_time() {
 /// up to an eighth longer, and not for a second.
 #[test]
 fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let timer_by = |arguments: &[&str]| {
             let agent = bed.agent(&[&["--handshake-timer", "known"], arguments].concat());
@@ -60,10 +60,10 @@ fn on_a_first_visit_the_first_connection_tells_the_others_how_long_answers_take(
             assert_eq!(timeout_of(&bed.begin_to_open(&server, false)), Duration::from_secs(1));
             let _open = bed.open_together(&server, 1);
             let before = agent.status().handshake_timers.unwrap();
-            let begun = bed.begin_to_open(&server, false);
-            let timer = timeout_of(&begun);
+            let started = bed.begin_to_open(&server, false);
+            let timer = timeout_of(&started);
             assert_eq!((agent.closed(), before.by_handshake), (0, 0));
-            (timer, agent, server, begun)
+            (timer, agent, server, started)
         };
         let (known, agent, ..) = timer_by(&[]);
         // The client's SYN, and the server's answer, which does not know the path by memory either.
@@ -106,7 +106,7 @@ fn a_host_that_does_not_answer_is_given_up_no_sooner() {
     bed.client.namespace().set_sysctl("net.ipv4.tcp_syn_retries", "6").unwrap();
     let repeats = || {
         let closed = agent.closed();
-        let mut stream = bed.open_attended(&server, 3000);
+        let mut stream = bed.open_hooked(&server, 3000);
         let count = nix::sys::socket::getsockopt(&stream, SynCount).unwrap();
         finish(&mut stream, 3000);
         drop(stream);
@@ -122,12 +122,12 @@ fn a_host_that_does_not_answer_is_given_up_no_sooner() {
 /// the 20 ms are left, and the variation of round trips.
 #[test]
 fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let timeout_by = |arguments: &[&str]| {
             let _agent = bed.agent(arguments);
             let server = bed.serve(Domain::IPV4, None);
-            let mut stream = bed.open_attended(&server, 1000);
+            let mut stream = bed.open_hooked(&server, 1000);
             finish(&mut stream, 1000);
             for _ in 0..16 {
                 Bed::again(&mut stream, 1000);
@@ -150,7 +150,7 @@ fn a_timeout_falls_to_the_round_trip_and_what_is_said() {
 /// kernel. Its timeout stays at the kernel's 200 ms and a round trip.
 #[test]
 fn a_cgroup_that_is_left_alone_keeps_the_kernels_timers() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let below = bed.below().to_str().unwrap().to_owned();
         let arguments =
@@ -159,7 +159,7 @@ fn a_cgroup_that_is_left_alone_keeps_the_kernels_timers() {
         bed.client.namespace().set_sysctl("net.ipv4.tcp_syn_retries", "6").unwrap();
         let server = bed.serve(Domain::IPV4, None);
         // Both hosts know the path from now on.
-        bed.visit_attended(&server, 3000);
+        bed.visit_hooked(&server, 3000);
         agent.wait_for_closed(2);
         let timers_of = |is_below| {
             let socket = bed.begin_to_open(&server, is_below);

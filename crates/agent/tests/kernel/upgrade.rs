@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// The agent's program as another build of it: the same but for a line of the programs' source,
 /// which debuggers are shown. Or an agent of another version, if `HEADSTART_OTHER_AGENT` names its
@@ -24,7 +24,7 @@ pub(crate) fn another_build() -> PathBuf {
     }
     let mut bytes = fs::read(binary()).unwrap();
     let (line, other) = (b"\tcount_handshakes(ops);\0", b"\tcount_handshakes(0ps);\0");
-    let at = bytes.windows(line.len()).position(|part| part == line).expect("a line of attend.h");
+    let at = bytes.windows(line.len()).position(|part| part == line).expect("a line of hook.h");
     bytes[at..at + line.len()].copy_from_slice(other);
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("another-agent");
     let _ = fs::remove_file(&file);
@@ -36,9 +36,9 @@ pub(crate) fn another_build() -> PathBuf {
 
 #[test]
 fn the_same_programs_go_on_with_memory_connections_and_sums() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (mut agent, server) = bed.attended();
+        let (mut agent, server) = bed.hooked();
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let (before, pid) = (agent.paths()[0].clone(), agent.status().pid);
@@ -68,10 +68,10 @@ fn the_same_programs_go_on_with_memory_connections_and_sums() {
 /// programs and the memory that they have.
 #[test]
 fn other_programs_go_on_with_a_copy_and_back_again() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let other = another_build();
-        let (mut agent, server) = bed.attended();
+        let (mut agent, server) = bed.hooked();
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let before = agent.paths()[0].clone();
@@ -80,7 +80,11 @@ fn other_programs_go_on_with_a_copy_and_back_again() {
             let mut kept = bed.open(&server, 30_000);
             assert!(is_upon_cubic(&finish(&mut kept, 30_000)));
             agent.upgrade(program);
-            assert!(agent.said().trim_end().contains("its memory is copied"), "{}", agent.said());
+            assert!(
+                agent.printed().trim_end().contains("its memory is copied"),
+                "{}",
+                agent.printed()
+            );
             let after = agent.paths()[0].clone();
             assert_eq!((after.prefix, after.window), (before.prefix, before.window));
             assert!(after.age_s >= before.age_s, "{after:?}, {before:?}");
@@ -102,7 +106,7 @@ fn other_programs_go_on_with_a_copy_and_back_again() {
 /// are handed over, and no connection is disturbed.
 #[test]
 fn other_programs_cost_the_last_handshake_and_nothing_else() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let other = another_build();
         let mut agent = bed.agent(&["--handshake-timer", "known"]);
@@ -119,11 +123,15 @@ fn other_programs_cost_the_last_handshake_and_nothing_else() {
             until("both hosts have an entry", || accounts(&agent) == 2);
             assert!(timer() < known);
             agent.upgrade(program);
-            assert!(agent.said().trim_end().contains("its memory is copied"), "{}", agent.said());
+            assert!(
+                agent.printed().trim_end().contains("its memory is copied"),
+                "{}",
+                agent.printed()
+            );
             assert_eq!((accounts(&agent), timer()), (0, stock));
             drop(kept);
         }
-        bed.visit_attended(&server, 30_000);
+        bed.visit_hooked(&server, 30_000);
         agent.wait_for_closed(2);
         for program in [&other, &binary()] {
             let mut kept = bed.open(&server, 30_000);
@@ -154,9 +162,9 @@ fn ask(stream: &mut std::net::TcpStream, bytes: u64) -> String {
 /// If the new agent fails only after its programs are in the links, the old one puts its own back.
 #[test]
 fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (mut agent, server) = bed.attended();
+        let (mut agent, server) = bed.hooked();
         let pid = agent.status().pid;
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
@@ -164,7 +172,7 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
             let why = agent.fail_to_upgrade(&["--cgroup", "/no/cgroup"]);
             assert!(why.contains("cannot open cgroup /no/cgroup"), "{why}");
             until("the old one goes on", || {
-                agent.said().matches("this one goes on").count() == times
+                agent.printed().matches("this one goes on").count() == times
             });
             assert_eq!(agent.status().pid, pid);
             let closed = agent.closed();
@@ -185,14 +193,14 @@ fn an_upgrade_that_fails_leaves_the_old_agent_at_work() {
 /// its process ends.
 #[test]
 fn each_agent_serves_metrics_where_the_one_before_did() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let mut agent = bed.agent(&["--metrics", &free.to_string()]);
         for _ in 0..7 {
             agent.upgrade(&binary());
             let mut stream =
-                TcpStream::connect(free).unwrap_or_else(|_| panic!("{}", agent.said()));
+                TcpStream::connect(free).unwrap_or_else(|_| panic!("{}", agent.printed()));
             stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
             let mut answer = String::new();
             stream.read_to_string(&mut answer).unwrap();
@@ -204,7 +212,7 @@ fn each_agent_serves_metrics_where_the_one_before_did() {
 /// The old agent has its file open still, by another name.
 #[test]
 fn an_upgrade_to_a_file_of_others_leaves_the_old_agent_at_work_and_the_file_as_it_is() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = temporary("notes");
         let agent = bed.agent(&["--state", file.to_str().unwrap()]);
@@ -223,13 +231,13 @@ fn an_upgrade_to_a_file_of_others_leaves_the_old_agent_at_work_and_the_file_as_i
 
 #[test]
 fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let pid = agent.status().pid;
         let why = agent.fail_to_upgrade(&["--metrics", "192.0.2.1:9464"]);
         assert!(why.contains("cannot serve metrics"), "{why}");
-        until("the old one goes on", || agent.said().contains("this one goes on"));
+        until("the old one goes on", || agent.printed().contains("this one goes on"));
         assert_eq!(agent.status().pid, pid);
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
@@ -241,7 +249,7 @@ fn an_upgrade_whose_metrics_nobody_can_serve_leaves_the_old_agent_at_work() {
 /// the first agent did.
 #[test]
 fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let below = bed.below().to_owned();
         let mut agent = Agent::start(&below, "cubic", &[]);
@@ -251,7 +259,7 @@ fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
         }
         fs::create_dir(&below).unwrap();
         let server = bed.serve_below(Domain::IPV4);
-        until("it is seen", || agent.said().contains("a cgroup was replaced: its connections"));
+        until("it is seen", || agent.printed().contains("a cgroup was replaced: its connections"));
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
     });
@@ -260,7 +268,7 @@ fn an_upgrade_waits_for_a_cgroup_that_has_gone() {
 /// The file of the state is the old agent's until its process has ended: the new one waits for it.
 #[test]
 fn the_state_file_goes_over_with_every_upgrade() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("upgrade.redb");
         let _ = fs::remove_file(&file);
@@ -285,9 +293,9 @@ fn the_state_file_goes_over_with_every_upgrade() {
 /// A service manager upgrades like this.
 #[test]
 fn a_signal_has_the_program_started_anew() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (mut agent, server) = bed.attended();
+        let (mut agent, server) = bed.hooked();
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
         let new = agent.renew();
@@ -301,7 +309,7 @@ fn a_signal_has_the_program_started_anew() {
 /// An operator, or a package, upgrades like this: the command reports success, or that it failed.
 #[test]
 fn renew_waits_until_the_new_agent_is_at_work() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("renew.toml");
         fs::write(&file, "cap = 64\n").unwrap();
@@ -322,8 +330,8 @@ fn renew_waits_until_the_new_agent_is_at_work() {
         let done = renew();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let status = agent.status();
-        let said = format!("process {} replaces process {pid}\n", status.pid);
-        assert_eq!((String::from_utf8(done.stdout).unwrap(), status.cap), (said, 32));
+        let printed = format!("process {} replaces process {pid}\n", status.pid);
+        assert_eq!((String::from_utf8(done.stdout).unwrap(), status.cap), (printed, 32));
         end(&agent, status.pid);
     });
 }

@@ -6,15 +6,15 @@ use crate::bed::{Bed, assert_knows_rate, fastest, finish, is_upon_cubic, link_of
 use socket2::Domain;
 use std::thread;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 
 #[test]
 fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let cold = bed.fastest_cold_visit(&agent, &server, (3, 30_000));
         // Windows of 10 and 20 for 21 segments: a third round trip.
         assert!(cold >= 3 * RTT, "{cold:?}");
@@ -43,7 +43,7 @@ fn a_second_visit_of_30_kb_takes_a_round_trip_less() {
 
 #[test]
 fn what_is_too_old_is_not_believed() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--max-age", "2"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -65,10 +65,10 @@ fn what_is_too_old_is_not_believed() {
 
 #[test]
 fn a_second_visit_of_200_kb_sends_its_window_at_once() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         // At least 69 segments are outstanding in the last flight, and some 90 while it replaces
         // the flight of 40. There are no more than 10 and one for each of 139 delivered ones. A
         // pause of the machine breaks flights apart: then the visit is repeated.
@@ -89,11 +89,11 @@ fn a_second_visit_of_200_kb_sends_its_window_at_once() {
 
 #[test]
 fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
-    calmly(|| {
+    retry_on_stall(|| {
         // 333 packets in a round trip, of which 200 kB prove 139.
         let Some(bed) = Bed::over(link_of(20, 200, 100)) else { return };
         bed.widen_receive_window();
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         bed.visit(&server, 200_000);
         agent.wait_for_closed(1);
         assert_knows_rate(&agent, 40);
@@ -109,10 +109,10 @@ fn a_window_that_does_not_fill_the_path_leaves_at_the_paths_rate() {
 
 #[test]
 fn after_idle_the_window_that_was_proven_is_sent_again() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
-        let (agent, server) = bed.attended();
+        let (agent, server) = bed.hooked();
         let mut kept = bed.open(&server, 200_000);
         finish(&mut kept, 200_000);
         let restarted = fastest((0..3).map(|_| {
@@ -135,7 +135,7 @@ fn after_idle_the_window_that_was_proven_is_sent_again() {
 
 #[test]
 fn ipv6_is_remembered_by_its_own_prefix() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let server = bed.serve(Domain::IPV6, None);
@@ -153,7 +153,7 @@ fn ipv6_is_remembered_by_its_own_prefix() {
 
 #[test]
 fn who_chose_a_congestion_control_keeps_it() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&[]);
         let own = bed.serve(Domain::IPV4, Some("reno"));
@@ -167,7 +167,7 @@ fn who_chose_a_congestion_control_keeps_it() {
 
 #[test]
 fn a_prefix_may_be_left_alone_or_taken_as_one_path() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         {
             let _agent = bed.agent(&["--prefix", "198.18.0.0/15=0"]);

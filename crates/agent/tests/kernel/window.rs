@@ -9,7 +9,7 @@ use agent::programs::load_options::Mode;
 use nix::sys::signal::Signal;
 use socket2::Domain;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const RTT: Duration = Duration::from_millis(80);
 
@@ -42,14 +42,14 @@ fn assert_begins_warm(control: &str) {
 
 #[test]
 fn a_second_visit_takes_a_round_trip_less_with_any_congestion_control() {
-    calmly(|| {
+    retry_on_stall(|| {
         assert_begins_warm("reno");
     });
 }
 
 #[test]
 fn a_second_visit_under_the_kernels_bbr_takes_a_round_trip_less() {
-    calmly(|| {
+    retry_on_stall(|| {
         assert_begins_warm("bbr");
     });
 }
@@ -57,7 +57,7 @@ fn a_second_visit_under_the_kernels_bbr_takes_a_round_trip_less() {
 /// An agent that ends during a first flight leaves no connection with the pace of that flight.
 #[test]
 fn first_flights_are_seen_out_before_the_agent_ends() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         // 20 segments in 80 ms, and a fifth more: 0.44 MB/s.
@@ -81,7 +81,7 @@ fn first_flights_are_seen_out_before_the_agent_ends() {
 
 #[test]
 fn a_window_that_fails_is_halved_also_when_it_fails_again() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let (agent, server) = windows(&bed, "reno", &["--cap", "1024"]);
@@ -109,7 +109,7 @@ fn a_window_that_fails_is_halved_also_when_it_fails_again() {
 
 #[test]
 fn no_more_is_set_than_was_asked_for() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (agent, server) = windows(&bed, "reno", &["--dry-run"]);
         for closed in 1..=2 {

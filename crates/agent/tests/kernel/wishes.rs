@@ -5,7 +5,7 @@ use std::env;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 
@@ -67,7 +67,7 @@ fn sent_by(program: &[String], (bed, sink): (&Bed, SocketAddr), bytes: u64) -> S
 /// that suffice for two.
 #[test]
 fn a_size_may_end_an_epoch() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let sink = bed.sink();
@@ -80,9 +80,9 @@ fn a_size_may_end_an_epoch() {
         let segments = window + window / 2;
         // w + w + 1 = segments or one more: half of it, rounded up, less the growth between them.
         let least = segments / 2;
-        let said = send(segments * 1448);
-        let began = |window: u64| said.starts_with(&format!("began with {window}, "));
-        assert!(began(least) || began(least - 1), "{window} remembered, {least} wanted: {said}");
+        let sent = send(segments * 1448);
+        let began = |window: u64| sent.starts_with(&format!("began with {window}, "));
+        assert!(began(least) || began(least - 1), "{window} remembered, {least} wanted: {sent}");
     });
 }
 
@@ -105,7 +105,7 @@ print(time.monotonic() - begun)
 /// A redirect of 154 bytes goes before a page: the hint of the first does not apply to the second.
 #[test]
 fn a_small_transfer_does_not_narrow_the_next() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let sink = bed.sink();
@@ -135,7 +135,7 @@ fn a_small_transfer_does_not_narrow_the_next() {
 /// The first to send of a session says how much: the others have more to send.
 #[test]
 fn a_size_does_not_narrow_what_a_session_shares() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let sink = bed.sink();
@@ -155,7 +155,7 @@ fn a_size_does_not_narrow_what_a_session_shares() {
 
 #[test]
 fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let sink = bed.sink();
@@ -167,20 +167,20 @@ fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
         for example in &examples {
             let agent = bed.agent(&[]);
             // 208 segments of 1448 bytes, from 10 on: nothing is known yet.
-            let said = send(example, 300_000);
-            assert!(said.starts_with("began with 10, "), "{said}");
+            let sent = send(example, 300_000);
+            assert!(sent.starts_with("began with 10, "), "{sent}");
             agent.wait_for_closed(1);
             let window = agent.paths()[0].window;
             assert!(window > 42, "{window}");
             // 60,000 / 1448 = 41.4: 42 segments, whatever is remembered.
-            let said = send(example, 60_000);
-            assert_eq!(said, format!("began with 42, remembered {window}, weight 3\n"));
+            let sent = send(example, 60_000);
+            assert_eq!(sent, format!("began with 42, remembered {window}, weight 3\n"));
             agent.wait_for_closed(2);
             // A transfer smaller than the stock window begins as stock.
             assert!(send(example, 3000).starts_with("began with 10, "));
             // A hint larger than the memory is bounded by the memory.
-            let said = send(example, 3_000_000);
-            assert!(!said.starts_with("began with 10, "), "{said}");
+            let sent = send(example, 3_000_000);
+            assert!(!sent.starts_with("began with 10, "), "{sent}");
             agent.wait_for_closed(4);
             let warm = agent.status().connections.warm;
             assert!(warm.first_windows <= 42 + 10 + u64::from(window), "{warm:?}");
@@ -191,7 +191,7 @@ fn a_size_bounds_the_first_window_and_without_an_agent_nothing_changes() {
 
 #[test]
 fn nonsense_is_refused_and_harmless() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let _agent = bed.agent(&[]);
         let script: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nonsense.py");

@@ -1,8 +1,9 @@
-//! `bpf/coming.h` computes the same as `arith::coming`, to the last bit. The header is compiled for
-//! this machine, and both get the same numbers. Without a C compiler it notes that and passes.
+//! `bpf/pending_handshakes.h` computes the same as `arith::pending_handshakes`, to the last bit.
+//! The header is compiled for this machine, and both get the same numbers. Without a C compiler it
+//! notes that and passes.
 
 use crate::compiled;
-use arith::coming;
+use arith::pending_handshakes;
 use proptest::strategy::{Just, Strategy};
 
 /// Reads rows of two numbers, prints a row of five results for each.
@@ -12,8 +13,8 @@ int main(void)
 	uint64_t a, b;
 	while (scanf("%" SCNu64 "%" SCNu64, &a, &b) == 2)
 		printf("%" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu32 "\n",
-		       coming_at(a, b), coming_count(a), coming_one_more(a), coming_one_less(a),
-		       coming_span(a, b));
+		       pending_at(a, b), pending_count(a), pending_one_more(a), pending_one_less(a),
+		       pending_span(a, b));
 	return 0;
 }
 "#;
@@ -21,11 +22,11 @@ int main(void)
 fn in_rust([a, b]: [u64; 2]) -> String {
     format!(
         "{} {} {} {} {}",
-        coming::at(a, b as u32),
-        coming::count(a),
-        coming::one_more(a),
-        coming::one_less(a),
-        coming::span(a, b),
+        pending_handshakes::at(a, b as u32),
+        pending_handshakes::count(a),
+        pending_handshakes::one_more(a),
+        pending_handshakes::one_less(a),
+        pending_handshakes::span(a, b),
     )
 }
 
@@ -41,5 +42,5 @@ fn row() -> impl Strategy<Value = [u64; 2]> {
 
 #[test]
 fn the_twin_in_c_counts_the_same() {
-    compiled::assert_same(("coming", MAIN), &compiled::rows(100_000, &row()), in_rust);
+    compiled::assert_same(("pending_handshakes", MAIN), &compiled::rows(100_000, &row()), in_rust);
 }

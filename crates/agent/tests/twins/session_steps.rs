@@ -52,7 +52,7 @@ int main(void)
 			says = share_of(&s, &m[a]);
 		}
 		printf("%" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", says, s.window, s.ssthresh,
-		       s.flight, s.unproven, s.promised, s.outstanding);
+		       s.flight, s.unproven, s.allocated, s.outstanding);
 	}
 	return 0;
 }
@@ -103,7 +103,7 @@ struct After {
     ssthresh: u64,
     flight: u64,
     unproven: u64,
-    promised: u64,
+    allocated: u64,
     outstanding: u64,
 }
 
@@ -173,17 +173,17 @@ impl Twin {
         let (flight, outstanding) = (s.flight(), s.outstanding());
         format!(
             "{says} {} {} {flight} {} {} {outstanding}",
-            s.window, s.ssthresh, s.unproven, s.promised
+            s.window, s.ssthresh, s.unproven, s.allocated
         )
     }
 }
 
 fn after(line: &str) -> After {
     let n: Vec<u64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
-    let [says, window, ssthresh, flight, unproven, promised, outstanding] = n[..] else {
+    let [says, window, ssthresh, flight, unproven, allocated, outstanding] = n[..] else {
         panic!("{line}");
     };
-    After { says, window, ssthresh, flight, unproven, promised, outstanding }
+    After { says, window, ssthresh, flight, unproven, allocated, outstanding }
 }
 
 #[test]
@@ -205,17 +205,17 @@ fn what_one_was_promised_is_not_promised_again() {
         [start(100, UNLIMITED, WARM), weight(0, 1), joins(0, 500), weight(1, 1), joins(1, 500)];
     let Some(after) = steps("promises", &rows) else { return };
     assert_eq!([after[2].says, after[4].says], [100, 10]);
-    assert_eq!(after[4].promised, 110);
+    assert_eq!(after[4].allocated, 110);
     // A member with 11 segments to send takes no more: the second gets half.
     let rows =
         [start(100, UNLIMITED, WARM), weight(0, 1), joins(0, 11), weight(1, 1), joins(1, 500)];
     let after = steps("promises", &rows).unwrap();
     assert_eq!([after[2].says, after[4].says], [100, 50]);
-    assert_eq!(after[4].promised, 61);
+    assert_eq!(after[4].allocated, 61);
     // The first ACK ends the allocation: from then on its outstanding segments count.
     let rows = [rows[0], rows[1], rows[2], arrives(100, 0, 2, 9, 80_000)];
     let after = steps("promises", &rows).unwrap();
-    assert_eq!([after[3].promised, after[3].outstanding, after[3].says], [0, 9, 0]);
+    assert_eq!([after[3].allocated, after[3].outstanding, after[3].says], [0, 9, 0]);
     // It has more than twice its allocation outstanding: it has written in pieces.
     let rows = [rows[0], rows[1], rows[2], arrives(100, 0, 2, 21, 80_000)];
     assert_eq!(steps("promises", &rows).unwrap()[3].says, 1);
@@ -309,10 +309,10 @@ fn who_leaves_takes_along_what_was_its() {
         leaves(0),
     ];
     let Some(after) = steps("leaving", &rows) else { return };
-    assert_eq!([after[4].promised, after[4].outstanding], [5, 7]);
+    assert_eq!([after[4].allocated, after[4].outstanding], [5, 7]);
     // Not the last one; the other has the whole window now.
     assert_eq!([after[5].says, after[5].outstanding, after[6].says], [0, 0, 40]);
-    assert_eq!([after[7].says, after[7].promised], [1, 0]);
+    assert_eq!([after[7].says, after[7].allocated], [1, 0]);
 }
 
 /// A member of 0 or 1, and numbers as they occur; times go on.

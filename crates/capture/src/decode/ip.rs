@@ -3,8 +3,8 @@
 use super::label::Carrier;
 use super::protocol::NetworkProtocol;
 use super::{Rest, tunnel};
+use crate::counters::NotASegment;
 use crate::observed::Observed;
-use crate::tally::NotASegment;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Protocol numbers (IANA).
@@ -25,9 +25,9 @@ const HIP: u8 = 139;
 const SHIM6: u8 = 140;
 
 /// Maximum number of nested tunnels; more count as an attack on readers of captures.
-const MOST_TUNNELS: usize = 4;
+const MAX_TUNNELS: usize = 4;
 /// Maximum number of extension headers of a packet (RFC 8200 §4.1 lists seven).
-const MOST_EXTENSIONS: usize = 12;
+const MAX_EXTENSIONS: usize = 12;
 
 /// Reads IP headers down to TCP, and notes the innermost in `slot`.
 #[inline]
@@ -54,7 +54,7 @@ fn through_tunnels(
     rest: &mut Rest<'_>,
     slot: &mut Observed,
 ) -> Result<(), NotASegment> {
-    for _ in 0..MOST_TUNNELS {
+    for _ in 0..MAX_TUNNELS {
         rest.enter(Carrier::Tunnel(ends_of(slot)));
         let protocol = match carried {
             UDP => tunnel::in_udp(rest)?,
@@ -161,7 +161,7 @@ fn extensions(protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotA
 
 #[cold]
 fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
-    for _ in 0..=MOST_EXTENSIONS {
+    for _ in 0..=MAX_EXTENSIONS {
         let header = match protocol {
             AUTHENTICATION => {
                 let [_, words] = rest.head::<2>()?;

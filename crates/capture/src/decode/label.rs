@@ -4,10 +4,10 @@
 
 use super::Rest;
 use super::protocol::NetworkProtocol;
-use crate::tally::NotASegment;
+use crate::counters::NotASegment;
 
 /// Maximum number of labels on a packet; more than a few are rare.
-const MOST_LABELS: usize = 8;
+const MAX_LABELS: usize = 8;
 
 /// An encapsulation that distinguishes several networks.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl Carrier {
 /// otherwise it may be a frame, which is not decoded.
 pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const LAST: u8 = 1;
-    for _ in 0..MOST_LABELS {
+    for _ in 0..MAX_LABELS {
         let label: &[u8; 4] = rest.take()?;
         rest.enter(Carrier::Mpls(u32::from_be_bytes(*label) >> 12));
         if label[2] & LAST != 0 {

@@ -7,9 +7,9 @@ mod wireless;
 use super::Rest;
 use super::label::{self, Carrier};
 use super::protocol::NetworkProtocol;
+use crate::counters::NotASegment;
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
-use crate::tally::NotASegment;
 
 /// Skips the link layer, and notes its information in `slot`.
 #[inline]
@@ -70,7 +70,7 @@ const MPLS: [u16; 2] = [0x8847, 0x8848];
 /// Sessions of PPPoE (RFC 2516 §4).
 const PPPOE: u16 = 0x8864;
 /// Maximum number of tags on a frame; more than a provider's and a customer's are rare.
-const MOST_TAGS: usize = 4;
+const MAX_TAGS: usize = 4;
 
 /// Returns the protocol that an EtherType announces, after VLAN tags.
 #[inline]
@@ -93,7 +93,7 @@ pub(super) fn ethertype(
 
 #[cold]
 fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
-    for _ in 0..=MOST_TAGS {
+    for _ in 0..=MAX_TAGS {
         match ethertype {
             IPV4 => return Ok(NetworkProtocol::V4),
             IPV6 => return Ok(NetworkProtocol::V6),

@@ -17,9 +17,9 @@ mod usual;
 #[cfg(test)]
 mod tests;
 
+use crate::counters::{CaptureCounters, NotASegment, UdpUse};
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
-use crate::tally::{NotASegment, Tally, UdpUse};
 use units::Instant;
 pub(crate) use usual::{USUAL_HEADERS, USUAL_LOOK, UsualPacket};
 
@@ -93,19 +93,23 @@ impl<'a> Rest<'a> {
 /// Counts a frame, the next one of all input, and notes it in `slot` if it is a segment. Returns
 /// `false` if it is none; then the contents of the slot are useless.
 #[inline]
-pub(crate) fn decode(frame: &Frame<'_>, tally: &mut Tally, slot: &mut Observed) -> bool {
-    tally.count(frame.at, frame.bytes.len(), frame.length);
-    slot.number = tally.packets;
+pub(crate) fn decode(
+    frame: &Frame<'_>,
+    counters: &mut CaptureCounters,
+    slot: &mut Observed,
+) -> bool {
+    counters.count(frame.at, frame.bytes.len(), frame.length);
+    slot.number = counters.packets;
     slot.at = frame.at;
     let mut rest = Rest::of(frame.bytes, frame.length);
     match read(frame, &mut rest, slot) {
         Ok(()) => {
-            tally.segments += 1;
-            tally.first_fragments += u64::from(rest.is_fragment);
+            counters.segments += 1;
+            counters.first_fragments += u64::from(rest.is_fragment);
             true
         }
         Err(why) => {
-            tally.count_other(why, frame.link, rest.udp);
+            counters.count_other(why, frame.link, rest.udp);
             false
         }
     }

@@ -1,8 +1,8 @@
 //! The TCP header (RFC 9293 §3.1).
 
 use super::Rest;
+use crate::counters::NotASegment;
 use crate::observed::Observed;
-use crate::tally::NotASegment;
 use crate::tls::TlsHead;
 use segment::{Flags, TCP_HEADER};
 use units::SeqNum;

@@ -5,7 +5,7 @@ use super::Rest;
 use super::label::Carrier;
 use super::link::{ethernet, ethertype};
 use super::protocol::NetworkProtocol;
-use crate::tally::{NotASegment, UdpDatagram, UdpUse};
+use crate::counters::{NotASegment, UdpDatagram, UdpUse};
 
 /// The EtherType of a whole frame.
 const ETHERNET: u16 = 0x6558;
@@ -148,7 +148,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const HAS_EXTENSION: u8 = 4;
     const HAS_MORE: u8 = 7;
     const PACKET: u8 = 255;
-    const MOST_EXTENSIONS: usize = 8;
+    const MAX_EXTENSIONS: usize = 8;
     let head: &[u8; 8] = rest.take().map_err(|_| NotASegment::Udp)?;
     if head[0] & VERSION_AND_TYPE != VERSION_1 {
         return Err(NotASegment::Udp);
@@ -162,7 +162,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
         return Ok(NetworkProtocol::Ip);
     }
     let &[_, _, _, mut next] = rest.take()?;
-    for _ in 0..MOST_EXTENSIONS {
+    for _ in 0..MAX_EXTENSIONS {
         if next == 0 || head[0] & HAS_EXTENSION == 0 {
             return Ok(NetworkProtocol::Ip);
         }

@@ -3,9 +3,9 @@
 
 use super::ip::TCP;
 use super::tcp;
+use crate::counters::CaptureCounters;
 use crate::observed::{Observed, PacketDirection};
 use crate::options::STAMPED;
-use crate::tally::Tally;
 use crate::tls::{TlsHead, may_begin_record};
 use std::net::{IpAddr, Ipv4Addr};
 use units::Instant;
@@ -77,12 +77,12 @@ impl<'a> UsualPacket<'a> {
         at: Instant,
         captured: u32,
         length: u32,
-        tally: &mut Tally,
+        counters: &mut CaptureCounters,
         slot: &mut Observed,
     ) {
-        tally.count(at, captured as usize, length);
-        tally.segments += 1;
-        slot.number = tally.packets;
+        counters.count(at, captured as usize, length);
+        counters.segments += 1;
+        slot.number = counters.packets;
         slot.at = at;
         slot.interface = 0;
         slot.label = 0;

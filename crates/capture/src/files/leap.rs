@@ -76,15 +76,15 @@ impl LeapWatch {
     fn look(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
         let is_first = self.looks && self.suspect.is_none();
         let last = if is_first { at } else { Instant::from_nanos(self.last) };
-        let told = self.told(offset, last, at);
+        let checked = self.checked(offset, last, at);
         self.looks = self.suspect.is_some();
-        let at = told?;
+        let at = checked?;
         self.last = at.as_nanos();
         Ok(at)
     }
 
     /// Decides about a packet that jumps, or follows one that does, or is the first.
-    fn told(&mut self, offset: u64, last: Instant, at: Instant) -> Result<Instant, WrongTime> {
+    fn checked(&mut self, offset: u64, last: Instant, at: Instant) -> Result<Instant, WrongTime> {
         match self.suspect {
             Some(suspect) if suspect.offset == offset => Ok(suspect.instead),
             Some(suspect) if is_near(at, suspect.at) => {

@@ -9,11 +9,11 @@ mod reader;
 mod taking;
 
 use crate::batch::BatchFiller;
+use crate::counters::CaptureCounters;
 use crate::error::CaptureError;
 use crate::input;
 use crate::observed::Observed;
 use crate::source::{InputProgress, SegmentSource};
-use crate::tally::Tally;
 use reader::{CaptureReader, Next};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub struct CaptureFiles {
     waiting: Vec<WaitingFile>,
     active: Vec<ActiveFile>,
     errors: VecDeque<CaptureError>,
-    tally: Tally,
+    counters: CaptureCounters,
     progress: InputProgress,
     /// Number of packets that the captures of finished files report as lost.
     lost: u64,
@@ -91,7 +91,7 @@ impl CaptureFiles {
             waiting: Vec::new(),
             active: Vec::new(),
             errors: VecDeque::new(),
-            tally: Tally::default(),
+            counters: CaptureCounters::default(),
             progress,
             lost: 0,
         }
@@ -195,18 +195,18 @@ impl CaptureFiles {
 
     /// Reads packets of one file while they are the earliest and already in memory.
     fn read(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
-        let Self { active, tally, errors, .. } = self;
-        let read = active[file].reader.drain(until, &mut Filling::new(batch, tally));
+        let Self { active, counters, errors, .. } = self;
+        let read = active[file].reader.drain(until, &mut Filling::new(batch, counters));
         errors.extend(read.err());
     }
 
     /// Fills a batch; returns `false` if there is nothing more.
     fn fill(&mut self, batch: &mut BatchFiller<'_>) -> bool {
-        let before = self.tally.packets;
+        let before = self.counters.packets;
         let enough = before + PACKETS;
-        while self.errors.is_empty() && batch.len() < BATCH && self.tally.packets < enough {
+        while self.errors.is_empty() && batch.len() < BATCH && self.counters.packets < enough {
             // Packets that have been read do not wait for more.
-            match self.turn(self.tally.packets == before) {
+            match self.turn(self.counters.packets == before) {
                 Turn::Of { file, until } => self.read(file, until, batch),
                 Turn::OfWaiting => self.activate(),
                 Turn::Error => {}
@@ -237,19 +237,19 @@ impl SegmentSource for CaptureFiles {
         if !self.unopened.is_empty() {
             self.begin();
         }
-        let before = self.tally.packets;
+        let before = self.counters.packets;
         let more = self.fill(&mut BatchFiller::new(batch));
         // Packets that were read before an error precede it.
-        match self.errors.pop_front_if(|_| self.tally.packets == before) {
+        match self.errors.pop_front_if(|_| self.counters.packets == before) {
             Some(error) => Err(error),
             None => Ok(more),
         }
     }
 
-    fn tally(&self) -> Tally {
-        let mut tally = self.tally;
-        tally.lost = self.lost + self.active.iter().map(|file| file.reader.lost()).sum::<u64>();
-        tally
+    fn counters(&self) -> CaptureCounters {
+        let mut counters = self.counters;
+        counters.lost = self.lost + self.active.iter().map(|file| file.reader.lost()).sum::<u64>();
+        counters
     }
 
     fn progress(&self) -> InputProgress {

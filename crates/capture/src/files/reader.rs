@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::Instant;
 
 /// Number of faulty blocks after which an input is given up; up to then each costs only itself.
-const MOST_FAULTS: u32 = 8;
+const MAX_FAULTS: u32 = 8;
 
 /// The reason why no more packets are passed on.
 enum Stop {
@@ -67,16 +67,16 @@ impl CaptureReader {
         let error = |trouble| CaptureError { input: name.to_owned(), offset: 0, trouble };
         let Input { mut buffer, compression, read } =
             input.map_err(|why| error(CaptureTrouble::Io(why)))?;
-        let begun = loop {
+        let started = loop {
             match Format::of(buffer.available()) {
                 None if buffer.available().len() < Format::MAGIC => {}
-                begun => break begun,
+                started => break started,
             }
             if !buffer.fill().map_err(|why| error(trouble(why, compression)))? {
                 break None;
             }
         };
-        let Some((format, header)) = begun else {
+        let Some((format, header)) = started else {
             return Err(error(CaptureTrouble::NotACapture(looks_like(
                 buffer.available(),
                 compression,
@@ -218,7 +218,7 @@ impl CaptureReader {
         self.faults += 1;
         let error = self.error(CaptureTrouble::Corrupt(fault.why));
         match fault.resume {
-            Some(bytes) if self.faults < MOST_FAULTS => self.skip = bytes as usize,
+            Some(bytes) if self.faults < MAX_FAULTS => self.skip = bytes as usize,
             _ => self.is_done = true,
         }
         error
@@ -229,7 +229,7 @@ impl CaptureReader {
     #[cold]
     fn note_time(&mut self, wrong: WrongTime) -> CaptureError {
         self.faults += 1;
-        self.is_done |= self.faults >= MOST_FAULTS;
+        self.is_done |= self.faults >= MAX_FAULTS;
         let trouble = CaptureTrouble::Corrupt(wrong.why);
         CaptureError { offset: wrong.offset, ..self.error(trouble) }
     }

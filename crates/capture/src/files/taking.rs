@@ -2,9 +2,9 @@
 
 use super::{BATCH, PACKETS};
 use crate::batch::BatchFiller;
+use crate::counters::CaptureCounters;
 use crate::decode::{Frame, decode};
 use crate::format::{FrameTime, UsualRecord};
-use crate::tally::Tally;
 use std::ops::ControlFlow;
 
 /// Takes packets one by one, and signals when it has enough.
@@ -19,20 +19,23 @@ pub(super) trait TakesPackets {
 /// Fills a batch.
 pub(super) struct Filling<'a, 'b> {
     batch: &'a mut BatchFiller<'b>,
-    tally: &'a mut Tally,
+    counters: &'a mut CaptureCounters,
     /// Total number of packets at which the batch has enough.
     enough: u64,
 }
 
 impl<'a, 'b> Filling<'a, 'b> {
-    pub(super) const fn new(batch: &'a mut BatchFiller<'b>, tally: &'a mut Tally) -> Self {
-        let enough = tally.packets + PACKETS;
-        Self { batch, tally, enough }
+    pub(super) const fn new(
+        batch: &'a mut BatchFiller<'b>,
+        counters: &'a mut CaptureCounters,
+    ) -> Self {
+        let enough = counters.packets + PACKETS;
+        Self { batch, counters, enough }
     }
 
     #[inline]
     fn goes_on(&self) -> ControlFlow<()> {
-        match self.batch.len() >= BATCH || self.tally.packets >= self.enough {
+        match self.batch.len() >= BATCH || self.counters.packets >= self.enough {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -43,11 +46,11 @@ impl TakesPackets for Filling<'_, '_> {
     #[inline]
     fn take(&mut self, frame: &Frame<'_>, time: FrameTime) -> ControlFlow<()> {
         if time == FrameTime::Impossible {
-            self.tally.count_impossible(frame.bytes.len(), frame.length);
+            self.counters.count_impossible(frame.bytes.len(), frame.length);
             return self.goes_on();
         }
-        self.tally.untimed += u64::from(time == FrameTime::Missing);
-        if decode(frame, self.tally, self.batch.slot()) {
+        self.counters.untimed += u64::from(time == FrameTime::Missing);
+        if decode(frame, self.counters, self.batch.slot()) {
             self.batch.keep();
         }
         self.goes_on()
@@ -56,7 +59,7 @@ impl TakesPackets for Filling<'_, '_> {
     #[inline]
     fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()> {
         let UsualRecord { at, captured, length, packet } = record;
-        packet.decode(*at, *captured, *length, self.tally, self.batch.slot());
+        packet.decode(*at, *captured, *length, self.counters, self.batch.slot());
         self.batch.keep();
         self.goes_on()
     }

@@ -107,8 +107,8 @@ mod tests {
             (&[0xde, 0xad, 0xbe, 0xef].repeat(8), "begins with de ad be ef"),
         ];
         for (bytes, hint) in cases {
-            let said = looks_like(bytes, None);
-            assert!(said.contains(hint), "{bytes:?}: {said}");
+            let message = looks_like(bytes, None);
+            assert!(message.contains(hint), "{bytes:?}: {message}");
         }
     }
 }

@@ -66,9 +66,9 @@ impl<'a> UsualRecord<'a> {
 mod tests {
     use super::super::{FrameHead, Step};
     use super::*;
+    use crate::counters::CaptureCounters;
     use crate::decode::decode;
     use crate::observed::Observed;
-    use crate::tally::Tally;
     use proptest::prelude::*;
 
     /// Returns the header of a file: version 2.4, microseconds, Ethernet, in the byte order of x86.
@@ -93,29 +93,29 @@ mod tests {
     }
 
     /// Reads the record by the steps one by one; `None` if it is no segment, or incomplete.
-    fn step_by_step(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
-        let (mut head, mut slot, mut tally) =
-            (FrameHead::NONE, Observed::default(), Tally::default());
+    fn step_by_step(bytes: &[u8]) -> Option<(usize, Observed, CaptureCounters)> {
+        let (mut head, mut slot, mut counters) =
+            (FrameHead::NONE, Observed::default(), CaptureCounters::default());
         let step = pcap().step(bytes, &mut head).ok()?;
         let (Step::Frame, record) = (step, head.record as usize) else { return None };
-        decode(&head.frame(&bytes[..record]), &mut tally, &mut slot)
-            .then_some((record, slot, tally))
+        decode(&head.frame(&bytes[..record]), &mut counters, &mut slot)
+            .then_some((record, slot, counters))
     }
 
-    fn at_once(bytes: &[u8]) -> Option<(usize, Observed, Tally)> {
+    fn at_once(bytes: &[u8]) -> Option<(usize, Observed, CaptureCounters)> {
         let record = UsualRecord::of(&pcap(), bytes)?;
-        let (mut slot, mut tally) = (Observed::default(), Tally::default());
-        record.packet.decode(record.at, record.captured, record.length, &mut tally, &mut slot);
-        Some((record.bytes(), slot, tally))
+        let (mut slot, mut counters) = (Observed::default(), CaptureCounters::default());
+        record.packet.decode(record.at, record.captured, record.length, &mut counters, &mut slot);
+        Some((record.bytes(), slot, counters))
     }
 
     /// 192.0.2.1:80 to 198.51.100.7:40000; 152 - 52 = 100 bytes of payload; 16 + 76 bytes of
     /// record.
     #[test]
     fn a_usual_record_is_read() {
-        let (bytes, segment, tally) = at_once(&record()).expect("a usual one");
+        let (bytes, segment, counters) = at_once(&record()).expect("a usual one");
         assert_eq!(
-            (bytes, tally.segments, tally.wire_bytes, tally.captured_bytes),
+            (bytes, counters.segments, counters.wire_bytes, counters.captured_bytes),
             (92, 1, 166, 76)
         );
         assert_eq!(segment.source.to_string(), "192.0.2.1:80");

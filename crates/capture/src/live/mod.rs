@@ -17,12 +17,12 @@ pub use interfaces::InterfaceChange;
 
 use crate::anonymize::Anonymizer;
 use crate::batch::BatchFiller;
+use crate::counters::CaptureCounters;
 use crate::decode::{Frame, decode, headers_len};
 use crate::error::{CaptureError, CaptureTrouble};
 use crate::link_type::LinkType;
 use crate::observed::{Observed, PacketDirection};
 use crate::source::{InputProgress, SegmentSource};
-use crate::tally::Tally;
 use interfaces::{ANY, Interfaces};
 use socket::{Note, PacketSocket};
 use std::io;
@@ -46,9 +46,9 @@ const LOOK_EVERY: units::Duration = units::Duration::from_secs(1);
 /// Options of a live capture.
 #[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
-    /// Names of interfaces, at most [`PortRange::MOST`]; `any`, or none, is all.
+    /// Names of interfaces, at most [`PortRange::MAX_RANGES`]; `any`, or none, is all.
     pub interfaces: Vec<String>,
-    /// Ports that a segment is from or to, at most [`PortRange::MOST`] ranges; none is all.
+    /// Ports that a segment is from or to, at most [`PortRange::MAX_RANGES`] ranges; none is all.
     pub ports: Vec<PortRange>,
     /// Number of captured bytes of each packet from its IP header on, 40 at least. Without it, all
     /// headers and no byte of payload.
@@ -66,7 +66,7 @@ pub struct LiveCapture {
     looked: Instant,
     stop: Arc<AtomicBool>,
     snap: Option<u32>,
-    tally: Tally,
+    counters: CaptureCounters,
 }
 
 /// A captured packet: a record of LINKTYPE_LINUX_SLL2.
@@ -131,7 +131,7 @@ impl LiveCapture {
             looked: Instant::ZERO,
             stop: Arc::default(),
             snap: options.snap,
-            tally: Tally::default(),
+            counters: CaptureCounters::default(),
         })
     }
 
@@ -143,7 +143,7 @@ impl LiveCapture {
 
     /// Checks the interfaces, if it is due.
     fn look(&mut self, received: bool) -> io::Result<()> {
-        let now = self.tally.last;
+        let now = self.counters.last;
         if received && now < self.looked + LOOK_EVERY {
             return Ok(());
         }
@@ -178,12 +178,12 @@ impl LiveCapture {
     }
 
     fn fetch(&mut self, wait: Duration, each: &mut impl FnMut(LivePacket<'_>)) -> io::Result<bool> {
-        let Self { socket, tally, snap, .. } = self;
+        let Self { socket, counters, snap, .. } = self;
         let is_whole = snap.is_some();
         socket.receive(wait, |note, buffer| {
             let record = record(note, buffer, is_whole);
             let length = (note.length + SLL2) as u32;
-            tally.count(note.at, record.len(), length);
+            counters.count(note.at, record.len(), length);
             each(LivePacket { at: note.at, record, length });
         })
     }
@@ -209,14 +209,14 @@ impl LiveCapture {
             self.socket.close()?;
         }
         let wait = if is_over { Duration::ZERO } else { WAIT };
-        let Self { socket, tally, snap, .. } = self;
+        let Self { socket, counters, snap, .. } = self;
         let is_whole = snap.is_some();
         let received = socket.receive(wait, |note, buffer| {
             let length = (note.length + SLL2) as u32;
             let (at, bytes) = (note.at, &*record(note, buffer, is_whole));
             let (link, direction) = (LinkType::LinuxSll2, PacketDirection::Unknown);
             let frame = Frame { at, link, length, bytes, interface: 0, direction };
-            if decode(&frame, tally, batch.slot()) {
+            if decode(&frame, counters, batch.slot()) {
                 batch.keep();
             }
         })?;
@@ -253,13 +253,13 @@ impl SegmentSource for LiveCapture {
         })
     }
 
-    fn tally(&self) -> Tally {
-        let mut tally = self.tally;
-        tally.lost = self.socket.dropped();
-        tally
+    fn counters(&self) -> CaptureCounters {
+        let mut counters = self.counters;
+        counters.lost = self.socket.dropped();
+        counters
     }
 
     fn progress(&self) -> InputProgress {
-        InputProgress { read: self.tally.captured_bytes, total: None }
+        InputProgress { read: self.counters.captured_bytes, total: None }
     }
 }

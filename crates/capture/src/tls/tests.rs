@@ -38,7 +38,7 @@ fn head(payload: &[u8]) -> TlsHead {
 
 /// Reads a ServerHello in a record of its own, and the bytes after it. Returns version, resumption,
 /// certificate.
-fn said(hello: &[u8], behind: &[u8]) -> (Option<u8>, Option<bool>, Option<u32>) {
+fn read_hello(hello: &[u8], behind: &[u8]) -> (Option<u8>, Option<bool>, Option<u32>) {
     let head = head(&[record(22, &message(2, hello)), behind.to_vec()].concat());
     assert_eq!((head.content(), head.handshake_type()), (TlsContent::ServerHello, Some(2)));
     (head.version(), head.is_resumed(), head.certificate_len())
@@ -117,11 +117,11 @@ fn a_server_hello_says_version_and_resumption() {
         (hello(3, 0, &[]), &change, (Some(3), Some(true), None)),
         (hello(1, 32, &[]), &certificate, (Some(1), Some(false), Some(818))),
     ] {
-        assert_eq!(said(&hello, behind), expected, "{hello:?}");
+        assert_eq!(read_hello(&hello, behind), expected, "{hello:?}");
     }
     // A certificate and a ticket after it: the session is not resumed.
     let both = [certificate, ticket].concat();
-    assert_eq!(said(&hello(3, 32, &OTHER), &both), (Some(3), Some(false), Some(818)));
+    assert_eq!(read_hello(&hello(3, 32, &OTHER), &both), (Some(3), Some(false), Some(818)));
 }
 
 /// One record with several messages, and a message in several records.

@@ -80,8 +80,8 @@ fn assert_original(link: u32, packets: &[Packet]) {
 
 /// Checks that all packets are of this kind.
 fn assert_all(link: u32, packets: &[Packet], why: NotASegment) {
-    let tally = read(link, packets).tally;
-    assert_eq!((tally.of(why), tally.packets), (36, 36), "{why}: {tally:?}");
+    let counters = read(link, packets).counters;
+    assert_eq!((counters.of(why), counters.packets), (36, 36), "{why}: {counters:?}");
 }
 
 /// RFC 1661 §2, §6.5 and §6.6: with and without address and control, protocol of two bytes and of
@@ -172,7 +172,7 @@ fn wireless_frames() {
         assert_all(105, &behind(&header), why);
     }
     let mut fragments = wireless(0x08, 5, &[]);
-    assert_eq!(read(105, &behind(&fragments)).tally.first_fragments, 36);
+    assert_eq!(read(105, &behind(&fragments)).counters.first_fragments, 36);
     fragments[22] = 0x11;
     assert_all(105, &behind(&fragments), NotASegment::LaterFragment);
 }
@@ -230,10 +230,10 @@ fn tunnels_of_mobile_networks() {
     many.extend([1, 0, 9, 0x85].repeat(9));
     assert_all(101, &over_gtp(&many), NotASegment::Tunnelled);
     let echo = [0x30, 1, 0, 99, 0, 0, 0, 0];
-    let tally = read(101, &over_gtp(&echo)).tally;
-    assert_eq!((tally.of(NotASegment::Udp), tally.of_udp(UdpUse::GtpU)), (36, 36));
+    let counters = read(101, &over_gtp(&echo)).counters;
+    assert_eq!((counters.of(NotASegment::Udp), counters.of_udp(UdpUse::GtpU)), (36, 36));
     // Version 2 is another protocol, of control.
-    let control = read(101, &over_gtp(&[0x48, 255, 0, 99, 0, 0, 0, 7])).tally;
+    let control = read(101, &over_gtp(&[0x48, 255, 0, 99, 0, 0, 0, 7])).counters;
     assert_eq!((control.of(NotASegment::Udp), control.of_udp(UdpUse::GtpU)), (36, 0));
 }
 
@@ -242,8 +242,8 @@ fn tunnels_of_mobile_networks() {
 fn gre_over_udp() {
     assert_original(101, &over_udp(4754, &[0, 0, 8, 0]));
     assert_original(101, &over_udp(4754, &[0x20, 0, 8, 0, 0, 0, 0, 9]));
-    let tally = read(101, &over_udp(4754, &[0, 1, 0x88, 0x0b])).tally;
-    let counted = (tally.of(NotASegment::Tunnelled), tally.of_udp(UdpUse::GreOverUdp));
+    let counters = read(101, &over_udp(4754, &[0, 1, 0x88, 0x0b])).counters;
+    let counted = (counters.of(NotASegment::Tunnelled), counters.of_udp(UdpUse::GreOverUdp));
     assert_eq!(counted, (36, 36));
 }
 
@@ -252,10 +252,10 @@ fn shown(port: u16, content: &[u8]) -> UdpUse {
     let udp = udp(port, content, 0);
     let bytes = [ipv4(17, udp.len()), udp].concat();
     let packet = Packet { micros: 1, length: bytes.len() as u32, bytes };
-    let tally = read(101, &[packet]).tally;
-    assert_eq!(tally.of(NotASegment::Udp), 1);
-    let all = UdpUse::ALL.into_iter().filter(|used_for| tally.of_udp(*used_for) == 1);
-    let [only] = all.collect::<Vec<_>>()[..] else { panic!("{tally:?}") };
+    let counters = read(101, &[packet]).counters;
+    assert_eq!(counters.of(NotASegment::Udp), 1);
+    let all = UdpUse::ALL.into_iter().filter(|used_for| counters.of_udp(*used_for) == 1);
+    let [only] = all.collect::<Vec<_>>()[..] else { panic!("{counters:?}") };
     only
 }
 

@@ -14,9 +14,9 @@ fn case(name: &str) -> PathBuf {
 /// Packets of the QUIC capture with long headers are 4 of 12.
 #[test]
 fn quic_is_told_by_its_handshake() {
-    let tally = Everything::of_files([case("udp-443")]).tally;
-    assert_eq!((tally.packets, tally.segments), (12, 0));
-    assert_eq!((tally.of_udp(UdpUse::Quic), tally.of_udp(UdpUse::Other)), (4, 8));
+    let counters = Everything::of_files([case("udp-443")]).counters;
+    assert_eq!((counters.packets, counters.segments), (12, 0));
+    assert_eq!((counters.of_udp(UdpUse::Quic), counters.of_udp(UdpUse::Other)), (4, 8));
 }
 
 /// Each form of the capture of an HTTP answer has the same segments, but for when the time of one
@@ -43,8 +43,8 @@ fn every_form_of_a_capture_is_read() {
     }
     let left_out = Everything::of_files([case("impossible-time")]);
     assert_same(&left_out.segments, &[&plain[..5], &plain[6..]].concat(), "impossible time");
-    assert_eq!(left_out.tally.of(NotASegment::ImpossibleTime), 1);
-    assert_eq!(left_out.tally.first_impossible, 6);
+    assert_eq!(left_out.counters.of(NotASegment::ImpossibleTime), 1);
+    assert_eq!(left_out.counters.first_impossible, 6);
 }
 
 /// Three VLANs, as they are numbered.

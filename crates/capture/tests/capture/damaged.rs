@@ -49,8 +49,8 @@ fn a_capture_may_end_anywhere() {
                 assert!(read.errors.is_empty(), "cut at {cut}: {:?}", read.errors);
             } else if cut > 28 {
                 let begin = ends[whole - 1];
-                let said = read.only_error();
-                assert_eq!(said, format!("bytes: ends within a packet, at byte {begin}"));
+                let messages = read.only_error();
+                assert_eq!(messages, format!("bytes: ends within a packet, at byte {begin}"));
             } else {
                 assert_eq!(read.errors.len(), 1, "cut at {cut}");
             }
@@ -130,9 +130,9 @@ fn a_packet_with_an_impossible_time_is_left_out() {
         assert!(read.errors.is_empty(), "{:?}", read.errors);
         let left: Vec<Observed> = [&segments()[1..2], &segments()[3..]].concat();
         assert_eq!(read.segments, left);
-        let tally = read.tally;
-        assert_eq!((tally.of(NotASegment::ImpossibleTime), tally.first_impossible), (2, 1));
-        assert_eq!((tally.backwards, tally.first), (0, Some(segments()[1].at)));
+        let counters = read.counters;
+        assert_eq!((counters.of(NotASegment::ImpossibleTime), counters.first_impossible), (2, 1));
+        assert_eq!((counters.backwards, counters.first), (0, Some(segments()[1].at)));
     }
 }
 
@@ -157,23 +157,23 @@ fn a_corrupt_block_of_pcapng_is_passed_over_if_that_is_safe() {
     let read = Everything::of_bytes(&file.file);
     assert_eq!(read.segments.len(), 3, "{:?}", read.errors);
     assert_eq!(read.segments[2].seq, segments()[5].seq);
-    let said: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
     let expected = [
         (second, "a packet of 9999 bytes in a block of"),
         (third, "a packet of interface 7, which is not described"),
         (0, "a packet's block that is too short"),
         (0, "an interface with ticks that are too short"),
     ];
-    assert_eq!(said.len(), expected.len(), "{said:?}");
-    for (said, (byte, why)) in said.iter().zip(expected) {
+    assert_eq!(messages.len(), expected.len(), "{messages:?}");
+    for (messages, (byte, why)) in messages.iter().zip(expected) {
         assert!(
-            said.contains(why) && (byte == 0 || said.contains(&format!("byte {byte}:"))),
-            "{said}"
+            messages.contains(why) && (byte == 0 || messages.contains(&format!("byte {byte}:"))),
+            "{messages}"
         );
     }
     // Its interface cannot be read, so its link type is not known.
-    assert_eq!(read.tally.packets, 5);
-    assert_eq!(read.tally.of(NotASegment::ImpossibleTime), 1);
+    assert_eq!(read.counters.packets, 5);
+    assert_eq!(read.counters.of(NotASegment::ImpossibleTime), 1);
 
     for (at, length) in [(4, 8_u32), (4, 30), (4, 0x0200_0000), (4, 36)] {
         let mut file = as_pcapng(&all[..2]);
@@ -202,19 +202,20 @@ fn many_corrupt_blocks_are_too_many() {
 
 #[test]
 fn what_is_no_capture_is_told_by_its_looks() {
-    let said = |bytes: &[u8]| Everything::of_bytes(bytes).only_error();
-    assert_eq!(said(b""), "bytes: empty");
+    let messages = |bytes: &[u8]| Everything::of_bytes(bytes).only_error();
+    assert_eq!(messages(b""), "bytes: empty");
     assert!(
-        said(b"{\"log\": {\"version\": \"1.2\", \"entries\": []}}").contains("is it a HAR file?")
+        messages(b"{\"log\": {\"version\": \"1.2\", \"entries\": []}}")
+            .contains("is it a HAR file?")
     );
     assert!(
-        said(&zstd::encode_all(&b"some text"[..], 3).unwrap())
+        messages(&zstd::encode_all(&b"some text"[..], 3).unwrap())
             .contains("compressed by zstd, and not a capture but text")
     );
     assert!(
-        said(&zstd::encode_all(&b""[..], 3).unwrap()).contains("compressed by zstd, and empty")
+        messages(&zstd::encode_all(&b""[..], 3).unwrap()).contains("compressed by zstd, and empty")
     );
-    assert!(said(&pcap_header(Order::Little, false, 1)[..23]).contains("23 bytes, too few"));
+    assert!(messages(&pcap_header(Order::Little, false, 1)[..23]).contains("23 bytes, too few"));
 }
 
 /// A header alone is a capture without packets.
@@ -233,7 +234,7 @@ fn times_that_run_backwards_are_counted() {
     all.swap(3, 9);
     let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
     assert_eq!(read.segments.len(), all.len());
-    assert_eq!(read.tally.backwards, 2);
+    assert_eq!(read.counters.backwards, 2);
 }
 
 /// The time of the third packet is in the year 2106, and its neighbours are in order. It gets the
@@ -255,12 +256,15 @@ fn a_time_that_leaps_is_that_of_the_packet_before() {
             let mut expected = segments();
             expected[wrong].at = expected[wrong - 1].at;
             assert_eq!(read.segments, expected);
-            let said = read.only_error();
-            assert!(said.contains(&format!("a time of {shown}, and ")), "{said}");
+            let messages = read.only_error();
+            assert!(messages.contains(&format!("a time of {shown}, and ")), "{messages}");
             // Records of pcapng begin 24 bytes later for its two headers, and are 16 bytes longer
             // or more.
             let is_pcapng = file[..4] == [0x0a, 0x0d, 0x0d, 0x0a];
-            assert!(is_pcapng || said.starts_with(&format!("bytes: byte {place}: ")), "{said}");
+            assert!(
+                is_pcapng || messages.starts_with(&format!("bytes: byte {place}: ")),
+                "{messages}"
+            );
         }
     }
 }
@@ -278,8 +282,11 @@ fn a_jump_of_all_times_is_told() {
         }
         let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &all));
         let place = 24 + all[..half].iter().map(|packet| 16 + packet.bytes.len()).sum::<usize>();
-        let said = read.only_error();
-        assert!(said.starts_with(&format!("bytes: byte {place}: times jump from ")), "{said}");
+        let messages = read.only_error();
+        assert!(
+            messages.starts_with(&format!("bytes: byte {place}: times jump from ")),
+            "{messages}"
+        );
         assert_eq!(read.segments.len(), segments().len());
         assert_eq!(read.segments[half].at, read.segments[half - 1].at);
         let after = units::Instant::from_nanos(all[half + 1].micros * 1_000);
@@ -315,7 +322,7 @@ proptest! {
             file[at] = byte;
         }
         let read = Everything::of_bytes(&file);
-        prop_assert!(read.tally.packets <= all.len() as u64);
+        prop_assert!(read.counters.packets <= all.len() as u64);
         prop_assert!(read.errors.len() <= 8);
     }
 }

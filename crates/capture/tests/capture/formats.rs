@@ -225,7 +225,7 @@ fn simple_packets_have_the_time_of_the_packet_before() {
     simple(&mut file, &original[1]);
     simple(&mut file, &original[2]);
     let read = Everything::of_bytes(&file.file);
-    assert_eq!((read.segments.len(), read.tally.untimed), (3, 2));
+    assert_eq!((read.segments.len(), read.counters.untimed), (3, 2));
     assert!(read.segments.iter().all(|segment| segment.at == read.segments[0].at));
     let expected = segments(&self::original());
     for (segment, expected) in read.segments.iter().zip(&expected) {
@@ -257,7 +257,7 @@ fn directions_and_losses_are_told() {
     use PacketDirection::{In, Out, Unknown};
     let directions: Vec<_> = read.segments.iter().map(|segment| segment.direction).collect();
     assert_eq!(directions, [Unknown, In, Out, In, Unknown, In, Out, In]);
-    assert_eq!(read.tally.lost, 42);
+    assert_eq!(read.counters.lost, 42);
 }
 
 /// With a snap length, the rest of headers is read, and missing options are reported. Without
@@ -276,7 +276,7 @@ fn short_snap_lengths_cut_options_and_then_packets() {
         let read = Everything::of_files([&path]);
         let room = snap.parse::<usize>().unwrap();
         if room < 54 {
-            assert_eq!(read.tally.of(capture::NotASegment::Cut), 654, "{snap}");
+            assert_eq!(read.counters.of(capture::NotASegment::Cut), 654, "{snap}");
             continue;
         }
         for (segment, whole) in read.segments.iter().zip(&expected) {

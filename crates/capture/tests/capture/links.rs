@@ -78,7 +78,7 @@ fn tagged_frames() {
     assert_read(1, &behind(&double), |_| ());
     let five = [&addresses[..], &[0x81, 0, 0, 7].repeat(5), &[8, 0]].concat();
     let read = Everything::of_bytes(&pcap(Order::Little, false, 1, &behind(&five)));
-    assert_eq!(read.tally.of(NotASegment::Malformed), 36, "an attack on readers");
+    assert_eq!(read.counters.of(NotASegment::Malformed), 36, "an attack on readers");
 }
 
 /// BSD loopback: the address family, 2 for IPv4, in the order of the host that captured, or of the
@@ -238,7 +238,7 @@ pub(crate) fn every_cut_is_read(link: u32, packet: &Packet) {
         let bytes = packet.bytes[..cut].to_vec();
         let cut = Packet { bytes, ..packet.clone() };
         let read = Everything::of_bytes(&pcap(Order::Little, false, link, &[cut]));
-        assert_eq!(read.tally.packets, 1);
+        assert_eq!(read.counters.packets, 1);
     }
 }
 
@@ -246,8 +246,8 @@ pub(crate) fn every_cut_is_read(link: u32, packet: &Packet) {
 fn what_is_not_looked_into_is_counted_by_its_kind() {
     let counted = |packets: &[Packet], link, why| {
         let read = Everything::of_bytes(&pcap(Order::Little, false, link, packets));
-        assert_eq!(read.tally.of(why), 36, "{why}: {:?}", read.tally);
-        assert_eq!(read.tally.packets, 36);
+        assert_eq!(read.counters.of(why), 36, "{why}: {:?}", read.counters);
+        assert_eq!(read.counters.packets, 36);
     };
     let nested = |inner| [(0..6).flat_map(|_| ipv4(4, 999)).collect(), ipv4(6, inner)].concat();
     counted(&tunnelled(nested), 101, NotASegment::Tunnelled);
@@ -301,7 +301,7 @@ fn what_is_not_looked_into_is_counted_by_its_kind() {
     counted(&behind(&[0, 0, 0, 7]), 0, NotASegment::NotIp);
     counted(&behind(&[]), 195, NotASegment::UnknownLink);
     let unknown = pcap(Order::Little, false, 195, &behind(&[]));
-    assert_eq!(Everything::of_bytes(&unknown).tally.unknown_link, Some(195));
+    assert_eq!(Everything::of_bytes(&unknown).counters.unknown_link, Some(195));
 }
 
 /// Offset 185 is a later fragment. The first one has the flag for more fragments, and the ports
@@ -311,7 +311,7 @@ fn of_fragments_the_first_is_a_segment() {
     let fragmented = |field: [u8; 2]| {
         let mut packets = behind(&[]);
         packets.iter_mut().for_each(|packet| packet.bytes[6..8].copy_from_slice(&field));
-        Everything::of_bytes(&pcap(Order::Little, false, 101, &packets)).tally
+        Everything::of_bytes(&pcap(Order::Little, false, 101, &packets)).counters
     };
     let first = fragmented([0x20, 0]);
     assert_eq!((first.segments, first.first_fragments), (36, 36));
@@ -331,7 +331,7 @@ fn headers_that_contradict_themselves_are_malformed() {
             .iter_mut()
             .for_each(|packet| packet.bytes[at..at + bytes.len()].copy_from_slice(bytes));
         let read = Everything::of_bytes(&pcap(Order::Little, false, 101, &packets));
-        assert_eq!(read.tally.of(NotASegment::Malformed), 36, "{at} {bytes:?}");
+        assert_eq!(read.counters.of(NotASegment::Malformed), 36, "{at} {bytes:?}");
     }
 }
 
@@ -423,7 +423,7 @@ fn extension_headers_are_skipped() {
             .collect();
         let file = pcap(Order::Little, false, link, &packets);
         let read = Everything::of_bytes(&file);
-        assert_eq!(read.segments.len(), cases.len(), "{:?}", read.tally);
+        assert_eq!(read.segments.len(), cases.len(), "{:?}", read.counters);
         let end = |text: &str| TcpEnd::from(text.parse::<SocketAddr>().unwrap());
         for segment in &read.segments {
             assert_eq!(segment.source, end("[2001:db8::1]:443"));
@@ -432,7 +432,7 @@ fn extension_headers_are_skipped() {
             assert_eq!((segment.traffic_class, segment.ip_id), (0xba, 0x12345));
             assert_eq!(segment.options.timestamps(), Some(Timestamps { value: 1, echo: 2 }));
         }
-        assert_eq!(read.tally.first_fragments, 0);
+        assert_eq!(read.counters.first_fragments, 0);
         // Wireshark does not know Linux's number of the family.
         if header != [10, 0, 0, 0] {
             assert_as_shown(&format!("6-{link}-{}", header.len()), &file);
@@ -445,15 +445,15 @@ fn extension_headers_are_skipped() {
 /// readers.
 #[test]
 fn fragments_and_attacks_by_ipv6() {
-    let tally = |next, extensions: &[u8]| {
+    let counters = |next, extensions: &[u8]| {
         let bytes = over_ipv6(next, extensions);
         let packet = Packet { micros: 1, length: bytes.len() as u32, bytes };
-        Everything::of_bytes(&pcap(Order::Little, false, 229, &[packet])).tally
+        Everything::of_bytes(&pcap(Order::Little, false, 229, &[packet])).counters
     };
-    assert_eq!(tally(44, &[6, 0, 0, 1, 0, 0, 0, 9]).first_fragments, 1);
-    assert_eq!(tally(44, &[6, 0, 0, 8, 0, 0, 0, 9]).of(NotASegment::LaterFragment), 1);
+    assert_eq!(counters(44, &[6, 0, 0, 1, 0, 0, 0, 9]).first_fragments, 1);
+    assert_eq!(counters(44, &[6, 0, 0, 8, 0, 0, 0, 9]).of(NotASegment::LaterFragment), 1);
     let many = [60, 0, 1, 4, 0, 0, 0, 0].repeat(50);
-    assert_eq!(tally(60, &many).of(NotASegment::Malformed), 1);
+    assert_eq!(counters(60, &many).of(NotASegment::Malformed), 1);
     let beyond = [6, 255, 0, 0, 0, 0, 0, 0];
-    assert_eq!(tally(60, &beyond).of(NotASegment::Malformed), 1);
+    assert_eq!(counters(60, &beyond).of(NotASegment::Malformed), 1);
 }

@@ -109,7 +109,7 @@ fn every_segment_is_captured_as_tshark_does() {
         writer.finish().unwrap();
 
         let read = Everything::of_files([&ours]);
-        assert_eq!(read.tally.segments, read.tally.packets);
+        assert_eq!(read.counters.segments, read.counters.packets);
         // The sum counts each byte once: if the machine stalls for a moment, TCP retransmits some
         // of them.
         let of = |from_server: bool| {
@@ -131,7 +131,7 @@ fn every_segment_is_captured_as_tshark_does() {
         assert!(read.segments.iter().all(|s| !s.options.cut() && s.options.timestamps().is_some()));
         // The headers are 20 bytes of the cooked capture, 20 of IPv4, 20 of TCP and at most 40 of
         // options.
-        assert!(read.tally.captured_bytes <= read.tally.packets * 100);
+        assert!(read.counters.captured_bytes <= read.counters.packets * 100);
         assert!(read.segments.windows(2).all(|pair| pair[0].at <= pair[1].at));
 
         let Some(mut tshark) = tshark else { return };
@@ -165,9 +165,12 @@ fn an_interface_is_a_source_of_segments() {
         });
         let read = Everything::of(source);
         let payload: u64 = read.segments.iter().map(|s| u64::from(s.payload)).sum();
-        assert_eq!((payload, read.tally.lost), (100_001, 0));
+        assert_eq!((payload, read.counters.lost), (100_001, 0));
         assert!(read.segments.iter().zip(1..).all(|(segment, number)| segment.number == number));
-        assert!(read.tally.captured_bytes > 1_000, "with a snap length payload is recorded, too");
+        assert!(
+            read.counters.captured_bytes > 1_000,
+            "with a snap length payload is recorded, too"
+        );
     });
 }
 
@@ -225,8 +228,8 @@ fn directions_and_interfaces_are_told() {
 fn an_unknown_interface_is_named_with_what_there_is() {
     alone(|| {
         let options = LiveOptions { interfaces: vec!["l0".to_owned()], ..LiveOptions::default() };
-        let said = LiveCapture::open(&options).map(drop).unwrap_err().to_string();
-        assert!(said.starts_with("no interface \"l0\" (did you mean \"lo\"?)"), "{said}");
+        let messages = LiveCapture::open(&options).map(drop).unwrap_err().to_string();
+        assert!(messages.starts_with("no interface \"l0\" (did you mean \"lo\"?)"), "{messages}");
     });
 }
 

@@ -73,14 +73,14 @@ fn what_is_wrong_with_one_file_costs_only_that() {
     expected.retain(|segment| whole(segment.number));
     expected.iter_mut().zip(1..).for_each(|(segment, number)| segment.number = number);
     assert_same(&read.segments, &expected, "the rest");
-    let said: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
-    assert_eq!(said.len(), 3, "{said:?}");
-    assert!(said[0].contains("004.pcap: not a capture but text"), "{said:?}");
-    assert!(said[1].contains("missing.pcap: No such file"), "{said:?}");
+    let messages: Vec<String> = read.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[0].contains("004.pcap: not a capture but text"), "{messages:?}");
+    assert!(messages[1].contains("missing.pcap: No such file"), "{messages:?}");
     let offset = cut.len() - 16 - all[299].bytes.len();
     assert!(
-        said[2].contains(&format!("002.pcap: ends within a packet, at byte {offset}")),
-        "{said:?}"
+        messages[2].contains(&format!("002.pcap: ends within a packet, at byte {offset}")),
+        "{messages:?}"
     );
 }
 

@@ -3,7 +3,7 @@
 use crate::build::{Order, packets, pcap};
 use crate::tools::{Everything, assert_same, capture, captures};
 use capture::{
-    CaptureError, CaptureFiles, InputProgress, Observed, ReadAhead, SegmentSource, Tally,
+    CaptureCounters, CaptureError, CaptureFiles, InputProgress, Observed, ReadAhead, SegmentSource,
 };
 use std::io::{Write, pipe};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn reading_ahead_changes_nothing() {
     let expected = Everything::of_files(&files);
     let read = Everything::of(ReadAhead::new(CaptureFiles::new(&files)).unwrap());
     assert_same(&read.segments, &expected.segments, "ahead");
-    assert_eq!(read.tally, expected.tally);
+    assert_eq!(read.counters, expected.counters);
     let total = files.iter().map(|file| file.metadata().unwrap().len()).sum::<u64>();
     let mut source = ReadAhead::new(CaptureFiles::new(&files)).unwrap();
     let mut batch = vec![];
@@ -100,8 +100,8 @@ fn panics_are_not_lost() {
         fn next_batch(&mut self, _: &mut Vec<Observed>) -> Result<bool, CaptureError> {
             panic!("as planned")
         }
-        fn tally(&self) -> Tally {
-            Tally::default()
+        fn counters(&self) -> CaptureCounters {
+            CaptureCounters::default()
         }
         fn progress(&self) -> InputProgress {
             InputProgress::default()

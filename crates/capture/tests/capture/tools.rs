@@ -1,6 +1,6 @@
 //! Shared helpers of the tests: reading, temporary files, other programs.
 
-use capture::{CaptureError, CaptureFiles, Observed, SegmentSource, Tally};
+use capture::{CaptureCounters, CaptureError, CaptureFiles, Observed, SegmentSource};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ use test_support::Need;
 pub(crate) struct Everything {
     pub(crate) segments: Vec<Observed>,
     pub(crate) errors: Vec<CaptureError>,
-    pub(crate) tally: Tally,
+    pub(crate) counters: CaptureCounters,
 }
 
 impl Everything {
@@ -24,11 +24,15 @@ impl Everything {
                 Err(error) => errors.push(error),
             }
         }
-        let tally = source.tally();
-        assert_eq!(tally.segments, segments.len() as u64);
-        let others: u64 = tally.reasons().map(|(_, count)| count).sum();
-        assert_eq!(tally.packets, tally.segments + others, "each packet counts once: {tally:?}");
-        Self { segments, errors, tally }
+        let counters = source.counters();
+        assert_eq!(counters.segments, segments.len() as u64);
+        let others: u64 = counters.reasons().map(|(_, count)| count).sum();
+        assert_eq!(
+            counters.packets,
+            counters.segments + others,
+            "each packet counts once: {counters:?}"
+        );
+        Self { segments, errors, counters }
     }
 
     /// Reads files, which must have no error.
@@ -43,7 +47,9 @@ impl Everything {
         let reader = Box::new(std::io::Cursor::new(bytes.to_vec()));
         match CaptureFiles::from_reader("bytes", reader) {
             Ok(source) => Self::of(source),
-            Err(error) => Self { segments: vec![], errors: vec![error], tally: Tally::default() },
+            Err(error) => {
+                Self { segments: vec![], errors: vec![error], counters: CaptureCounters::default() }
+            }
         }
     }
 
@@ -83,8 +89,8 @@ pub(crate) fn wireshark(program: &str, arguments: &[&str]) -> Option<Output> {
         return None;
     }
     let output = Command::new(program).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {said}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {messages}");
     Some(output)
 }
 

@@ -141,9 +141,9 @@ fn every_packet_is_counted() {
     let captures = captures();
     let read: Vec<u64> = captures
         .iter()
-        .map(|path| Everything::of_files([path]).tally)
-        .inspect(|tally| assert_eq!(tally.segments, tally.packets))
-        .map(|tally| tally.packets)
+        .map(|path| Everything::of_files([path]).counters)
+        .inspect(|counters| assert_eq!(counters.segments, counters.packets))
+        .map(|counters| counters.packets)
         .collect();
     assert_eq!(read.iter().sum::<u64>(), 10_219);
     let mut arguments = vec!["-TrcM"];

@@ -6,11 +6,11 @@ use super::summary::SummarySink;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use trace::{EngineTally, FastOpenOutcome, Vantage};
+use trace::{EngineCounters, FastOpenOutcome, Vantage};
 use units::counted;
 
 /// Copies among the segments, as a share, that are not worth a warning.
-const FEW_COPIES: f64 = 0.01;
+const NOTABLE_COPIES_SHARE: f64 = 0.01;
 
 /// Account of what was read, and of anything unusual. Names of fields are keys of the JSON, which
 /// `docs/analyze.md` lists.
@@ -52,25 +52,29 @@ pub(super) struct ReadingAccount {
 }
 
 impl ReadingAccount {
-    pub(super) fn of(summary: &SummarySink, tally: &EngineTally, capture: &ReadCapture) -> Self {
-        let ReadCapture { tally: read, surveyed, left_out, .. } = capture;
+    pub(super) fn of(
+        summary: &SummarySink,
+        counters: &EngineCounters,
+        capture: &ReadCapture,
+    ) -> Self {
+        let ReadCapture { counters: read, surveyed, left_out, .. } = capture;
         Self {
             packets: read.packets,
             not_analysed: read.reasons().map(|(why, count)| (why.to_string(), count)).collect(),
             lost_by_capture: read.lost,
             untimed: read.untimed,
             first_fragments: read.first_fragments,
-            segments: tally.segments - tally.of_others,
-            of_other_servers: tally.of_others,
-            connections: tally.connections - left_out.connections(),
+            segments: counters.segments - counters.of_others,
+            of_other_servers: counters.of_others,
+            connections: counters.connections - left_out.connections(),
             opened_by_servers: left_out.opened_by_servers,
             of_other_clients: left_out.of_other_clients,
             segments_by_time: left_out.segments_by_time,
             segments_by_client: left_out.segments_by_client,
             copies: summary.copies,
-            backwards: tally.backwards,
-            clock_set: tally.clock_set,
-            evicted: tally.evicted,
+            backwards: counters.backwards,
+            clock_set: counters.clock_set,
+            evicted: counters.evicted,
             vantages: summary.vantages_by_name(),
             fast_open: summary.fast_open.clone(),
             without_pure_acks: summary.without_pure_acks,
@@ -200,7 +204,7 @@ impl ReadingAccount {
     /// The share of copies, if it is more than a few, which any network has.
     fn warning_of_copies(&self) -> String {
         let share = self.copies as f64 / self.segments.max(1) as f64;
-        if share <= FEW_COPIES {
+        if share <= NOTABLE_COPIES_SHARE {
             return String::new();
         }
         format!(
@@ -215,7 +219,7 @@ impl ReadingAccount {
 mod tests {
     use super::super::reading::LeftOut;
     use super::*;
-    use trace::{ConnectionTrace, ProfileSurvey, SenderTally, TraceSink};
+    use trace::{ConnectionTrace, ProfileSurvey, SenderCounters, TraceSink};
 
     /// The warnings for one connection: packets of the client, packets and retransmissions of the
     /// server.
@@ -223,14 +227,18 @@ mod tests {
         let mut summary = SummarySink::default();
         let retransmissions = [0, 0, again, 0, 0];
         summary.on_connection(&ConnectionTrace {
-            client_sent: SenderTally { packets: client, ..SenderTally::default() },
-            server_sent: SenderTally { packets: server, retransmissions, ..SenderTally::default() },
+            client_sent: SenderCounters { packets: client, ..SenderCounters::default() },
+            server_sent: SenderCounters {
+                packets: server,
+                retransmissions,
+                ..SenderCounters::default()
+            },
             ..ConnectionTrace::default()
         });
-        let tally = EngineTally { connections: 1, ..EngineTally::default() };
+        let counters = EngineCounters { connections: 1, ..EngineCounters::default() };
         let surveyed = survey.map(SurveyedServer::all);
         let read = ReadCapture { surveyed, ..ReadCapture::default() };
-        ReadingAccount::of(&summary, &tally, &read).warnings()
+        ReadingAccount::of(&summary, &counters, &read).warnings()
     }
 
     /// 376 of 752 are half of them; 10 of 1,000 are no more than 1 %.
@@ -260,19 +268,19 @@ mod tests {
 
     #[test]
     fn one_of_a_thing_is_in_the_singular() {
-        let tally = EngineTally {
+        let counters = EngineCounters {
             segments: 1,
             connections: 2,
             evicted: 1,
             clock_set: 1,
             backwards: 2,
-            ..EngineTally::default()
+            ..EngineCounters::default()
         };
         let left_out = LeftOut { opened_by_servers: 1, ..LeftOut::default() };
         let read = ReadCapture { left_out, ..ReadCapture::default() };
         let summary = SummarySink::default();
         assert_eq!(
-            ReadingAccount::of(&summary, &tally, &read).counts(&summary),
+            ReadingAccount::of(&summary, &counters, &read).counts(&summary),
             "1 segment of 1 connection; 1 connection that the servers opened themselves; \
              2 packets with a time before that of the packet before; \
              1 time that all connections ended because the clock was set back; 1 connection evicted"

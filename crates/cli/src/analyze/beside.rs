@@ -15,7 +15,7 @@ use units::{Duration, Instant};
 /// notes large.
 pub(super) enum OutputNote {
     Found(FindingsNote),
-    Told(Box<TraceEvent>),
+    Event(Box<TraceEvent>),
 }
 
 impl From<FindingsNote> for OutputNote {
@@ -26,7 +26,7 @@ impl From<FindingsNote> for OutputNote {
 
 impl From<TraceEvent> for OutputNote {
     fn from(event: TraceEvent) -> Self {
-        Self::Told(Box::new(event))
+        Self::Event(Box::new(event))
     }
 }
 
@@ -126,7 +126,7 @@ impl ShardedSink for Outputs {
     #[inline]
     fn on_note(&mut self, of: &NotedConnection<'_>, note: OutputNote) {
         match note {
-            OutputNote::Told(event) => event.tell(of.number(), &mut self.others),
+            OutputNote::Event(event) => event.deliver(of.number(), &mut self.others),
             OutputNote::Found(note) => {
                 if let Some(findings) = &mut self.findings {
                     findings.on_note(of, note);

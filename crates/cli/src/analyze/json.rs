@@ -163,7 +163,7 @@ impl Pending {
 
 /// Limit of held retransmissions and transfers of open connections. An object of the array has all
 /// of its connection, which may go on for as long as the capture.
-const MOST_HELD: usize = 1 << 20;
+const MAX_HELD: usize = 1 << 20;
 
 /// Writes an array of connections to standard output.
 pub(super) struct JsonSink {
@@ -215,7 +215,7 @@ impl JsonSink {
     /// held.
     fn room(&mut self, sender: &TracedSender) -> Option<&mut Pending> {
         let pending = self.pending.entry(sender.connection).or_default();
-        if self.held >= MOST_HELD {
+        if self.held >= MAX_HELD {
             pending.left_out += 1;
             return None;
         }
@@ -265,12 +265,12 @@ impl TraceSink for JsonSink {
             begin: ClockTime(summary.began),
             end: ClockTime(summary.ended),
             profile: self.rebuilt_as.of_server(summary.server.ip),
-            profile_errors: sent.iter().flat_map(|tally| tally.unexpected).sum(),
+            profile_errors: sent.iter().flat_map(|counters| counters.unexpected).sum(),
             vantage: summary.vantage.name(),
             end_reason: summary.end.name(),
             round_trip,
             mss: Some(mss).filter(|mss| *mss > 0),
-            bytes: sent.map(|tally| tally.bytes),
+            bytes: sent.map(|counters| counters.bytes),
             retransmissions,
             transfers,
             left_out,
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn what_is_held_is_bounded() {
         let mut sink = JsonSink::begin();
-        sink.held = MOST_HELD - 1;
+        sink.held = MAX_HELD - 1;
         for connection in [7, 7, 8] {
             let (client, server) = Default::default();
             let sender = TracedSender { connection, client, server, is_server: true };
@@ -353,6 +353,6 @@ mod tests {
         let of = |connection: u64| {
             (sink.pending[&connection].held(), sink.pending[&connection].left_out)
         };
-        assert_eq!((of(7), of(8), sink.held), ((1, 1), (0, 1), MOST_HELD));
+        assert_eq!((of(7), of(8), sink.held), ((1, 1), (0, 1), MAX_HELD));
     }
 }

@@ -31,7 +31,7 @@ use outputs::Outputs;
 use reading::{LeftOut, ReadCapture, SurveyedServer};
 use summary::SummarySink;
 use trace::{
-    EngineConfig, EngineTally, NamedClients, OnlyServers, ShardedTraceEngine, TraceEngine,
+    EngineConfig, EngineCounters, NamedClients, OnlyServers, ShardedTraceEngine, TraceEngine,
     Undivided,
 };
 use units::{Duration, Instant};
@@ -114,8 +114,8 @@ fn follow(feed: &mut Feed, config: EngineConfig, outputs: OnlyServers<Outputs>) 
         }
         LiveStep::Quiet(_) => {}
     });
-    let (found, tally) = engine.finish_all();
-    end(feed, found, &tally).1
+    let (found, counters) = engine.finish_all();
+    end(feed, found, &counters).1
 }
 
 fn analyse(
@@ -138,8 +138,8 @@ fn analyse(
             predicted.on_segment(segment);
         }
     });
-    let (found, tally) = engine.finish_all();
-    let (summary, mut ended) = end(feed, found, &tally);
+    let (found, counters) = engine.finish_all();
+    let (summary, mut ended) = end(feed, found, &counters);
     if let (Some(summary), Some(predicted)) = (summary, predicted) {
         ended.note(summary.print_error(&predicted.finish_all().0.0.inner));
         ended.note(feed.survey().map_or(Ok(()), summary::print_charges));
@@ -151,13 +151,13 @@ fn analyse(
 fn end(
     feed: &Feed,
     found: OnlyServers<Outputs>,
-    tally: &EngineTally,
+    counters: &EngineCounters,
 ) -> (Option<SummarySink>, FirstFailure) {
     if !feed.has_results() {
         return (None, FirstFailure::default());
     }
     let read = read_capture(feed, &found);
-    let (summary, ended) = found.inner.end(tally, &read);
+    let (summary, ended) = found.inner.end(counters, &read);
     (Some(summary), ended)
 }
 
@@ -171,7 +171,7 @@ fn read_capture(feed: &Feed, found: &OnlyServers<Outputs>) -> ReadCapture {
         segments_by_client: segments.by_client,
     };
     ReadCapture {
-        tally: feed.tally(),
+        counters: feed.counters(),
         surveyed: feed.survey().map(SurveyedServer::all),
         left_out,
         is_damaged: feed.verdict().is_err(),

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trace::{
-    ConnectionTrace, EngineTally, Retransmission, SenderModels, SenderSnapshot, SentData,
+    ConnectionTrace, EngineCounters, Retransmission, SenderModels, SenderSnapshot, SentData,
     TraceSink, TracedSender, TransferReport,
 };
 use units::Instant;
@@ -117,14 +117,14 @@ impl Outputs {
     /// Writes what is left: each output, whatever becomes of the others.
     pub(super) fn end(
         self,
-        tally: &EngineTally,
+        counters: &EngineCounters,
         read: &ReadCapture,
     ) -> (SummarySink, FirstFailure) {
         let Others { summary, ended: watch, json, tables, report } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
-        let account = ReadingAccount::of(&summary, tally, read);
-        let beside = packets::unusual(&read.tally);
+        let account = ReadingAccount::of(&summary, counters, read);
+        let beside = packets::unusual(&read.counters);
         if let Some(json) = &json {
             // The array has no room for it.
             let (warnings, counts) = (account.warnings(), account.counts(&summary));
@@ -137,7 +137,7 @@ impl Outputs {
         let by_connection = json.is_some();
         ended.note(json.map_or(Ok(()), JsonSink::end));
         let sums =
-            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, tally, read });
+            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, counters, read });
         let found = self.findings.map(|findings| finished(findings, sums, &mut ended));
         let Some(found) = found else { return (summary, ended) };
         let words = words(&found) + &account.warnings();
@@ -158,19 +158,19 @@ impl Outputs {
     /// Ends the outputs of a request: files are written, and the rest is the answer.
     pub(super) fn answer(
         self,
-        tally: &EngineTally,
+        counters: &EngineCounters,
         read: &ReadCapture,
     ) -> Result<CommandReply, Failure> {
         let Others { summary, tables, report, .. } = self.others;
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
-        let account = ReadingAccount::of(&summary, tally, read);
+        let account = ReadingAccount::of(&summary, counters, read);
         let sums =
-            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, tally, read });
+            self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, counters, read });
         let findings = self.findings.unwrap_or_else(FindingsSink::with_epochs);
         let found = finished(findings, sums, &mut ended);
         if let Some(report) = report {
-            let words = words(&found) + &account.warnings() + &packets::unusual(&read.tally);
+            let words = words(&found) + &account.warnings() + &packets::unusual(&read.counters);
             ended.note(report.end(&found, &account.counts(&summary), &words));
         }
         let reply = reply(&found, &summary, &account, read)?;

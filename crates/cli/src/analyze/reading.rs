@@ -1,7 +1,7 @@
 //! Counts of what was read, and of what is in no result.
 
 use super::rebuilt::name_of;
-use capture::Tally;
+use capture::CaptureCounters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,7 +10,8 @@ use trace::{ProfileSurvey, SenderProfile};
 /// Counts of the captures, beside the findings.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ReadCapture {
-    pub(super) tally: Tally,
+    #[serde(rename = "tally")]
+    pub(super) counters: CaptureCounters,
     /// Servers by the survey of `--sender auto`; `None` if the sender was named.
     pub(super) surveyed: Option<Vec<SurveyedServer>>,
     pub(super) left_out: LeftOut,
@@ -21,7 +22,7 @@ pub(super) struct ReadCapture {
 impl ReadCapture {
     /// Adds the counts of captures that come after these.
     pub(super) fn add(&mut self, other: &Self) {
-        self.tally.add(&other.tally);
+        self.counters.add(&other.counters);
         self.left_out.add(&other.left_out);
         self.is_damaged |= other.is_damaged;
         if let Some(servers) = &other.surveyed {

@@ -30,7 +30,7 @@ pub(super) fn reply(
     account: &ReadingAccount,
     read: &ReadCapture,
 ) -> Result<CommandReply, Failure> {
-    let (counts, beside) = (account.counts(summary), packets::unusual(&read.tally));
+    let (counts, beside) = (account.counts(summary), packets::unusual(&read.counters));
     let words = words(found) + &account.warnings();
     let words = words.lines().chain([&*counts]).chain(beside.lines());
     Ok(CommandReply {

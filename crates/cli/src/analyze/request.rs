@@ -59,13 +59,13 @@ impl AnalyzeRequest {
         let engine = ShardedTraceEngine::new(&config, outputs, jobs::threads(args.jobs));
         let mut engine = engine.map_err(Failure::failed)?;
         feed.each(|segment| engine.on_segment(segment));
-        let (found, tally) = engine.finish_all();
+        let (found, counters) = engine.finish_all();
         let verdict = feed.verdict();
         if !feed.has_results() {
             return Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read")));
         }
         let read = read_capture(&feed, &found);
-        let reply = found.inner.answer(&tally, &read)?;
+        let reply = found.inner.answer(&counters, &read)?;
         Ok(CommandReply { failure: verdict.and(reply.failure), ..reply })
     }
 }

@@ -8,7 +8,7 @@ use report::{Cell, Column, Quantity, Row, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use trace::{
-    ConnectionTrace, ProfileSurvey, RetransmissionKind, SenderProfile, SenderTally, SparedBy,
+    ConnectionTrace, ProfileSurvey, RetransmissionKind, SenderCounters, SenderProfile, SparedBy,
     SurveyedHost, TimeShare, TraceSink, TracedSender, TransferReport, Vantage,
 };
 use units::counted;
@@ -24,8 +24,8 @@ const VANTAGES: [(Vantage, &str); 4] = [
 /// Sums over all connections.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct SummarySink {
-    server: SenderTally,
-    client: SenderTally,
+    server: SenderCounters,
+    client: SenderCounters,
     pub(super) copies: u64,
     /// Connections by where they were captured.
     vantages: [u64; VANTAGES.len()],
@@ -202,14 +202,14 @@ impl SummarySink {
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
             let at = kind as usize;
-            let (seen, told) =
+            let (seen, in_words) =
                 (self.server.retransmissions[at], predicted.server.retransmissions[at]);
-            let error = match (seen, told) {
+            let error = match (seen, in_words) {
                 (0, 0) => Cell::Number(0.0.into()),
                 (0, _) => Cell::Undefined,
-                (seen, told) => Cell::Number((told as f64 / seen as f64 - 1.0).into()),
+                (seen, in_words) => Cell::Number((in_words as f64 / seen as f64 - 1.0).into()),
             };
-            row(kind.name(), [number(seen), number(told), error])
+            row(kind.name(), [number(seen), number(in_words), error])
         });
         stdout::print("\n")?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })

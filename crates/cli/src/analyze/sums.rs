@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use trace::EngineTally;
+use trace::EngineCounters;
 use units::counted;
 
 /// The file of a run's sums in its folder.
@@ -54,7 +54,8 @@ struct SumsHeader {
 struct RunSums {
     findings: Box<FindingsSums>,
     summary: SummarySink,
-    tally: EngineTally,
+    #[serde(rename = "tally")]
+    counters: EngineCounters,
     read: ReadCapture,
 }
 
@@ -62,7 +63,7 @@ struct RunSums {
 pub(super) struct SumsOfRun<'a> {
     pub(super) file: &'a Path,
     pub(super) summary: &'a SummarySink,
-    pub(super) tally: &'a EngineTally,
+    pub(super) counters: &'a EngineCounters,
     pub(super) read: &'a ReadCapture,
 }
 
@@ -72,16 +73,17 @@ struct WrittenSums<'a> {
     headstart: &'a str,
     findings: &'a FindingsSums,
     summary: &'a SummarySink,
-    tally: &'a EngineTally,
+    #[serde(rename = "tally")]
+    counters: &'a EngineCounters,
     read: &'a ReadCapture,
 }
 
 impl SumsOfRun<'_> {
     /// Writes the file.
     pub(super) fn write(&self, findings: &FindingsSums) -> Result<(), Failure> {
-        let Self { file, summary, tally, read } = *self;
+        let Self { file, summary, counters, read } = *self;
         let headstart = env!("CARGO_PKG_VERSION");
-        let sums = WrittenSums { headstart, findings, summary, tally, read };
+        let sums = WrittenSums { headstart, findings, summary, counters, read };
         let written = File::create(file).and_then(|out| {
             let mut out = BufWriter::new(out);
             serde_json::to_writer(&mut out, &sums)?;
@@ -95,7 +97,7 @@ impl SumsOfRun<'_> {
 pub(super) struct MergedRuns {
     findings: FindingsSums,
     summary: SummarySink,
-    tally: EngineTally,
+    counters: EngineCounters,
     read: ReadCapture,
 }
 
@@ -104,7 +106,7 @@ pub(super) fn merged(folders: &[PathBuf]) -> Result<MergedRuns, Failure> {
     let mut all = MergedRuns {
         findings: FindingsSums::default(),
         summary: SummarySink::default(),
-        tally: EngineTally::default(),
+        counters: EngineCounters::default(),
         read: ReadCapture::default(),
     };
     for (n, folder) in folders.iter().enumerate() {
@@ -138,23 +140,24 @@ impl RunSums {
 
 impl MergedRuns {
     fn add(&mut self, run: RunSums) {
-        let RunSums { findings, summary, tally, read } = run;
+        let RunSums { findings, summary, counters, read } = run;
         self.findings.add(*findings);
         self.summary.add(&summary);
-        let EngineTally { segments, of_others, connections, evicted, backwards, clock_set } = tally;
-        self.tally.segments += segments;
-        self.tally.of_others += of_others;
-        self.tally.connections += connections;
-        self.tally.evicted += evicted;
-        self.tally.backwards += backwards;
-        self.tally.clock_set += clock_set;
+        let EngineCounters { segments, of_others, connections, evicted, backwards, clock_set } =
+            counters;
+        self.counters.segments += segments;
+        self.counters.of_others += of_others;
+        self.counters.connections += connections;
+        self.counters.evicted += evicted;
+        self.counters.backwards += backwards;
+        self.counters.clock_set += clock_set;
         self.read.add(&read);
     }
 
     /// The answer to a request.
     pub(super) fn answer(self) -> Result<CommandReply, Failure> {
-        let Self { findings, summary, tally, read } = self;
-        let account = ReadingAccount::of(&summary, &tally, &read);
+        let Self { findings, summary, counters, read } = self;
+        let account = ReadingAccount::of(&summary, &counters, &read);
         let reply = reply(&findings.finish(), &summary, &account, &read)?;
         Ok(CommandReply { failure: verdict(&read), ..reply })
     }
@@ -164,7 +167,7 @@ impl MergedRuns {
 fn verdict(read: &ReadCapture) -> Result<(), Failure> {
     match read.is_damaged {
         true => {
-            let packets = counted(read.tally.packets, "packet");
+            let packets = counted(read.counters.packets, "packet");
             Err(Failure::failed(format!("the results are of {packets} that could be read")))
         }
         false => Ok(()),
@@ -178,8 +181,8 @@ pub(super) fn print_merged(args: &AnalyzeArgs) -> Result<(), Failure> {
             "--merge has sums, no connections: use --json=findings; the tables of each run have its connections",
         ));
     }
-    let MergedRuns { findings, summary, tally, read } = merged(&args.merge)?;
-    let account = ReadingAccount::of(&summary, &tally, &read);
+    let MergedRuns { findings, summary, counters, read } = merged(&args.merge)?;
+    let account = ReadingAccount::of(&summary, &counters, &read);
     let found = findings.finish();
     let mut ended = FirstFailure::default();
     if args.json().is_some() {
@@ -187,7 +190,7 @@ pub(super) fn print_merged(args: &AnalyzeArgs) -> Result<(), Failure> {
     } else {
         let words = words(&found) + &account.warnings();
         ended.note(stdout::print(&format!("{words}\n")));
-        ended.note(summary.print(&account.counts(&summary), &packets::unusual(&read.tally)));
+        ended.note(summary.print(&account.counts(&summary), &packets::unusual(&read.counters)));
     }
     ended.note(verdict(&read));
     ended.end()

@@ -78,9 +78,9 @@ impl LinkArgs {
     }
 
     /// Says on standard error what was taken of the recordings that the links follow.
-    pub(crate) fn say_recorded(&self) {
+    pub(crate) fn warn_recorded(&self) {
         if let Some(path) = &self.path {
-            cmdline::names::say_recorded(path);
+            cmdline::names::warn_recorded(path);
         }
         for way in [&self.down, &self.up].into_iter().flatten() {
             if let Some(recorded) = &way.recorded {

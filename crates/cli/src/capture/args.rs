@@ -78,7 +78,7 @@ impl FromStr for Turns {
 
 impl CaptureArgs {
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let most = PortRange::MOST;
+        let most = PortRange::MAX_RANGES;
         if self.port.len() > most || self.interface.len() > most {
             return Err(Failure::input(format!("at most {most} ports or ranges, and interfaces")));
         }

@@ -49,10 +49,10 @@ fn receive(
     sink: &mut Sink,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    let begun = now();
+    let started = now();
     let limit = args.time.map(|limit| time::Duration::from_nanos(limit.as_nanos()));
     while sink.wants_more() && !stop.load(Ordering::Relaxed) {
-        let left = limit.map_or(WAIT, |limit| limit.saturating_sub(begun.elapsed()));
+        let left = limit.map_or(WAIT, |limit| limit.saturating_sub(started.elapsed()));
         if left.is_zero() {
             break;
         }

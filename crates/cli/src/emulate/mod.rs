@@ -21,7 +21,7 @@ const DEVICE: &str = "headstart%d";
 pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let options = args.links.options()?;
     if !args.quiet {
-        args.links.say_recorded();
+        args.links.warn_recorded();
     }
     let links = options.links.clone();
     let (recording, recorders) = files::begin(args)?.unzip();

@@ -2,7 +2,7 @@
 
 use super::args::EmulateArgs;
 use cmdline::{Failure, remark, stdout};
-use emulator::{DirectionReport, EmulationReport, Lateness, ThreadScheduling};
+use emulator::{DirectionReport, EmulationReport, SchedulingDelays, ThreadScheduling};
 use link::{Duplex, LinkConfig};
 use serde::Serialize;
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::Path;
 use units::Duration;
 
 /// Scheduling delay above which times of short transfers are partly the machine's.
-const LATE: Duration = Duration::from_millis(1);
+const NOTABLE_SCHEDULING_DELAY: Duration = Duration::from_millis(1);
 
 /// All there is to say of a run.
 pub(super) struct Ran {
@@ -25,7 +25,8 @@ pub(super) struct Ran {
 struct Summary<'a> {
     down: Direction<'a>,
     up: Direction<'a>,
-    lateness: Late,
+    #[serde(rename = "lateness")]
+    scheduling_delay: Late,
 }
 
 /// One direction: counters in packets and bytes.
@@ -46,7 +47,8 @@ struct Direction<'a> {
     held_packets: u64,
     overrun_packets: u64,
     real_time: bool,
-    lateness: Late,
+    #[serde(rename = "lateness")]
+    scheduling_delay: Late,
 }
 
 /// Scheduling delays of packets, nanoseconds.
@@ -59,23 +61,23 @@ struct Late {
 }
 
 impl<'a> Summary<'a> {
-    fn of(ran: &'a Ran, lateness: &Lateness) -> Self {
+    fn of(ran: &'a Ran, scheduling_delay: &SchedulingDelays) -> Self {
         let Ran { links, report, overruns } = ran;
         Self {
             down: Direction::of(&links.forward, &report.down, overruns.forward),
             up: Direction::of(&links.reverse, &report.up, overruns.reverse),
-            lateness: Late::of(lateness),
+            scheduling_delay: Late::of(scheduling_delay),
         }
     }
 }
 
 impl Late {
-    fn of(lateness: &Lateness) -> Self {
+    fn of(scheduling_delay: &SchedulingDelays) -> Self {
         Self {
-            packets: lateness.packets(),
-            p50_ns: lateness.p50().as_nanos(),
-            p99_ns: lateness.p99().as_nanos(),
-            max_ns: lateness.max().as_nanos(),
+            packets: scheduling_delay.packets(),
+            p50_ns: scheduling_delay.p50().as_nanos(),
+            p99_ns: scheduling_delay.p99().as_nanos(),
+            max_ns: scheduling_delay.max().as_nanos(),
         }
     }
 }
@@ -99,7 +101,7 @@ impl<'a> Direction<'a> {
             held_packets: totals.held_packets,
             overrun_packets: overruns,
             real_time: report.scheduling == ThreadScheduling::RealTime,
-            lateness: Late::of(&report.lateness),
+            scheduling_delay: Late::of(&report.scheduling_delay),
         }
     }
 }
@@ -108,14 +110,14 @@ impl<'a> Direction<'a> {
 /// for.
 pub(super) fn show(args: &EmulateArgs, ran: &Ran) -> Result<(), Failure> {
     let report = &ran.report;
-    let mut lateness = report.down.lateness.clone();
-    lateness.add(&report.up.lateness);
+    let mut scheduling_delay = report.down.scheduling_delay.clone();
+    scheduling_delay.add(&report.up.scheduling_delay);
     if !args.quiet {
-        tell(ran);
-        warn(ran, &lateness);
+        print_remarks(ran);
+        warn(ran, &scheduling_delay);
     }
     if let Some(file) = &args.json {
-        write_json(file.as_deref(), &Summary::of(ran, &lateness))?;
+        write_json(file.as_deref(), &Summary::of(ran, &scheduling_delay))?;
     }
     match report.down.failure.as_ref().or(report.up.failure.as_ref()) {
         Some(why) => Err(Failure::failed(format!("the link broke while the command ran: {why}"))),
@@ -132,7 +134,7 @@ fn write_json(file: Option<&Path>, summary: &Summary<'_>) -> Result<(), Failure>
         .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
 }
 
-fn tell(ran: &Ran) {
+fn print_remarks(ran: &Ran) {
     let (links, report) = (&ran.links, &ran.report);
     let both = [("down", &links.forward, &report.down), ("up", &links.reverse, &report.up)];
     for (name, link, way) in both {
@@ -150,16 +152,16 @@ fn tell(ran: &Ran) {
     }
 }
 
-fn warn(ran: &Ran, lateness: &Lateness) {
-    let [p50, p99, max] =
-        [lateness.p50(), lateness.p99(), lateness.max()].map(|late| late.as_micros());
+fn warn(ran: &Ran, scheduling_delay: &SchedulingDelays) {
+    let [p50, p99, max] = [scheduling_delay.p50(), scheduling_delay.p99(), scheduling_delay.max()]
+        .map(|late| late.as_micros());
     remark(&format!("handed over late by {p50} us (median), {p99} us (99 %), {max} us (most)"));
     let ways = [&ran.report.down, &ran.report.up];
     let ordinary = ways.into_iter().find(|way| way.scheduling != ThreadScheduling::RealTime);
     if let Some(DirectionReport { scheduling: ThreadScheduling::Ordinary(why), .. }) = ordinary {
         remark(&format!("warning: {why}; until then times depend on what else runs here"));
     }
-    if lateness.p99() > LATE {
+    if scheduling_delay.p99() > NOTABLE_SCHEDULING_DELAY {
         remark(
             "warning: one packet in a hundred was late by more than 1 ms: repeat it on a quieter \
              machine",

@@ -15,7 +15,7 @@ use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::{Failure, FirstFailure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, ForecastResult, Visitors};
 use running::Running;
-use shown::{ForecastJson, PathsTold};
+use shown::{ForecastJson, PathsEvidence};
 use std::path::PathBuf;
 use tcp::Scheme;
 use trace::{EngineConfig, NamedClients, OnlyServers, SenderModels, TraceEngine};
@@ -41,32 +41,32 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return Err(Failure::input(nothing::why(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
-    said_of(&visitors, args.most_transfers, &remark);
+    remarks_on(&visitors, args.most_transfers, &remark);
     let mut ended = FirstFailure::default();
     let forecast = Forecast::of(visitors, args.queue);
-    let foretold = forecasted(args, &now, forecast, &TerminalWatch::default());
+    let forecast = forecasted(args, &now, forecast, &TerminalWatch::default());
     ended.note(feed.verdict());
-    ended.note(foretold.and_then(|foretold| show(args, &foretold)));
+    ended.note(forecast.and_then(|forecast| show(args, &forecast)));
     ended.end()
 }
 
 /// A forecast.
-struct Foretold<'a> {
-    told: PathsTold,
+struct ForecastOutcome<'a> {
+    evidence: PathsEvidence,
     now: &'a Running,
     result: ForecastResult,
 }
 
-impl Foretold<'_> {
+impl ForecastOutcome<'_> {
     /// The forecast for programs.
     fn json(&self) -> ForecastJson<'_> {
-        ForecastJson { paths: &self.told, running: self.now, result: &self.result }
+        ForecastJson { paths: &self.evidence, running: self.now, result: &self.result }
     }
 
     /// Writes the page that was asked for.
     fn write(&self, args: &PredictArgs) -> Result<(), Failure> {
         let Some(path) = &args.report else { return Ok(()) };
-        report_file::write(path, &page::document(&self.told, self.now, &self.result).to_html())
+        report_file::write(path, &page::document(&self.evidence, self.now, &self.result).to_html())
     }
 
     /// Fails if the replay explains nothing.
@@ -86,8 +86,8 @@ fn forecasted<'a>(
     now: &'a Running,
     forecast: Forecast,
     watch: &dyn CommandWatch,
-) -> Result<Foretold<'a>, Failure> {
-    let told = PathsTold::of(&forecast);
+) -> Result<ForecastOutcome<'a>, Failure> {
+    let evidence = PathsEvidence::of(&forecast);
     let others = args.schemes.0.iter().filter(|scheme| scheme.name() != now.name());
     let schemes: Vec<Scheme> = std::iter::once(&now.scheme).chain(others).cloned().collect();
     watch.begin(forecast.replays(schemes.len()) as u64, "replays");
@@ -98,16 +98,16 @@ fn forecasted<'a>(
     };
     let result = forecast.run(&schemes, options);
     watch.end();
-    Ok(Foretold { told, now, result: result.map_err(Failure::failed)? })
+    Ok(ForecastOutcome { evidence, now, result: result.map_err(Failure::failed)? })
 }
 
-fn show(args: &PredictArgs, foretold: &Foretold<'_>) -> Result<(), Failure> {
-    foretold.write(args)?;
+fn show(args: &PredictArgs, forecast: &ForecastOutcome<'_>) -> Result<(), Failure> {
+    forecast.write(args)?;
     match args.json {
-        true => stdout::print_json(&foretold.json())?,
-        false => shown::print(&foretold.told, foretold.now, &foretold.result)?,
+        true => stdout::print_json(&forecast.json())?,
+        false => shown::print(&forecast.evidence, forecast.now, &forecast.result)?,
     }
-    foretold.verdict()
+    forecast.verdict()
 }
 
 /// The visitors of the captures, as far as they can be read, and what their servers' senders were
@@ -133,17 +133,17 @@ fn read(
 }
 
 /// Reports the parts of the captures that are not replayed.
-fn said_of(visitors: &CapturedVisitors, most: u64, say: &dyn Fn(&str)) {
+fn remarks_on(visitors: &CapturedVisitors, most: u64, remark: &dyn Fn(&str)) {
     if visitors.incomplete > 0 {
         let transfers = counted(visitors.incomplete, "transfer");
-        say(&format!("{transfers} not acknowledged to the end: left out"));
+        remark(&format!("{transfers} not acknowledged to the end: left out"));
     }
-    if visitors.begun_before > 0 {
-        let connections = counted(visitors.begun_before, "connection");
-        say(&format!("{connections} whose handshake is not in the captures: left out"));
+    if visitors.started_before > 0 {
+        let connections = counted(visitors.started_before, "connection");
+        remark(&format!("{connections} whose handshake is not in the captures: left out"));
     }
     if visitors.left_out > 0 {
         let transfers = counted(visitors.left_out, "transfer");
-        say(&format!("{transfers} behind the first {most}: left out; see --most-transfers"));
+        remark(&format!("{transfers} behind the first {most}: left out; see --most-transfers"));
     }
 }

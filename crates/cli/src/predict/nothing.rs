@@ -5,7 +5,7 @@ use units::counted;
 
 /// The reason, in words.
 pub(super) fn why(visitors: &CapturedVisitors) -> String {
-    let CapturedVisitors { without_pure_acks, begun_before, incomplete, .. } = *visitors;
+    let CapturedVisitors { without_pure_acks, started_before, incomplete, .. } = *visitors;
     let reason = if without_pure_acks > 0 {
         format!(
             "{} of these captures {} no ACK without data, as if exported through a display filter, so the end of transfers is \
@@ -13,11 +13,11 @@ pub(super) fn why(visitors: &CapturedVisitors) -> String {
             counted(without_pure_acks, "connection"),
             if without_pure_acks == 1 { "has" } else { "have" }
         )
-    } else if begun_before > 0 {
+    } else if started_before > 0 {
         format!(
             "the handshakes of {} are not in these captures, so the windows of their servers are not known; capture for \
              longer, so that connections begin in the capture",
-            counted(begun_before, "connection")
+            counted(started_before, "connection")
         )
     } else if incomplete > 0 {
         format!(
@@ -42,7 +42,7 @@ mod tests {
         assert!(why(&visitors).contains("hold no transfer"));
         visitors.incomplete = 3;
         assert!(why(&visitors).contains("3 transfers began"));
-        visitors.begun_before = 2;
+        visitors.started_before = 2;
         assert!(why(&visitors).contains("handshakes of 2 connections"));
         visitors.without_pure_acks = 1;
         assert!(why(&visitors).contains("1 connection of these captures has no ACK without data"));

@@ -2,7 +2,7 @@
 //! the capture.
 
 use super::running::Running;
-use super::shown::{self, PathsTold};
+use super::shown::{self, PathsEvidence};
 use cmdline::installed;
 use forecast::{ForecastResult, ForecastRow};
 use report::{
@@ -13,12 +13,16 @@ use units::Duration;
 
 const HEIGHT: u32 = 320;
 
-pub(super) fn document(told: &PathsTold, running: &Running, result: &ForecastResult) -> Document {
+pub(super) fn document(
+    evidence: &PathsEvidence,
+    running: &Running,
+    result: &ForecastResult,
+) -> Document {
     let now = running.name();
     let section =
         |heading: &str, blocks: Vec<Block>| Section { heading: heading.to_owned(), blocks };
     let queues = shown::of_queues(result).map(Block::Text);
-    let mut facts: Vec<String> = told.sentence().lines().map(str::to_owned).collect();
+    let mut facts: Vec<String> = evidence.sentence().lines().map(str::to_owned).collect();
     facts.push(running.sentence());
     facts.push(installed::explained_in(&["docs/predict.md"]));
     Document {

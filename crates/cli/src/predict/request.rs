@@ -2,7 +2,7 @@
 
 use super::args::PredictArgs;
 use super::running::Running;
-use super::{Foretold, forecasted, nothing, read, said_of, shown};
+use super::{ForecastOutcome, forecasted, nothing, read, remarks_on, shown};
 use clap::Command;
 use cmdline::captures::{Feed, ReadingWatch};
 use cmdline::progress::CommandWatch;
@@ -63,26 +63,26 @@ impl PredictRequest {
         let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
             return Err(Failure::input(nothing::why(&visitors)));
         };
-        said_of(&visitors, args.most_transfers, &|text| watch.replays.note(text));
+        remarks_on(&visitors, args.most_transfers, &|text| watch.replays.note(text));
         let forecast = Forecast::of(visitors, args.queue);
-        let foretold = forecasted(args, &now, forecast, watch.replays)?;
-        let written = foretold.write(args);
+        let forecast = forecasted(args, &now, forecast, watch.replays)?;
+        let written = forecast.write(args);
         Ok(CommandReply {
-            json: stdout::json(&foretold.json())?,
-            sentences: sentences(&foretold),
+            json: stdout::json(&forecast.json())?,
+            sentences: sentences(&forecast),
             tables: vec![
-                NamedTable::new("times", shown::times(&foretold.result)),
-                NamedTable::new("gains", shown::by_group(&foretold.result, now.name())),
+                NamedTable::new("times", shown::times(&forecast.result)),
+                NamedTable::new("gains", shown::by_group(&forecast.result, now.name())),
             ],
-            failure: verdict.and(written).and(foretold.verdict()),
+            failure: verdict.and(written).and(forecast.verdict()),
         })
     }
 }
 
 /// The words that the command prints.
-fn sentences(Foretold { told, now, result }: &Foretold<'_>) -> Vec<String> {
+fn sentences(ForecastOutcome { evidence, now, result }: &ForecastOutcome<'_>) -> Vec<String> {
     let name = now.name();
-    let first = told.sentence().lines().map(str::to_owned).collect::<Vec<_>>();
+    let first = evidence.sentence().lines().map(str::to_owned).collect::<Vec<_>>();
     let others = [Some(now.sentence()), shown::of_queues(result), Some(shown::fit(result, name))];
     let last = shown::refusal(result, name).unwrap_or_else(|| shown::how_computed(result, name));
     first.into_iter().chain(others.into_iter().flatten()).chain([last]).collect()

@@ -14,7 +14,8 @@ pub(super) struct Running {
     by_all: bool,
     /// `--sender` says so; otherwise their packets do.
     #[serde(skip)]
-    is_told: bool,
+    #[serde(rename = "is_told")]
+    is_given: bool,
 }
 
 fn by_name<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Error> {
@@ -30,7 +31,7 @@ impl Running {
         sender: &str,
     ) -> Option<Self> {
         let (scheme, by_all) = visitors.running(models)?;
-        Some(Self { scheme, by_all, is_told: sender != "auto" })
+        Some(Self { scheme, by_all, is_given: sender != "auto" })
     }
 
     /// The scheme's text.
@@ -41,7 +42,7 @@ impl Running {
     /// Sentence about the scheme.
     pub(super) fn sentence(&self) -> String {
         let now = self.name();
-        let why = match (self.is_told, self.by_all) {
+        let why = match (self.is_given, self.by_all) {
             (true, _) => format!("The servers run {now}, as --sender says"),
             (_, true) => format!("The servers' packets are explained best by {now}"),
             (_, false) => format!(

@@ -3,7 +3,7 @@
 use super::Running;
 use cmdline::{Failure, stdout};
 use forecast::{
-    Forecast, ForecastGroup, ForecastResult, ForecastRow, GroupGain, MOST_ERROR, ModelFit,
+    Forecast, ForecastGroup, ForecastResult, ForecastRow, GroupGain, MAX_ERROR, ModelFit,
 };
 use report::{Cell, Column, Median, Quantity, Row, Table};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use units::counted;
 
 /// The replayed transfers, and the evidence about their paths.
 #[derive(Debug, Serialize)]
-pub(super) struct PathsTold {
+pub(super) struct PathsEvidence {
     clients: u64,
     networks: u64,
     connections: u64,
@@ -31,7 +31,7 @@ pub(super) struct PathsTold {
     queue_s: [f64; 3],
 }
 
-impl PathsTold {
+impl PathsEvidence {
     pub(super) fn of(forecast: &Forecast) -> Self {
         let count = |of: fn(&forecast::AccessEstimate) -> bool| {
             forecast.paths().filter(|(_, path)| of(path)).count() as u64
@@ -121,7 +121,7 @@ const FORMAT: u32 = 2;
 
 /// A forecast for programs.
 pub(super) struct ForecastJson<'a> {
-    pub(super) paths: &'a PathsTold,
+    pub(super) paths: &'a PathsEvidence,
     pub(super) running: &'a Running,
     pub(super) result: &'a ForecastResult,
 }
@@ -147,12 +147,12 @@ impl Serialize for ForecastJson<'_> {
 
 /// Prints words and tables.
 pub(super) fn print(
-    told: &PathsTold,
+    evidence: &PathsEvidence,
     running: &Running,
     result: &ForecastResult,
 ) -> Result<(), Failure> {
     let now = running.name();
-    stdout::print(&format!("{}\n{}\n\n", told.sentence(), running.sentence()))?;
+    stdout::print(&format!("{}\n{}\n\n", evidence.sentence(), running.sentence()))?;
     stdout::print_table(&times(result))?;
     if let Some(queues) = of_queues(result) {
         stdout::print(&format!("\n{queues}\n"))?;
@@ -193,9 +193,9 @@ pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
     };
     Some(format!(
         "No prediction: under {now}, replayed transfers take {off:.2} times as long as the captured ones{rates}. A prediction needs {:.2} to \
-         {MOST_ERROR:.2}. Probably {cause}. Capture at another time or for longer, or choose clients with --client. A trial of the \
+         {MAX_ERROR:.2}. Probably {cause}. Capture at another time or for longer, or choose clients with --client. A trial of the \
          scheme on a part of the connections is certain.",
-        1.0 / MOST_ERROR
+        1.0 / MAX_ERROR
     ))
 }
 

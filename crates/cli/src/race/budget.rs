@@ -197,8 +197,8 @@ mod tests {
             ("gain=101%", "is no share of 0% to 100%"),
             ("load=2", "one of ns, us, ms, s"),
         ] {
-            let said = text.parse::<RaceBudget>().unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
+            let message = text.parse::<RaceBudget>().unwrap_err();
+            assert!(message.contains(why), "{text}: {message}");
         }
     }
 

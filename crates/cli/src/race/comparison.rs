@@ -47,7 +47,7 @@ pub(super) fn remarks_on(command: &RaceCommand, raced: &[Raced]) -> Remarks {
         .zip(raced)
         .map(|(variant, raced)| (remarks::facts(&variant.args, raced), remarks::on_result(raced)))
         .unzip();
-    Remarks { facts: said_once(command, &facts), notes: said_once(command, &notes) }
+    Remarks { facts: without_repeats(command, &facts), notes: without_repeats(command, &notes) }
 }
 
 /// Runs the variants one after another. Each result has the notes on it, and `watch` gets those on
@@ -65,7 +65,7 @@ pub(super) fn race_all(
         Ok(notes)
     });
     let notes = notes.collect::<Result<Vec<_>, Failure>>()?;
-    said_once(command, &notes).iter().for_each(|one| watch.note(one));
+    without_repeats(command, &notes).iter().for_each(|one| watch.note(one));
     let mut raced = Vec::new();
     for ((variant, races), notes) in variants().zip(notes) {
         let mut one = raced::as_far_as_possible(&variant.args, races, watch)?;
@@ -106,8 +106,8 @@ fn refuse_files(command: &RaceCommand) -> Result<(), Failure> {
 }
 
 /// Remarks of all variants. A remark on some of them begins with the variant's name.
-fn said_once(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
+fn without_repeats(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
     for (variant, own) in command.variants.iter().zip(remarks) {
         for remark in own {
             let is_shared = remarks.iter().all(|other| other.contains(remark));
@@ -116,12 +116,12 @@ fn said_once(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String> {
                 false => format!("{}: ", named(command, variant)),
             };
             let line = format!("{of}{remark}");
-            if !said.contains(&line) {
-                said.push(line);
+            if !notes.contains(&line) {
+                notes.push(line);
             }
         }
     }
-    said
+    notes
 }
 
 fn named(command: &RaceCommand, variant: &Variant) -> String {

@@ -10,9 +10,9 @@ use units::{Duration, counted};
 use workload::RevealEvidence;
 
 /// Objects of the critical path that the terminal shows.
-const MOST_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 /// Letters of an object's name.
-const MOST_LETTERS: usize = 36;
+const MAX_LETTERS: usize = 36;
 /// A cause with a smaller share is not named.
 const OF_NOTE: f64 = 0.005;
 
@@ -116,11 +116,11 @@ fn account(row: &SchemeResult) -> Option<String> {
     let mut shares: Vec<(Bound, f64)> = row.bounds?.iter().collect();
     shares.retain(|(_, share)| *share >= OF_NOTE);
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let told = |(n, (bound, share)): (usize, &(Bound, f64))| {
+    let bound_share = |(n, (bound, share)): (usize, &(Bound, f64))| {
         let of = if n == 0 { " of the time" } else { "" };
         format!("{:.0} %{of} {}", share * 100.0, in_words(*bound))
     };
-    let all: Vec<String> = shares.iter().enumerate().map(told).collect();
+    let all: Vec<String> = shares.iter().enumerate().map(bound_share).collect();
     Some(format!("It spends {}.", all.join(", ")))
 }
 
@@ -141,8 +141,8 @@ const fn in_words(bound: Bound) -> &'static str {
 pub(super) fn path(path: &CriticalPath) -> String {
     let objects = path.objects.len();
     let longest = match objects {
-        0..=MOST_SHOWN => String::new(),
-        _ => format!("; the {MOST_SHOWN} that take longest are"),
+        0..=MAX_SHOWN => String::new(),
+        _ => format!("; the {MAX_SHOWN} that take longest are"),
     };
     match objects {
         1 => format!("Under {} the load waits for one object:", path.scheme),
@@ -158,7 +158,7 @@ pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
     let mut longest: Vec<usize> = (0..path.objects.len()).collect();
     longest.sort_by_key(|at| std::cmp::Reverse(path.objects[*at].wait.phases.total()));
     if !whole {
-        longest.truncate(MOST_SHOWN);
+        longest.truncate(MAX_SHOWN);
     }
     longest.sort_unstable();
     let rows = longest.into_iter().map(|at| row(path, at));
@@ -225,8 +225,8 @@ pub(super) fn short(label: &str) -> String {
         Some((_, path)) => path,
     };
     let letters = path.chars().count();
-    match letters <= MOST_LETTERS {
+    match letters <= MAX_LETTERS {
         true => path.to_owned(),
-        false => ['…'].into_iter().chain(path.chars().skip(letters + 1 - MOST_LETTERS)).collect(),
+        false => ['…'].into_iter().chain(path.chars().skip(letters + 1 - MAX_LETTERS)).collect(),
     }
 }

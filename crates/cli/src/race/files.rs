@@ -41,18 +41,18 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Writes the files that were asked for; `say` gets where they are.
-pub(super) fn write(args: &RaceArgs, raced: &Raced, say: &dyn Fn(&str)) -> Result<(), Failure> {
+/// Writes the files that were asked for; `remark` gets where they are.
+pub(super) fn write(args: &RaceArgs, raced: &Raced, remark: &dyn Fn(&str)) -> Result<(), Failure> {
     if let Some(path) = &args.report {
-        say(&report_file::save(path, &view::report(raced).to_html())?);
+        remark(&report_file::save(path, &view::report(raced).to_html())?);
     }
     if let Some(folder) = &args.pcap {
         let analysed = write_captures(folder, raced)?;
-        say(&format!("captures: {}", folder.display()));
+        remark(&format!("captures: {}", folder.display()));
         if let Some([down, up]) = analysed {
             let (down, up) = (folder.join(down), folder.join(up));
             let (down, up) = (down.display(), up.display());
-            say(&format!(
+            remark(&format!(
                 "the packets of one scheme at the access link: headstart analyze --vantage middle --sender SCHEME {down} {up}"
             ));
         }

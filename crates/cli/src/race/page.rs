@@ -6,7 +6,7 @@ use std::path::Path;
 use workload::{BUILTINS, Page, RecordedRun, parse_har_page, parse_har_runs};
 
 /// Larger objects take hours.
-const MOST_BYTES: u64 = 10_000_000_000;
+const MAX_BYTES: u64 = 10_000_000_000;
 
 /// Chooses every page of a HAR file.
 pub(super) const ALL: &str = "all";
@@ -55,7 +55,7 @@ fn named(name: &str) -> Result<Option<Page>, Failure> {
     let looks_like_size = name.starts_with(|c: char| c.is_ascii_digit());
     let path = Path::new(name);
     match units::parse_bytes(name) {
-        Ok(bytes @ 1..=MOST_BYTES) => return Ok(Some(Page::single(bytes))),
+        Ok(bytes @ 1..=MAX_BYTES) => return Ok(Some(Page::single(bytes))),
         Ok(_) => {
             return Err(Failure::input(format!("an object of {name}: from 1B to 10GB, please")));
         }

@@ -8,7 +8,7 @@ use units::counted;
 use workload::{ChangeKind, ObjectChange, PageChanges};
 
 /// Changes that the terminal shows.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Prints how the page of a variant differs from that of the first; nothing if it is the same page.
 pub(super) fn print(first: &RaceVariant, variant: &RaceVariant) -> Result<(), Failure> {
@@ -19,8 +19,8 @@ pub(super) fn print(first: &RaceVariant, variant: &RaceVariant) -> Result<(), Fa
         return stdout::print("\n");
     }
     let most = match changes.objects.len() {
-        0..=MOST_SHOWN => String::new(),
-        all => format!("The {MOST_SHOWN} largest of {all} changes:\n"),
+        0..=MAX_SHOWN => String::new(),
+        all => format!("The {MAX_SHOWN} largest of {all} changes:\n"),
     };
     stdout::print(&format!("{most}\n"))?;
     stdout::print_table(&table(changes))?;
@@ -61,5 +61,5 @@ fn table(changes: &PageChanges) -> Table {
         ],
         is_reference: false,
     };
-    Table { columns, rows: changes.objects.iter().take(MOST_SHOWN).map(row).collect() }
+    Table { columns, rows: changes.objects.iter().take(MAX_SHOWN).map(row).collect() }
 }

@@ -180,7 +180,7 @@ fn server(
         return Ok(ServerProgram::Builtin);
     }
     let sized =
-        args.contenders().iter().find(|one| one.agent().is_some_and(AgentScheme::says_size));
+        args.contenders().iter().find(|one| one.agent().is_some_and(AgentScheme::announces_size));
     if let Some(sized) = sized.filter(|_| args.server != ServerChoice::Builtin) {
         let why = format!("{}: nginx says nothing of sizes", sized.name());
         if args.server != ServerChoice::Auto {

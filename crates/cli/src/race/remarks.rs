@@ -139,7 +139,7 @@ pub(super) fn on_result(raced: &Raced) -> Vec<String> {
 const OF_NOTE: f64 = 0.05;
 
 /// Rows that the note names; it says how many more there are.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The receive window is the client's, not the scheme's: a load that it bounds is no merit or fault
 /// of a scheme.
@@ -147,18 +147,18 @@ fn client_bounded(raced: &Raced) -> Option<String> {
     let share = |row: &SchemeResult| row.bounds.map_or(0.0, |b| b.get(Bound::ReceiveWindow));
     let bounded: Vec<&SchemeResult> =
         raced.result.measured().filter(|row| share(row) > OF_NOTE).collect();
-    let told = bounded.iter().take(MOST_NAMED);
-    let mut told: Vec<String> = told
+    let named = bounded.iter().take(MAX_NAMED);
+    let mut named: Vec<String> = named
         .map(|row| format!("{} for {:.0} %", visit_of(raced, row), share(row) * 100.0))
         .collect();
-    if bounded.len() > MOST_NAMED {
-        told.push(format!("{} more rows", bounded.len() - MOST_NAMED));
+    if bounded.len() > MAX_NAMED {
+        named.push(format!("{} more rows", bounded.len() - MAX_NAMED));
     }
     let way_out = match raced.result.setting.client_window_bytes {
         None => "; to see them without that: --client-window 1MB",
         Some(_) => "",
     };
-    let shares = told.join(", ");
+    let shares = named.join(", ");
     (!bounded.is_empty())
         .then(|| format!("the client's receive window bounded {shares} of the time{way_out}"))
 }

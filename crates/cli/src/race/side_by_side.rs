@@ -11,7 +11,7 @@ use units::counted;
 use workload::PageMilestone;
 
 const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
-const LATENESS: &str = "Scheduling delay of the emulated link, 99th percentile of a visit. Turns above a millisecond \
+const SCHEDULING_DELAY: &str = "Scheduling delay of the emulated link, 99th percentile of a visit. Turns above a millisecond \
      are repeated and do not count.";
 
 /// Nothing for a race that is simulated alone.
@@ -24,7 +24,10 @@ pub(super) fn sections(raced: &Raced) -> Vec<Section> {
         result.visits.kinds().iter().map(|kind| worlds_of(raced, *kind)).collect();
     sections.push(Section {
         heading: "How true it is".to_owned(),
-        blocks: vec![Block::Text(LATENESS.to_owned()), Block::Table(lateness(result))],
+        blocks: vec![
+            Block::Text(SCHEDULING_DELAY.to_owned()),
+            Block::Table(scheduling_delay(result)),
+        ],
     });
     sections
 }
@@ -113,7 +116,7 @@ fn range(row: &SchemeResult, milestone: PageMilestone) -> Option<Range> {
     Some(Range { value: median, min, max, all, text })
 }
 
-fn lateness(result: &RaceResult) -> Table {
+fn scheduling_delay(result: &RaceResult) -> Table {
     let columns = [
         Column::new("scheme", Quantity::Text, "How the servers send"),
         Column::new("on", Quantity::Text, "Where"),

@@ -14,37 +14,37 @@ pub(super) fn parse_schemes(list: &str) -> Result<SchemeList, String> {
 }
 
 /// TCP announces no more (RFC 7323 §2.3).
-const MOST_WINDOW: u64 = 1 << 30;
+const MAX_WINDOW: u64 = 1 << 30;
 /// Less would be no window of a browser's.
 const LEAST_WINDOW: u64 = 4096;
 
 pub(super) fn parse_window(text: &str) -> Result<u32, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     match u32::try_from(bytes) {
-        Ok(window) if (LEAST_WINDOW..=MOST_WINDOW).contains(&bytes) => Ok(window),
+        Ok(window) if (LEAST_WINDOW..=MAX_WINDOW).contains(&bytes) => Ok(window),
         _ => Err("from 4kB to 1GB, please".to_owned()),
     }
 }
 
 /// The largest body of a request, bytes, far below the largest page.
-const MOST_UPLOAD: u64 = 1 << 40;
+const MAX_UPLOAD: u64 = 1 << 40;
 
 pub(super) fn parse_upload(text: &str) -> Result<u64, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     match bytes {
-        1..=MOST_UPLOAD => Ok(bytes),
+        1..=MAX_UPLOAD => Ok(bytes),
         _ => Err("from 1B to 1TiB, please".to_owned()),
     }
 }
 
 /// The longest idle time: a day. Background traffic is simulated throughout.
-const MOST_IDLE: Duration = Duration::from_secs(86_400);
+const MAX_IDLE: Duration = Duration::from_secs(86_400);
 
 pub(super) fn parse_idle(text: &str) -> Result<Duration, String> {
     let is_bare = text.ends_with(|c: char| c.is_ascii_digit());
     let text = if is_bare { format!("{text}s") } else { text.to_owned() };
     let idle: Duration = text.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
-    match idle <= MOST_IDLE {
+    match idle <= MAX_IDLE {
         true => Ok(idle),
         false => Err("a day at most, please".to_owned()),
     }
@@ -72,11 +72,11 @@ pub(super) fn parse_tls(text: &str) -> Result<Tls, String> {
 
 /// The longest chain of certificates that clients accept: OpenSSL's limit
 /// (`SSL_CTX_set_max_cert_list`).
-const MOST_TLS_FLIGHT: u64 = 100 << 10;
+const MAX_TLS_FLIGHT: u64 = 100 << 10;
 
 pub(super) fn parse_tls_flight(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|error| error.to_string())? {
-        bytes @ 200..=MOST_TLS_FLIGHT => Ok(bytes),
+        bytes @ 200..=MAX_TLS_FLIGHT => Ok(bytes),
         _ => Err("from 200B to 100kB, please".to_owned()),
     }
 }
@@ -98,7 +98,7 @@ pub(super) enum HostRtt {
 /// The name of the recording's times.
 pub(super) const RECORDED: &str = "recorded";
 /// The longest round trip to a host, and the longest lookup: a minute.
-const MOST_HOST_TIME: Duration = Duration::from_secs(60);
+const MAX_HOST_TIME: Duration = Duration::from_secs(60);
 
 impl FromStr for HostRtt {
     type Err = String;
@@ -113,9 +113,9 @@ impl FromStr for HostRtt {
             .ok_or_else(|| format!("use HOST=TIME, like cdn.example=80ms, or {RECORDED}"))?;
         let rtt: Duration =
             rtt.parse().map_err(|error: units::ParseUnitError| error.to_string())?;
-        match rtt <= MOST_HOST_TIME {
+        match rtt <= MAX_HOST_TIME {
             true => Ok(Self::Of { host: host.to_owned(), rtt }),
-            false => Err(format!("{MOST_HOST_TIME} at most, please")),
+            false => Err(format!("{MAX_HOST_TIME} at most, please")),
         }
     }
 }
@@ -137,8 +137,8 @@ impl FromStr for LookupTime {
             return Ok(Self::Recorded);
         }
         match text.parse::<Duration>() {
-            Ok(time) if time <= MOST_HOST_TIME => Ok(Self::Of(time)),
-            Ok(_) => Err(format!("{MOST_HOST_TIME} at most, please")),
+            Ok(time) if time <= MAX_HOST_TIME => Ok(Self::Of(time)),
+            Ok(_) => Err(format!("{MAX_HOST_TIME} at most, please")),
             Err(error) => Err(format!("{error}; or use {RECORDED}")),
         }
     }
@@ -172,8 +172,8 @@ mod tests {
             ("cdn.example=80", "one of ns, us, ms, s"),
             ("cdn.example=61s", "at most"),
         ] {
-            let said = of(text).unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
+            let message = of(text).unwrap_err();
+            assert!(message.contains(why), "{text}: {message}");
         }
     }
 }

@@ -82,16 +82,18 @@ Only networks leave this host: 24 bits of an IPv4 address, 48 bits of an IPv6 ad
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let mut teller = Teller::new(args)?;
     match (&args.file, args.fd) {
-        (Some(file), _) => tell_lines(&mut teller, file)?,
-        (None, Some(fd)) => teller.tell(info::of_socket(args.pid, fd).map_err(Failure::input)?)?,
-        (None, None) => teller.tell(args.figures.report().map_err(Failure::input)?)?,
+        (Some(file), _) => report_lines(&mut teller, file)?,
+        (None, Some(fd)) => {
+            teller.add_report(info::of_socket(args.pid, fd).map_err(Failure::input)?)?
+        }
+        (None, None) => teller.add_report(args.figures.report().map_err(Failure::input)?)?,
     }
     teller.end()
 }
 
 /// Reports line by line, so a program may write for as long as it runs. A wrong line is skipped
 /// with an error.
-fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
+fn report_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
     let mut reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),
         false => {
@@ -114,7 +116,7 @@ fn tell_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
             continue;
         }
         match lines::read(&line) {
-            Ok(report) => teller.tell(report)?,
+            Ok(report) => teller.add_report(report)?,
             Err(why) => {
                 wrong += 1;
                 let why = format!("{}:{number}: {why}", file.display());
@@ -144,7 +146,7 @@ impl Teller {
         Ok(Self(reporter.map_err(Failure::input)?))
     }
 
-    fn tell(&mut self, report: Report) -> Result<(), Failure> {
+    fn add_report(&mut self, report: Report) -> Result<(), Failure> {
         match &mut self.0 {
             None => stdout::print_on(&(lines::shown(&report) + "\n")),
             Some(reporter) => reporter.report(report).map_err(Failure::failed),

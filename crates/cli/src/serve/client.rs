@@ -20,7 +20,7 @@ impl Line {
     /// `limits` are the server's.
     pub(super) fn lay(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
         let options = links.options()?;
-        links.say_recorded();
+        links.warn_recorded();
         // No other host is in this network, so every number is free.
         let [near, peer] = Addresses::numbered(0);
         let lay = || {
@@ -53,9 +53,9 @@ impl Line {
     /// Ends the link; warns if what was measured over it is not to be trusted.
     pub(super) fn end(self) {
         let report = self.emulation.stop();
-        let mut lateness = report.down.lateness;
-        lateness.add(&report.up.lateness);
-        if lateness.p99() > testbed::TOO_LATE {
+        let mut scheduling_delay = report.down.scheduling_delay;
+        scheduling_delay.add(&report.up.scheduling_delay);
+        if scheduling_delay.p99() > testbed::TOO_LATE {
             remark(&format!(
                 "warning: the link handed one packet in a hundred over later than {} after its time: repeat \
                  measurements on a quieter machine",

@@ -38,25 +38,25 @@ impl Log {
         let status = "status at /.headstart/";
         let text = || format!("serving {root} at {}{on}, {status}", urls.join(" and "));
         let object = || json!({"event": "listening", "root": root, "urls": urls, "device": device});
-        self.say(text, object);
+        self.log(text, object);
     }
 
     /// A response is over.
-    pub(super) fn response(&self, told: &EndedResponse) {
+    pub(super) fn response(&self, response: &EndedResponse) {
         let object = || {
             json!({
-                "event": "response", "peer": told.peer, "method": told.method.as_str(),
-                "path": told.path, "status": told.status.as_u16(), "content": told.content,
-                "weight": told.weight, "body_bytes": told.length, "sent_bytes": told.sent,
-                "is_complete": told.is_complete(),
+                "event": "response", "peer": response.peer, "method": response.method.as_str(),
+                "path": response.path, "status": response.status.as_u16(), "content": response.content,
+                "weight": response.weight, "body_bytes": response.length, "sent_bytes": response.sent,
+                "is_complete": response.is_complete(),
             })
         };
-        self.say(|| told.to_string(), object);
+        self.log(|| response.to_string(), object);
     }
 
     /// The weights have changed.
     pub(super) fn weights(&self, weights: &str) {
-        self.say(
+        self.log(
             || format!("weights are {weights}"),
             || json!({"event": "weights", "weights": weights}),
         );
@@ -65,7 +65,7 @@ impl Log {
     /// The server has been asked to end.
     pub(super) fn ending(&self, grace: units::Duration) {
         let text = || format!("ending: transfers may take {grace} more; once more to end at once");
-        self.say(text, || json!({"event": "ending"}));
+        self.log(text, || json!({"event": "ending"}));
     }
 
     /// It has ended.
@@ -74,7 +74,7 @@ impl Log {
             0 => "ended; all transfers were finished".to_owned(),
             n => format!("ended; connections that took too long and were reset: {n}"),
         };
-        self.say(text, || json!({"event": "ended", "reset": ended.reset}));
+        self.log(text, || json!({"event": "ended", "reset": ended.reset}));
     }
 
     /// Waits until the log is written, if it is read.
@@ -85,7 +85,7 @@ impl Log {
         }
     }
 
-    fn say(&self, text: impl FnOnce() -> String, object: impl FnOnce() -> Value) {
+    fn log(&self, text: impl FnOnce() -> String, object: impl FnOnce() -> Value) {
         match self {
             Self::Nowhere => {}
             Self::People(to) => to.line(harmless(&text())),

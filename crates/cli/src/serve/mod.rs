@@ -107,7 +107,7 @@ fn server(
         weights: args.weights.as_ref().map(|source| source.weights.clone()),
         status,
         idle: time(args.idle),
-        on_response: Box::new(move |told| log.response(told)),
+        on_response: Box::new(move |response| log.response(response)),
     };
     HttpServer::new(endpoint, options).map_err(Failure::input)
 }

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(5);
 enum Order {
     Line(String),
     /// All before has been written, or could not be.
-    Tell(SyncSender<()>),
+    Flush(SyncSender<()>),
 }
 
 /// Takes lines without waiting.
@@ -47,14 +47,14 @@ impl Sink {
 
     /// Waits until all is written, but not for long.
     pub(super) fn finish(&self) {
-        let (tell, told) = sync_channel(1);
-        let mut order = Order::Tell(tell);
+        let (sender, flushed) = sync_channel(1);
+        let mut order = Order::Flush(sender);
         for _ in 0..LOOKS {
             match self.orders.try_send(order) {
                 Err(TrySendError::Full(back)) => order = back,
                 _ => {
                     // A reader that does not read in time loses the rest.
-                    let _ = told.recv_timeout(LOOK * LOOKS);
+                    let _ = flushed.recv_timeout(LOOK * LOOKS);
                     return;
                 }
             }
@@ -70,15 +70,15 @@ fn write_all(
     left_out: fn(u64) -> String,
 ) {
     // A reader that has gone gets no more lines, and is no reason to end.
-    let mut say = |line: &str| drop(writeln!(to, "{line}").and_then(|()| to.flush()));
+    let mut print = |line: &str| drop(writeln!(to, "{line}").and_then(|()| to.flush()));
     for order in orders {
         match order {
-            Order::Line(line) => say(&line),
-            Order::Tell(tell) => drop(tell.try_send(())),
+            Order::Line(line) => print(&line),
+            Order::Flush(sender) => drop(sender.try_send(())),
         }
         match missing.swap(0, Ordering::Relaxed) {
             0 => {}
-            n => say(&left_out(n)),
+            n => print(&left_out(n)),
         }
     }
 }
@@ -136,9 +136,9 @@ mod tests {
         sink.finish();
         drop(sink);
         let text = String::from_utf8(lines.iter().collect()).unwrap();
-        let (said, missed): (Vec<&str>, Vec<&str>) =
+        let (reported, missed): (Vec<&str>, Vec<&str>) =
             text.lines().partition(|line| !line.starts_with('-'));
-        let numbers: Vec<usize> = said.iter().map(|line| line.parse().unwrap()).collect();
+        let numbers: Vec<usize> = reported.iter().map(|line| line.parse().unwrap()).collect();
         assert!(numbers.is_sorted(), "in order");
         let missing: usize = missed.iter().map(|line| line[1..].parse::<usize>().unwrap()).sum();
         assert_eq!(numbers.len() + missing, wanted);

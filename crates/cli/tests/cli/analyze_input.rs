@@ -37,8 +37,8 @@ pub(crate) fn written(folder: &Path, name: &str, bytes: &[u8]) -> String {
 }
 
 pub(crate) fn connections(output: &Output) -> Vec<Value> {
-    let said = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"))
+    let printed = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {printed}"))
 }
 
 pub(crate) fn json(arguments: &[&str]) -> Output {
@@ -66,11 +66,11 @@ fn what_is_before_the_damage_is_analysed() {
     for (name, damage, why) in damages {
         let file = written(&folder, name, &[&whole[..], &damage].concat());
         let output = json(&[&file]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{name}: {said}");
-        assert!(said.contains(why) && said.contains(&file), "{name}: {said}");
-        assert!(said.contains(&format!("byte {place}")), "{name}: {said}");
-        assert!(said.contains("the results are of 20 packets"), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}: {printed}");
+        assert!(printed.contains(why) && printed.contains(&file), "{name}: {printed}");
+        assert!(printed.contains(&format!("byte {place}")), "{name}: {printed}");
+        assert!(printed.contains("the results are of 20 packets"), "{name}: {printed}");
         assert_eq!(connections(&output), expected, "{name}");
     }
 }
@@ -89,9 +89,12 @@ fn a_time_that_cannot_be_is_told_and_what_follows_is_analysed() {
     bytes[place..place + 4].fill(0xff);
     let expected = connections(&json(&[&written(&folder, "whole.pcap", &expected)]));
     let output = json(&[&written(&folder, "leap.pcap", &bytes)]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("leap.pcap: byte {place}: a time of 2106-02-07T")), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(
+        printed.contains(&format!("leap.pcap: byte {place}: a time of 2106-02-07T")),
+        "{printed}"
+    );
     assert_eq!(connections(&output), expected);
 }
 
@@ -109,9 +112,9 @@ fn files_that_are_no_captures_are_told_by_name() {
     for (name, bytes, why) in cases {
         let file = written(&folder, name, &bytes);
         let output = json(&[&file]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(why) && said.contains("no packet could be read"), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.contains(why) && printed.contains("no packet could be read"), "{printed}");
         // A file beside it is analysed nevertheless.
         let output = json(&[&file, good]);
         assert_eq!(output.status.code(), Some(1));
@@ -124,14 +127,14 @@ fn files_that_are_no_captures_are_told_by_name() {
 fn an_unknown_sender_is_told_with_those_that_there_are() {
     let file = original("rto007");
     let output = headstart(&["analyze", "--sender", "bbrr", file.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("--sender: scheme \"bbrr\""), "{said}");
-    assert!(said.contains("auto, linux, linux-sack, newreno, reno, bbr"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("--sender: scheme \"bbrr\""), "{printed}");
+    assert!(printed.contains("auto, linux, linux-sack, newreno, reno, bbr"), "{printed}");
     let output = headstart(&["analyze", "--sender", "cubic", file.to_str().unwrap()]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("\"cubic\" is called linux here"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("\"cubic\" is called linux here"), "{printed}");
 }
 
 /// In whatever order files are named, compressed or not, and by standard input: the same
@@ -175,10 +178,10 @@ fn too_many_open_files_are_told_with_the_way_out() {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_headstart")]).args(&files);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("too many files are open at once; `ulimit -n"), "{said}");
-    assert!(said.contains("the results are of ") && !output.stdout.is_empty(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("too many files are open at once; `ulimit -n"), "{printed}");
+    assert!(printed.contains("the results are of ") && !output.stdout.is_empty(), "{printed}");
 }
 
 /// Ethernet frames labelled with an unknown link type, and a datagram: nothing is analysed, and the
@@ -193,8 +196,8 @@ fn what_is_no_segment_is_told() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("No transfers: "), "{text}");
-    let said = format!("{packets} packets not analysed: {packets} of unknown link types.");
-    assert!(text.contains(&said) && text.contains("Link type 147 is not understood"), "{text}");
+    let printed = format!("{packets} packets not analysed: {packets} of unknown link types.");
+    assert!(text.contains(&printed) && text.contains("Link type 147 is not understood"), "{text}");
 
     // Protocol 17 instead of 6: byte 9 of the IP header, behind 14 bytes of Ethernet.
     let mut bytes = fs::read(original("rto005")).unwrap();
@@ -295,10 +298,10 @@ fn a_named_server_is_the_server() {
     assert_eq!(servers(&[&late, other, "--server", "80"]), ["192.168.0.16:80"]);
     // The address of a client names connections that it serves: none.
     assert!(servers(&[other, "--server", "10.0.195.228"]).is_empty());
-    let told =
+    let output =
         headstart(&["analyze", &late, other, "--server", "80,10.0.34.69", "--sender", "linux"]);
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    assert!(told.contains(" of 2 connections"), "{told}");
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.contains(" of 2 connections"), "{output}");
     let wrong = headstart(&["analyze", other, "--server", "example.org"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("neither a port, like 443"));

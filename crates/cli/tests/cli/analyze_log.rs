@@ -27,8 +27,8 @@ fn written(name: &str, bytes: &[u8]) -> PathBuf {
 
 fn json(path: &str) -> Value {
     let output = headstart(&["analyze", "--access-log", path, "--json"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -150,13 +150,16 @@ fn wrong_lines_are_told_with_file_and_line() {
     let path =
         written("wrong", LOG.replace("192.0.2.2 b.example.com", "b.example.com -").as_bytes());
     let output = headstart(&["analyze", "--access-log", path.to_str().unwrap(), "--json"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(
-        said.contains("access.log: line 3: the client is the name \"b.example.com\""),
-        "{said}"
+        printed.contains("access.log: line 3: the client is the name \"b.example.com\""),
+        "{printed}"
     );
-    assert!(said.contains("HostnameLookups Off") && said.contains("1 line of 6"), "{said}");
+    assert!(
+        printed.contains("HostnameLookups Off") && printed.contains("1 line of 6"),
+        "{printed}"
+    );
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["unread_lines"], &found["requests"]), (&1.into(), &3.into()));
 
@@ -166,9 +169,9 @@ fn wrong_lines_are_told_with_file_and_line() {
     ] {
         let path = written(name, text.as_bytes());
         let output = headstart(&["analyze", "--access-log", path.to_str().unwrap()]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(why) && output.stdout.is_empty(), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(printed.contains(why) && output.stdout.is_empty(), "{printed}");
     }
     let long =
         written("long", [&b"x".repeat(200_000)[..], b"\n", LOG.as_bytes()].concat().as_slice());
@@ -264,8 +267,8 @@ fn columns_and_keys_can_be_named() {
         let path = given(name);
         let args = ["analyze", "--access-log", &path, "--json", "--log-format", format];
         let output = headstart(&args);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{name}: {printed}");
         is_the_known_log(&serde_json::from_slice(&output.stdout).unwrap(), name);
     }
 }
@@ -274,7 +277,7 @@ fn columns_and_keys_can_be_named() {
 fn wrong_formats_and_packed_logs_say_the_way_out() {
     let packed = given("combined.log.bz2");
     let plain = given("combined.log");
-    for (args, said) in [
+    for (args, printed) in [
         (vec![&*packed], "compressed by bzip2: try `bzip2 -dc FILE | headstart … -`"),
         (vec![&*plain, "--log-format", "client=1"], "without a time: add time="),
         (vec![&*plain, "--log-format", "client=0,time=4"], "names no column (from 1) and no key"),
@@ -285,7 +288,7 @@ fn wrong_formats_and_packed_logs_say_the_way_out() {
     ] {
         let output = headstart(&[vec!["analyze", "--access-log"], args].concat());
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_ne!(output.status.code(), Some(0), "{said}");
-        assert!(stderr.contains(said), "{said}: {stderr}");
+        assert_ne!(output.status.code(), Some(0), "{printed}");
+        assert!(stderr.contains(printed), "{printed}: {stderr}");
     }
 }

@@ -83,8 +83,8 @@ fn tables_have_what_the_json_has() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let told = |one: &Value| key(one["kind"].as_str().unwrap(), one["seq"].as_i64().unwrap());
-    let mut theirs: Vec<String> = in_json.iter().map(told).collect();
+    let reported = |one: &Value| key(one["kind"].as_str().unwrap(), one["seq"].as_i64().unwrap());
+    let mut theirs: Vec<String> = in_json.iter().map(reported).collect();
     ours.sort();
     theirs.sort();
     assert_eq!(ours, theirs);
@@ -127,14 +127,20 @@ fn every_column_is_documented() {
             .collect();
         let reader = reader(&out, table);
         let metadata = reader.metadata().file_metadata();
-        let told = metadata.key_value_metadata().unwrap();
+        let reported = metadata.key_value_metadata().unwrap();
         for column in metadata.schema_descr().columns() {
             let name = column.name();
             let key = format!("column.{name}");
-            let told = told.iter().find(|told| told.key == key).unwrap().value.as_ref().unwrap();
+            let reported = reported
+                .iter()
+                .find(|reported| reported.key == key)
+                .unwrap()
+                .value
+                .as_ref()
+                .unwrap();
             let known = |unit: &&str| ["bytes", "bit/s", "ns", "UTC"].contains(unit);
-            let parts = told.split_once(": ").filter(|(unit, _)| known(unit));
-            let (unit, about) = parts.unwrap_or(("", told));
+            let parts = reported.split_once(": ").filter(|(unit, _)| known(unit));
+            let (unit, about) = parts.unwrap_or(("", reported));
             let line = format!("| `{name}` | {unit} | {about} |");
             assert!(section.contains(&line), "docs/analyze.md, {table}: {line}");
             documented.retain(|documented| documented != &name);

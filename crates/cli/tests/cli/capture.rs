@@ -90,9 +90,9 @@ fn a_capture_takes_turns_and_says_what_it_has() {
         thread::sleep(std::time::Duration::from_millis(300));
         let output = stop(child, Signal::SIGTERM);
         assert_eq!(output.status.code(), Some(0));
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(said.contains("dropped   0 packets"), "{said}");
-        let files: Vec<PathBuf> = said
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains("dropped   0 packets"), "{printed}");
+        let files: Vec<PathBuf> = printed
             .lines()
             .filter_map(|line| line.strip_prefix("file"))
             .map(|name| PathBuf::from(name.trim()))
@@ -125,8 +125,8 @@ fn packets_go_to_standard_output() {
         let mut batch = vec![];
         assert!(source.next_batch(&mut batch).unwrap());
         assert_eq!(batch.len(), 5);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains("captured  5 packets"), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(printed.contains("captured  5 packets"), "{printed}");
     });
 }
 

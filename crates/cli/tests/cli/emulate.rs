@@ -92,7 +92,7 @@ fn the_command_finds_its_network() {
 fn packets_take_their_time_and_leave_files() {
     if possible() {
         // If the machine pauses for a second, the SYN is retransmitted.
-        test_support::calmly_throughout(packets_take_their_time);
+        test_support::retry_on_any_stall(packets_take_their_time);
     }
 }
 
@@ -111,8 +111,8 @@ fn packets_take_their_time() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let output = headstart(&[&arguments[..], &["--", "bash", "-c", script]].concat());
     assert_eq!(output.status.code(), Some(1), "nobody listens there");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("handed over late by"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("handed over late by"), "{printed}");
 
     let log = fs::read_to_string(log).unwrap();
     let rows: Vec<Vec<&str>> = log.lines().map(|line| line.split(',').collect()).collect();

@@ -178,7 +178,7 @@ fn an_application_finds_the_header_where_it_is_installed() {
 fn without_programs_it_says_what_to_build_and_installs_nothing() {
     let Some(machine) = Machine::new("install-nothing") else { return };
     fs::remove_file(machine.programs.join("headstart-agent")).unwrap();
-    let (is_done, said) = machine.make("install");
-    assert!(!is_done && said.contains("headstart-agent: make build agent"), "{said}");
+    let (is_done, printed) = machine.make("install");
+    assert!(!is_done && printed.contains("headstart-agent: make build agent"), "{printed}");
     assert_eq!(machine.files(), []);
 }

@@ -29,9 +29,9 @@ fn without_a_program_it_says_how_to_come_by_it() {
     for (subcommand, build) in PROGRAMS {
         let output = launch(&folder, &[subcommand, "--help"]);
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains(&format!("headstart-{subcommand}, which")), "{said}");
-        assert!(said.contains(build), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(printed.contains(&format!("headstart-{subcommand}, which")), "{printed}");
+        assert!(printed.contains(build), "{printed}");
     }
 }
 
@@ -42,15 +42,15 @@ fn every_argument_and_the_exit_code_are_the_programs() {
         let program = folder.join(format!("headstart-{subcommand}"));
         fs::write(&program, format!("#!/bin/sh\necho {subcommand} \"$@\"\nexit 7\n")).unwrap();
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-        let said = |arguments: &[&str]| {
+        let printed = |arguments: &[&str]| {
             let output = launch(&folder, arguments);
             assert_eq!(output.status.code(), Some(7));
             String::from_utf8(output.stdout).unwrap()
         };
         let expected = format!("{subcommand} --help status --json\n");
-        assert_eq!(said(&[subcommand, "--help", "status", "--json"]), expected);
+        assert_eq!(printed(&[subcommand, "--help", "status", "--json"]), expected);
         // A shell that asks behind its name is answered by it.
         let expected = format!("{subcommand} complete fish -- {subcommand} --pa\n");
-        assert_eq!(said(&["complete", "fish", "--", subcommand, "--pa"]), expected);
+        assert_eq!(printed(&["complete", "fish", "--", subcommand, "--pa"]), expected);
     }
 }

@@ -76,13 +76,13 @@ fn typesetters_have_nothing_to_complain_of() {
             continue;
         }
         for page in &pages {
-            let said = said(program, arguments, page);
-            assert!(said.is_empty(), "{program}: {said}");
+            let printed = printed(program, arguments, page);
+            assert!(printed.is_empty(), "{program}: {printed}");
         }
     }
 }
 
-fn said(program: &str, arguments: &[&str], page: &Path) -> String {
+fn printed(program: &str, arguments: &[&str], page: &Path) -> String {
     let output = Command::new(program).args(arguments).arg(page).output().unwrap();
     [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat()
 }

@@ -22,7 +22,7 @@ fn unheard(arguments: &[&str]) -> Output {
     command(arguments).stdout(writer).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -41,8 +41,8 @@ fn a_table_that_fails_takes_no_other_output_with_it() {
     fs::create_dir_all(out.join("windows.parquet/taken")).unwrap();
     let output =
         headstart(&["analyze", &original("rto005"), "--out", text(&out), "--report", text(&page)]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("windows.parquet"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
+    assert!(printed(&output).contains("windows.parquet"), "{}", printed(&output));
     assert!(page.exists() && !output.stdout.is_empty());
     assert_eq!(ending(&out, ".part"), [] as [PathBuf; 0]);
 }
@@ -57,13 +57,13 @@ fn a_page_that_fails_takes_no_other_output_with_it() {
     let out = folder("outputs-page").join("tables");
     let capture = original("rto005");
     let output = headstart(&["analyze", &capture, "--out", text(&out), "--report", "/dev/full"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
     assert!(!output.stdout.is_empty() && ending(&out, ".parquet").len() == 5);
     let log = folder("outputs-log").join("log");
     fs::write(&log, "192.0.2.1 - - [10/Oct/2000:20:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n")
         .unwrap();
     let output = headstart(&["analyze", "--access-log", text(&log), "--report", "/dev/full"]);
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
     assert!(!output.stdout.is_empty());
 }
 
@@ -76,11 +76,11 @@ fn what_fails_leaves_no_part_of_a_table() {
     fs::create_dir_all(out.join("windows.parquet.part")).unwrap();
     let capture = original("rto005");
     let output = headstart(&["analyze", &capture, "--out", text(&out)]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", printed(&output));
     fs::remove_dir(out.join("windows.parquet.part")).unwrap();
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
     let output = headstart(&["analyze", "none.pcap", "--out", text(&out)]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", printed(&output));
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
@@ -93,8 +93,8 @@ fn tables_of_another_run_are_refused() {
     };
     assert!(run("rto005", &[]).status.success());
     let output = run("rto003", &["--tables", "connections,transfers"]);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("retransmissions.parquet"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", printed(&output));
+    assert!(printed(&output).contains("retransmissions.parquet"), "{}", printed(&output));
     assert!(run("rto003", &[]).status.success(), "all are replaced");
     // A smaller set is refused only where it would mix.
     let few = folder("outputs-few").join("tables");
@@ -103,7 +103,7 @@ fn tables_of_another_run_are_refused() {
         let tables = ["--tables", "connections"];
         let output =
             headstart(&[&["analyze", &capture, "--out", text(&few)][..], &tables].concat());
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", printed(&output));
     }
 }
 
@@ -115,7 +115,7 @@ fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
     let page = folder.join("page.html");
     let whole = original("rto005");
     let output = unheard(&["analyze", &whole, "--json", "--report", text(&page)]);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
     assert!(page.exists());
     let cut = folder.join("cut.pcap");
     let bytes = fs::read(&whole).unwrap();
@@ -127,7 +127,7 @@ fn a_reader_that_leaves_keeps_neither_files_nor_verdicts_back() {
         &["predict", text(&cut), &other, "--schemes", "linux"],
     ] {
         let output = unheard(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", printed(&output));
     }
 }
 
@@ -150,6 +150,6 @@ fn nothing_is_read_for_nobody() {
     let refused = (0..20_000).any(|_| input.write_all(records).is_err());
     drop(input);
     let output = running.wait_with_output().unwrap();
-    assert!(refused, "it has read all: {}", said(&output));
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(refused, "it has read all: {}", printed(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
 }

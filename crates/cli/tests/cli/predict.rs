@@ -89,13 +89,13 @@ fn a_capture_that_the_model_does_not_explain_is_refused() {
     let command = ["predict", "--vantage", "middle", &files[0], &files[1]];
     let report = ["--schemes", "linux+iw=32", "--report", page.to_str().unwrap()];
     let output = headstart(&[&command[..], &report[..]].concat());
-    let (said, text) =
+    let (printed, text) =
         (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     for part in ["No prediction: under linux", "0.75 to 1.33", "other traffic", "--client"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(said.contains("nothing is predicted"), "{said}");
+    assert!(printed.contains("nothing is predicted"), "{printed}");
     assert!(!text.contains("linux+iw=32") && text.contains("The model itself"), "{text}");
     assert!(std::fs::read_to_string(&page).unwrap().contains("No prediction: under linux"));
     let output = headstart(&[&command[..], &["--json"]].concat());
@@ -179,9 +179,12 @@ fn what_has_no_transfer_is_refused() {
     std::fs::write(&cut, &whole[..whole.len() - 7]).unwrap();
     let output = headstart(&["predict", cut.to_str().unwrap(), &capture("fast019")]);
     assert_eq!(output.status.code(), Some(1));
-    let (said, text) =
+    let (printed, text) =
         (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-    assert!(said.contains("that could be read") && text.contains("captured"), "{said} {text}");
+    assert!(
+        printed.contains("that could be read") && text.contains("captured"),
+        "{printed} {text}"
+    );
     let damaged = headstart(&["predict", empty.to_str().unwrap()]);
     assert_eq!(damaged.status.code(), Some(1), "{}", String::from_utf8_lossy(&damaged.stderr));
 }

@@ -327,23 +327,23 @@ fn each_row_says_what_bounded_it() {
 /// is no remark.
 #[test]
 fn a_race_says_whom_the_client_bounded() {
-    let said = |arguments: &[&str]| {
+    let printed = |arguments: &[&str]| {
         let output = headstart(arguments);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        said.lines().find(|line| line.contains("receive window")).map(str::to_owned)
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        printed.lines().find(|line| line.contains("receive window")).map(str::to_owned)
     };
-    let narrow = said(&[&NARROW[..], &["--schemes", "linux"]].concat()).expect("a note");
+    let narrow = printed(&[&NARROW[..], &["--schemes", "linux"]].concat()).expect("a note");
     assert!(
         narrow.contains("bounded linux for ") && !narrow.contains("--client-window"),
         "{narrow}"
     );
     let fast = ["race", "300kB", "--path", "50mbit,104ms,200p", "--schemes", "linux,jump-start"];
-    let as_it_comes = said(&fast).expect("a note");
+    let as_it_comes = printed(&fast).expect("a note");
     // Perfect start meets the same window.
     let bounded = "bounded jump-start for 14 %, perfect start for 42 % of the time";
     assert!(as_it_comes.contains(bounded), "{as_it_comes}");
     assert!(as_it_comes.contains("--client-window 1MB"), "{as_it_comes}");
-    assert_eq!(said(&[&fast[..], &["--client-window", "1MB"]].concat()), None);
+    assert_eq!(printed(&[&fast[..], &["--client-window", "1MB"]].concat()), None);
 }
 
 #[test]
@@ -388,14 +388,14 @@ fn the_client_model_moves_the_limit_and_is_said() {
     for (with, without) in [(limit, plain_limit), (client, plain_client)] {
         assert!((19.9..20.1).contains(&(with - without)), "{with}, {without}");
     }
-    let said = |http: &str| {
+    let printed = |http: &str| {
         let how = ["--schemes", "linux", "--exact", "--client-model", "chromium", "--http", http];
         let output = headstart(&[&["race"], &how[..]].concat());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     let note = "--http 1.1 compares like with like";
-    assert!(said("2").contains(note) && !said("1.1").contains(note));
-    assert!(said("1.1").contains("the loader loads as chromium"));
+    assert!(printed("2").contains(note) && !printed("1.1").contains(note));
+    assert!(printed("1.1").contains("the loader loads as chromium"));
     let report = folder("client-model").join("race.html");
     let how = ["--schemes", "linux", "--exact", "--client-model", "chromium", "--server-model"];
     let to = ["nginx", "--report", report.to_str().unwrap()];

@@ -35,8 +35,8 @@ fn a_repeated_visit_begins_warm_and_a_first_one_does_not() {
     let schemes = ["--schemes", "hs-cubic+warm_cold=paced,hs-bbr,hs-session"];
     let output =
         headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..], &schemes[..]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
         // HTML of 29 kB in 21 segments: a handshake, a request, and, with a window of 10, another
@@ -58,8 +58,8 @@ fn servers_of_a_site_begin_warm_with_what_one_of_them_has_learnt() {
     let arguments = ["race", "30kB", "--repeat", "1", "--json", "--schemes", scheme];
     let visits = ["--visits", "3", "--site", "3", "--idle", "0.6", "--reconnect"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..], &visits[..]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // 21 segments: a handshake, the request, and with a window of 10 another round trip of 80 ms.
     // The first server learns that. The others have never seen the visitor, and a window of 20 or
@@ -85,9 +85,9 @@ fn pages(race: &Value, name: &str, visit: &str) -> Vec<f64> {
 fn our_endpoint_has_no_sites() {
     let arguments = ["race", "30kB", "--visits", "2", "--site", "2", "--on", "wire,kernel"];
     let output = headstart(&arguments);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("--site is for --on sim and kernel: leave wire away"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("--site is for --on sim and kernel: leave wire away"), "{printed}");
 }
 
 #[test]
@@ -102,10 +102,10 @@ fn without_an_agent_the_others_race() {
     let run =
         Command::new(own).args(arguments).args(KERNEL).args(PATH).env("PATH", &folder).output();
     let output = run.unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("without hs-cubic: the agent is a program of its own"), "{said}");
-    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert!(printed.contains("without hs-cubic: the agent is a program of its own"), "{printed}");
+    assert!(printed.contains("`make agent` builds it (needs clang and libelf)"), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows: Vec<&str> = race["schemes"]
         .as_array()
@@ -137,11 +137,11 @@ fn where_another_agent_runs_the_others_race() {
         return;
     }
     let output = race_with(ANOTHER, "race-beside-agent", &["--repeat", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(
-        said.contains("note: kernel without hs-cubic: there is a congestion control hs_cubic"),
-        "{said}"
+        printed.contains("note: kernel without hs-cubic: there is a congestion control hs_cubic"),
+        "{printed}"
     );
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(samples_of(&race, "linux"), Some(1));
@@ -164,14 +164,14 @@ fn an_agent_that_comes_later_costs_no_samples() {
     let work = format!("[ $(wc -l < $runs) -le 7 ] && exec {} \"$@\"", program.display());
     let script = format!("{count}\n{work}\n{ANOTHER}");
     let output = race_with(&script, "race-before-agent", &["--repeat", "8"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(samples_of(&race, "linux"), Some(8));
     let count = samples_of(&race, "hs-cubic").expect("a row");
     assert!((1..=6).contains(&count), "{count}");
     let left_out = format!("hs-cubic on kernel: left out after {count} of its repeats: there is a");
-    assert!(said.contains(&left_out), "{said}");
+    assert!(printed.contains(&left_out), "{printed}");
     let mut rows = race["schemes"].as_array().unwrap().iter();
     let row = rows.find(|row| row["name"] == "hs-cubic").unwrap();
     assert_eq!(row["completed"], false);
@@ -185,8 +185,8 @@ fn a_simulation_needs_no_agent() {
     let arguments = ["race", "text", "--http", "1.1", "--exact", "--json"];
     let schemes = ["--schemes", "hs-cubic+warm_cold=paced,hs-bbr,hs-session"];
     let output = headstart(&[&arguments[..], &PATH[..], &visits[..], &schemes[..]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for name in ["hs-cubic+warm_cold=paced", "hs-bbr", "hs-session"] {
         // The times are those of a kernel: three round trips of 80 ms for 21 segments, and two with
@@ -243,8 +243,8 @@ fn a_killed_race_leaves_no_agent_behind() {
             holds()
         })
     };
-    let mut has_begun = || children_of(child.id()) == 1 || child.try_wait().unwrap().is_some();
-    assert!(soon(&mut has_begun), "no agent within 20 s");
+    let mut has_started = || children_of(child.id()) == 1 || child.try_wait().unwrap().is_some();
+    assert!(soon(&mut has_started), "no agent within 20 s");
     child.kill().unwrap();
     child.wait().unwrap();
     let race = child.id();
@@ -253,7 +253,7 @@ fn a_killed_race_leaves_no_agent_behind() {
     assert_eq!(cgroups_of(race), 1);
     let arguments = ["race", "text", "--http", "1.1", "--schemes", "hs-cubic"];
     let output = headstart(&[&arguments[..], &KERNEL[..], &PATH[..]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("without hs-cubic"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed.contains("without hs-cubic"), "{printed}");
     assert_eq!(cgroups_of(race), 0);
 }

@@ -3,7 +3,7 @@
 
 use crate::run::headstart;
 use serde_json::Value;
-use test_support::{Need, calmly_throughout};
+use test_support::{Need, retry_on_any_stall};
 
 const CLIENT: [&str; 2] = ["--client", "chromium"];
 
@@ -15,7 +15,7 @@ const NEEDS: [Need<'static>; 3] = [Need::Namespaces, Need::Tun, Need::Program("c
 #[test]
 fn a_page_takes_chromium_as_long_as_predicted() {
     if test_support::has(&NEEDS) {
-        calmly_throughout(takes_as_long_as_predicted);
+        retry_on_any_stall(takes_as_long_as_predicted);
     }
 }
 
@@ -25,8 +25,8 @@ fn takes_as_long_as_predicted() {
     let how = ["--on", "sim,wire", "--schemes", "headstart", "--repeat", "1", "--json"];
     let model = ["--client-window", "1MB", "--client-model", "chromium"];
     let output = headstart(&[&page[..], &how, &model, &CLIENT].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(race["worlds"]["client_model"], "chromium");
     let rows = race["schemes"].as_array().unwrap();
@@ -37,7 +37,7 @@ fn takes_as_long_as_predicted() {
     for scheme in ["linux", "headstart"] {
         let (predicted, measured) = (median(scheme, "sim"), median(scheme, "wire"));
         let difference = measured / predicted - 1.0;
-        assert!(difference.abs() < 0.1, "{scheme}: {measured} s, {predicted} s: {said}");
+        assert!(difference.abs() < 0.1, "{scheme}: {measured} s, {predicted} s: {printed}");
     }
 }
 
@@ -57,8 +57,8 @@ fn what_chromium_cannot_is_refused_with_what_it_can() {
     ] {
         let clear = if more.contains(&"--tls") { &[][..] } else { &in_the_clear[..] };
         let output = headstart(&[&["race"], &CLIENT[..], &more, clear].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
-        assert!(said.contains(why), "{more:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {printed}");
+        assert!(printed.contains(why), "{more:?}: {printed}");
     }
 }

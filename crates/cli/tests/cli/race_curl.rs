@@ -20,11 +20,11 @@ fn least(more: &[&str]) -> Option<(f64, String)> {
     }
     let options = ["--client", "curl", "--repeat", "3", "--json"];
     let output = headstart(&[&OBJECT[..], &options[..], more].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{more:?}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{more:?}: {printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let name = race["worlds"]["client"].as_str().expect("a name").to_owned();
-    assert!(said.contains(&format!("loaded in real time by {name}")), "{said}");
+    assert!(printed.contains(&format!("loaded in real time by {name}")), "{printed}");
     Some((race["schemes"][0]["page_s_min"].as_f64().expect("it completed"), name))
 }
 
@@ -54,8 +54,8 @@ fn a_repeated_visit_is_a_curl_of_its_own() {
     }
     let visits = ["--on", "wire", "--visits", "2", "--idle", "0.3", "--reconnect", "--json"];
     let output = headstart(&[&OBJECT[..], &visits[..], &["--client", "curl"]].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let mut rows = race["schemes"].as_array().unwrap().iter();
     let repeated = rows.find(|row| row["name"] == "linux" && row["visit"] == "repeated").unwrap();
@@ -84,8 +84,8 @@ fn headstart_reaches_curl_as_predicted() {
     let visits = ["--visits", "2", "--idle", "0.3", "--reconnect", "--repeat", "3", "--json"];
     let worlds = ["--on", "sim,wire", "--client", "curl"];
     let output = headstart(&[&load[..], &visits, &worlds].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     let race: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = race["schemes"].as_array().unwrap();
     let median = |world: &str, visit: &str| {
@@ -116,9 +116,9 @@ fn what_curl_cannot_is_refused_with_what_it_can() {
         (vec!["30kB"], "--client curl and chromium are for --on wire or kernel"),
     ] {
         let output = headstart(&[&["race", "--client", "curl"], &more[..]].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {said}");
-        assert!(said.contains(why), "{more:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {printed}");
+        assert!(printed.contains(why), "{more:?}: {printed}");
     }
     let output = headstart(&["race", "30kB", "--client", "wget"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("use loader, curl or chromium"));
@@ -140,11 +140,11 @@ fn race_with(script: Option<&str>, name: &str) -> (Option<i32>, String) {
 
 #[test]
 fn without_curl_it_says_what_to_install() {
-    let (code, said) = race_with(None, "race-without-curl");
-    assert_eq!(code, Some(2), "{said}");
+    let (code, printed) = race_with(None, "race-without-curl");
+    assert_eq!(code, Some(2), "{printed}");
     assert!(
-        said.contains("no curl in PATH: install it (Debian's package is called curl)"),
-        "{said}"
+        printed.contains("no curl in PATH: install it (Debian's package is called curl)"),
+        "{printed}"
     );
 }
 
@@ -155,7 +155,10 @@ fn a_curl_that_fails_says_why() {
     }
     let version = "[ \"$1\" = --version ] && echo 'curl 1.2.3 (a script)' && exit 0";
     let script = format!("{version}\necho 'curl: (7) nobody is there' >&2; exit 7");
-    let (code, said) = race_with(Some(&script), "race-with-failing-curl");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("linux on wire: curl: (7) nobody is there (exit code 7)"), "{said}");
+    let (code, printed) = race_with(Some(&script), "race-with-failing-curl");
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("linux on wire: curl: (7) nobody is there (exit code 7)"),
+        "{printed}"
+    );
 }

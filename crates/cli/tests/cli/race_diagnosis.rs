@@ -99,13 +99,16 @@ fn a_budget_that_is_exceeded_has_an_exit_code_of_its_own() {
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     assert_eq!(race("load=2.43s,document=67ms,gain=0%").0, Some(0));
-    let (code, said) = race("load=2.42s,document=66ms");
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("over budget: load takes 2.427 s under linux, and may take 2.420 s"));
-    assert!(said.contains("document takes 66.8 ms under linux, and may take 66.0 ms"), "{said}");
-    let (code, said) = race("gain=10%");
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("over budget: the best gain is "), "{said}");
+    let (code, printed) = race("load=2.42s,document=66ms");
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("over budget: load takes 2.427 s under linux, and may take 2.420 s"));
+    assert!(
+        printed.contains("document takes 66.8 ms under linux, and may take 66.0 ms"),
+        "{printed}"
+    );
+    let (code, printed) = race("gain=10%");
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("over budget: the best gain is "), "{printed}");
     let one = ["race", "30kB", "--schemes", "linux", "--budget", "load=1s"];
     refused(&one, &["--budget load", "no time of this event", "last_byte"]);
 }

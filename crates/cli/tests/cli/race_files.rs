@@ -38,7 +38,7 @@ fn tshark_finds_as_many_retransmissions_as_we_count() {
     if !test_support::has(&[Need::Program("tshark")]) {
         return;
     }
-    const AGAIN: &str = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || \
+    const TSHARK_RETRANSMISSIONS: &str = "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || \
         tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order";
     let folder = folder("tshark");
     let race = json(&[
@@ -60,7 +60,8 @@ fn tshark_finds_as_many_retransmissions_as_we_count() {
             |file: &str, filter| tshark_count(&folder.join(format!("{name}-{file}.pcap")), filter);
         let malformed = count("down", "_ws.malformed || _ws.expert.severity == error");
         assert_eq!(malformed, 0, "{name}");
-        let found = count("down-sent", AGAIN) + count("up-sent", AGAIN);
+        let found =
+            count("down-sent", TSHARK_RETRANSMISSIONS) + count("up-sent", TSHARK_RETRANSMISSIONS);
         let ours = number_of(&race, name, "retransmitted_segments");
         assert!(ours > 0.0, "{name} lost nothing: the test shows nothing");
         assert_eq!(found as f64, ours, "{name}");

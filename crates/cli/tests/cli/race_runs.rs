@@ -10,7 +10,7 @@ use serde_json::Value;
 const RUNS: &str = "crates/cli/tests/recordings/five-runs.har";
 const PATH: [&str; 4] = ["--path", "100mbit,20ms,1bdp", "--schemes", "linux,linux+iw=32"];
 
-fn said(arguments: &[&str]) -> String {
+fn printed(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&headstart(arguments).stderr).into_owned()
 }
 
@@ -62,17 +62,17 @@ fn gains_are_over_the_runs() {
 #[test]
 fn a_single_run_says_that_it_is_one() {
     let one = [&["race", RUNS], &PATH[..]].concat();
-    let notes = said(&one);
+    let notes = printed(&one);
     assert!(notes.contains("one run of the page") && notes.contains("or all: "), "{notes}");
     let race = json(&[&one[..], &["--json", "--har-page", "2"]].concat());
     assert_eq!(race["runs"].as_array().expect("an array").len(), 1);
     assert!((by_run(&race, "linux", "page_s")[0] - 0.251).abs() < 0.002);
-    let all = said(&[&one[..], &["--har-page", "all"]].concat());
+    let all = printed(&[&one[..], &["--har-page", "all"]].concat());
     assert!(all.contains("medians of 5 runs") && !all.contains("one run"), "{all}");
     // Notes of each run that say the same are one note.
     assert_eq!(all.matches("round trip of the recording").count(), 1, "{all}");
     // A model of a page has no runs.
-    assert!(!said(&["race", "news", "--schemes", "linux"]).contains("run of the page"));
+    assert!(!printed(&["race", "news", "--schemes", "linux"]).contains("run of the page"));
     let output = headstart(&["race", "news", "--har-page", "all"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const PATH: &str = "20mbit,60ms,100p";
 
-fn said(arguments: &[&str]) -> String {
+fn printed(arguments: &[&str]) -> String {
     String::from_utf8_lossy(&headstart(arguments).stderr).into_owned()
 }
 
@@ -154,7 +154,7 @@ fn variants_have_the_same_repeats() {
 
 #[test]
 fn notes_name_the_variant_that_they_are_of() {
-    let said = said(&[
+    let printed = printed(&[
         "race",
         "300kB",
         "--path",
@@ -166,10 +166,10 @@ fn notes_name_the_variant_that_they_are_of() {
         "--exact",
     ]);
     assert!(
-        said.contains("note: client-window 64kB: the client's receive window bounded"),
-        "{said}"
+        printed.contains("note: client-window 64kB: the client's receive window bounded"),
+        "{printed}"
     );
-    assert!(!said.contains("client-window 10MB: the client's"), "{said}");
+    assert!(!printed.contains("client-window 10MB: the client's"), "{printed}");
 }
 
 #[test]
@@ -241,8 +241,11 @@ fn changes_of_a_page_are_named() {
     let text = stdout(&arguments);
     assert!(text.contains("objects added (") && text.contains(" removed ("), "{text}");
     assert!(text.contains("From frames.har to polls-after-load.har: "), "{text}");
-    let said = said(&arguments);
-    assert!(said.contains("one run of a page: ") && said.contains("with --har-page all"), "{said}");
+    let printed = printed(&arguments);
+    assert!(
+        printed.contains("one run of a page: ") && printed.contains("with --har-page all"),
+        "{printed}"
+    );
 }
 
 /// TLS 1.2 costs two round trips more than none, 120 ms of about 120 ms: 100 % and a little.

@@ -108,11 +108,11 @@ fn simulated_servers_write_as_the_kernels_or_it_is_said() {
         let arguments = ["3kB", "--on", "sim,kernel", "--schemes", "linux", "--repeat", "1"];
         race(&[&arguments, more].concat())
     };
-    let said =
+    let printed =
         |race: &Value| race["notes"].to_string().contains("The worlds have different servers");
     let Some((followed, _)) = raced(&["--server", "nginx"]) else { return };
     assert_eq!(followed["worlds"]["sim_server"], "nginx");
-    assert!(!said(&followed), "{}", followed["notes"]);
+    assert!(!printed(&followed), "{}", followed["notes"]);
     for (different, model) in [
         (&["--server", "nginx", "--tls", "1.3"][..], Value::Null),
         (&["--server", "nginx", "--server-model", "builtin"], Value::Null),
@@ -120,13 +120,13 @@ fn simulated_servers_write_as_the_kernels_or_it_is_said() {
     ] {
         let Some((race, _)) = raced(different) else { return };
         assert_eq!(race["worlds"]["sim_server"], model, "{different:?}");
-        assert!(said(&race), "{different:?}: {}", race["notes"]);
+        assert!(printed(&race), "{different:?}: {}", race["notes"]);
     }
     // Without a choice a race over TLS has the built-in server in both worlds.
     for alike in [&["--server", "builtin"][..], &["--tls", "1.3"]] {
         let Some((race, _)) = raced(alike) else { return };
         assert_eq!(race["worlds"]["sim_server"], Value::Null, "{alike:?}");
-        assert!(!said(&race), "{alike:?}: {}", race["notes"]);
+        assert!(!printed(&race), "{alike:?}: {}", race["notes"]);
     }
 }
 

@@ -19,11 +19,11 @@ fn a_line_that_is_wrong_costs_no_other() {
     let (config, lines) = (config.to_str().unwrap(), lines.to_str().unwrap());
     let report = ["report", "--config", config, "--dry-run"];
     let output = headstart(&[&report[..], &[lines]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{printed}");
     assert!(
-        said.contains("lines.jsonl:2: ") && said.contains("lines.jsonl:3: lost: 9 of 3"),
-        "{said}"
+        printed.contains("lines.jsonl:2: ") && printed.contains("lines.jsonl:3: lost: 9 of 3"),
+        "{printed}"
     );
     let shown = String::from_utf8(output.stdout).unwrap();
     let windows: Vec<u64> = shown

@@ -59,10 +59,10 @@ fn an_interrupted_file_is_analysed_up_to_there() {
     signal(&running, Signal::SIGINT);
     let output = running.wait_with_output().unwrap();
     fs::remove_file(file).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("headstart: stopped: "), "{said}");
-    if !said.contains("no packet could be read") {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(printed.contains("headstart: stopped: "), "{printed}");
+    if !printed.contains("no packet could be read") {
         assert!(connections(&output).len() < 1000);
     }
 }
@@ -96,10 +96,10 @@ fn a_second_interrupt_ends_at_once() {
     let (mut running, pipe) = piped(&["analyze", "--json", "--sender", "linux", "-"]);
     await_handler(running.id());
     signal(&running, Signal::SIGINT);
-    let mut said = String::new();
+    let mut printed = String::new();
     let stderr = running.stderr.take().unwrap();
-    BufReader::new(stderr).read_line(&mut said).unwrap();
-    assert!(said.contains("once more to end at once"), "{said}");
+    BufReader::new(stderr).read_line(&mut printed).unwrap();
+    assert!(printed.contains("once more to end at once"), "{printed}");
     signal(&running, Signal::SIGINT);
     let output = running.wait_with_output().unwrap();
     drop(pipe);
@@ -138,9 +138,9 @@ fn an_interrupted_forecast_prints_nothing() {
     thread::sleep(Duration::from_millis(500));
     signal(&running, Signal::SIGINT);
     let output = running.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(output.stdout.is_empty() && !said.contains("the results are of"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(output.stdout.is_empty() && !printed.contains("the results are of"), "{printed}");
 }
 
 /// Ctrl-C in `tcpdump -w - | headstart predict -` ends the capture. The captured packets are

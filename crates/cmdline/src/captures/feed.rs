@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::input::unreadable;
 use crate::interrupt::{self, Stop};
 use capture::{
-    Anonymizer, CaptureError, CaptureFiles, CaptureTrouble, Observed, ReadAhead, SegmentSource,
-    Tally,
+    Anonymizer, CaptureCounters, CaptureError, CaptureFiles, CaptureTrouble, Observed, ReadAhead,
+    SegmentSource,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Feed {
                     self.is_cut_short = if more { self.is_stopped() } else { self.stops_pipes() };
                     self.anonymize(batch);
                     self.choice.retain(batch);
-                    self.progress.at(self.source.tally().packets, self.source.progress());
+                    self.progress.at(self.source.counters().packets, self.source.progress());
                     return more;
                 }
                 Err(error) => self.note(&error),
@@ -256,17 +256,17 @@ impl Feed {
     /// True if it makes sense to show results: something was read, or what there was held nothing.
     pub fn has_results(&self) -> bool {
         let Troubles { unopened, damaged } = self.troubles;
-        self.source.tally().packets > 0 || unopened + damaged == 0
+        self.source.counters().packets > 0 || unopened + damaged == 0
     }
 
     /// Counts of what has been read.
-    pub fn tally(&self) -> Tally {
-        self.source.tally()
+    pub fn counters(&self) -> CaptureCounters {
+        self.source.counters()
     }
 
     /// Whether all was read.
     pub fn verdict(&self) -> Result<(), Failure> {
-        let packets = self.source.tally().packets;
+        let packets = self.source.counters().packets;
         let read = if packets == 0 {
             "no packet could be read".to_owned()
         } else {

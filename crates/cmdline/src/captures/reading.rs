@@ -26,7 +26,7 @@ pub(super) enum ReadingProgress {
     Bar(ProgressBar, &'static str),
     Lines {
         began: Instant,
-        said: Instant,
+        printed: Instant,
         of: &'static str,
     },
 }
@@ -36,7 +36,7 @@ impl ReadingProgress {
     pub(super) fn begin(total: Option<u64>, of: &'static str) -> Self {
         if !io::stderr().is_terminal() {
             let now = now();
-            return Self::Lines { began: now, said: now, of };
+            return Self::Lines { began: now, printed: now, of };
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         let template = if total.is_some() {
@@ -59,10 +59,10 @@ impl ReadingProgress {
                 bar.set_position(read.read);
                 bar.set_message(pace(count, of, bar.elapsed()));
             }
-            Self::Lines { began, said, of } => {
+            Self::Lines { began, printed, of } => {
                 let now = now();
-                if now.duration_since(*said) >= PERIOD {
-                    *said = now;
+                if now.duration_since(*printed) >= PERIOD {
+                    *printed = now;
                     remark(&line(count, of, read, now.duration_since(*began)));
                 }
             }
@@ -131,7 +131,7 @@ mod tests {
         );
         let pipe = InputProgress { read: 250, total: None };
         assert_eq!(line(3_000, "packets", pipe, two), "3,000 packets, 1,500/s");
-        let begun = InputProgress { read: 0, total: Some(1000) };
-        assert_eq!(line(0, "packets", begun, two), "0 packets, 0/s");
+        let started = InputProgress { read: 0, total: Some(1000) };
+        assert_eq!(line(0, "packets", started, two), "0 packets, 0/s");
     }
 }

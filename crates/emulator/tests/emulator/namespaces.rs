@@ -6,7 +6,7 @@ use link::{Duplex, LinkConfig, QueueLimit};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::time;
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use units::{Duration, Rate};
 
 /// Two namespaces joined by a link each way.
@@ -76,7 +76,7 @@ impl Joined {
 /// A round trip takes both delays, over IPv4 and IPv6, and not much more.
 #[test]
 fn a_round_trip_takes_both_delays() {
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let delay = Duration::from_millis(20);
         let Some(joined) = joined(Rate::from_mbps(20), delay, QueueLimit::Packets(100)) else {
             return;
@@ -94,14 +94,14 @@ fn a_round_trip_takes_both_delays() {
         // There are only these packets: the namespaces send nothing else. 5 of IPv4 with 20 + 8 + 1
         // bytes, 5 of IPv6 with 40 + 8 + 1.
         assert_eq!(down.delivered_bytes, 5 * 29 + 5 * 49);
-        assert_eq!(report.down.lateness.packets(), 10);
+        assert_eq!(report.down.scheduling_delay.packets(), 10);
     });
 }
 
 /// TCP fills the link and no more than that.
 #[test]
 fn tcp_gets_the_rate_of_the_link() {
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let delay = Duration::from_millis(5);
         let Some(joined) = joined(Rate::from_mbps(40), delay, QueueLimit::Packets(50)) else {
             return;
@@ -156,14 +156,14 @@ fn a_host_that_forwards_does_not_forward_for_the_command() {
     let options = EmulationOptions::new(Duplex::symmetric(link.unwrap()));
     let emulation = Emulation::start(client.port(), host.port(), options).unwrap();
     let at = (host.addresses().v4, 7);
-    let heard = host.namespace().run(|| UdpSocket::bind(at).unwrap()).unwrap();
-    heard.set_read_timeout(Some(time::Duration::from_secs(5))).unwrap();
+    let receiver = host.namespace().run(|| UdpSocket::bind(at).unwrap()).unwrap();
+    receiver.set_read_timeout(Some(time::Duration::from_secs(5))).unwrap();
     let from = (client.addresses().v4, 0);
     let socket = client.namespace().run(|| UdpSocket::bind(from).unwrap()).unwrap();
     socket.send_to(b"beyond", ("192.0.2.1", 7)).unwrap();
     socket.send_to(b"host", at).unwrap();
     let mut buffer = [0; 64];
-    assert_eq!(heard.recv(&mut buffer).unwrap(), 4, "the later one has arrived");
+    assert_eq!(receiver.recv(&mut buffer).unwrap(), 4, "the later one has arrived");
     let forwarded = uplink.port().read(&mut buffer);
     assert_eq!(forwarded.unwrap_err().kind(), ErrorKind::WouldBlock);
     assert_eq!(emulation.stop().up.totals.delivered_packets, 2);

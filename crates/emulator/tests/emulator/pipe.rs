@@ -16,18 +16,18 @@ type Arrival = (Instant, Vec<u8>);
 /// When a packet was due at the far end, and all of it.
 type Delivered = (Instant, Vec<u8>);
 
-/// Offers all packets and takes the due ones out at wake-ups that are late, by `lateness`. At last
-/// it takes all.
+/// Offers all packets and takes the due ones out at wake-ups that are late, by `scheduling_delay`.
+/// At last it takes all.
 fn run(
     link: Link,
     load: &[Arrival],
-    mut lateness: impl FnMut() -> Duration,
+    mut scheduling_delay: impl FnMut() -> Duration,
 ) -> (Vec<Delivered>, Pipe) {
     let mut pipe = Pipe::new(link);
     let mut delivered = Vec::new();
     let mut take_until = |pipe: &mut Pipe, limit: Instant| {
         while let Some(due) = pipe.poll_timeout()
-            && let woken = due + lateness()
+            && let woken = due + scheduling_delay()
             && woken < limit
         {
             pipe.handle_timeout(woken);
@@ -99,8 +99,8 @@ proptest! {
         let (on_time, pipe) = run(link(), &load, || Duration::ZERO);
         let counters = *pipe.counters();
         let mut random = Pcg32::new(late, 1);
-        let lateness = || Duration::from_nanos(random.next_u64() % (at_most + 1));
-        let (later, pipe) = run(link(), &load, lateness);
+        let scheduling_delay = || Duration::from_nanos(random.next_u64() % (at_most + 1));
+        let (later, pipe) = run(link(), &load, scheduling_delay);
         prop_assert_eq!(&on_time, &later);
         prop_assert_eq!(counters, *pipe.counters());
         // Every packet that went in came out or is accounted for.

@@ -110,9 +110,9 @@ fn both_directions_pass_packets_in_order() {
     for way in [report.down, report.up] {
         let DirectionTotals { link, delivered_packets, delivered_bytes, .. } = way.totals;
         assert_eq!((link.taken_packets, delivered_packets, delivered_bytes), (2, 2, 280));
-        assert_eq!((way.lateness.packets(), way.failure), (2, None));
-        assert!(way.lateness.p50() <= way.lateness.p99());
-        assert!(way.lateness.p99() <= way.lateness.max());
+        assert_eq!((way.scheduling_delay.packets(), way.failure), (2, None));
+        assert!(way.scheduling_delay.p50() <= way.scheduling_delay.p99());
+        assert!(way.scheduling_delay.p99() <= way.scheduling_delay.max());
     }
 }
 
@@ -161,11 +161,11 @@ fn between(source: [u8; 4], destination: [u8; 4]) -> Vec<u8> {
 fn files_tell_of_every_packet() {
     for format in [LogFormat::Csv, LogFormat::JsonLines] {
         let (log, near, far) = (Shared::default(), Shared::default(), Shared::default());
-        let (told, ends) = std::sync::mpsc::channel();
+        let (sender, ends) = std::sync::mpsc::channel();
         let files = Files {
             log: Some((format, log.sink())),
             captures: Some([near.sink(), far.sink()]),
-            segments: Some(Box::new(move |end| told.send(end).unwrap())),
+            segments: Some(Box::new(move |end| sender.send(end).unwrap())),
         };
         let (recording, recorders) = EmulationRecording::begin(files).unwrap();
         let Joined { client, host, emulation } =
@@ -231,8 +231,8 @@ fn it_ends_while_a_host_sends_without_a_pause() {
     let endless = Port::new(std::fs::File::open("/dev/zero").unwrap()).unwrap();
     let options = EmulationOptions::new(Duplex::symmetric(link()));
     let emulation = Emulation::start(near, endless, options).unwrap();
-    let (told, ended) = std::sync::mpsc::channel();
-    std::thread::spawn(move || told.send(Box::new(emulation.stop())));
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(Box::new(emulation.stop())));
     ended.recv_timeout(Duration::from_secs(20)).expect("it has ended");
 }
 
@@ -243,13 +243,13 @@ fn lateness_is_told_run_by_run() {
     for _ in 0..2 {
         host.write(&Made::plain(100).tcp()).unwrap();
         wait_for(&client);
-        let mut late = emulation.take_lateness();
+        let mut late = emulation.take_scheduling_delay();
         for _ in 0..1000 {
             if late.packets() > 0 {
                 break;
             }
             sleep(Duration::from_millis(1));
-            late = emulation.take_lateness();
+            late = emulation.take_scheduling_delay();
         }
         assert_eq!(late.packets(), 1);
     }

@@ -1,7 +1,7 @@
 //! The kernel's side: clients that imitate real ones, one step after the other.
 
-use crate::protocol::{Pattern, Wish};
-use crate::tally::Tally;
+use crate::counters::Counters;
+use crate::protocol::{Pattern, SoakRequest};
 use emulator::Clock;
 use std::io;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
 }
 
 /// Runs all clients to their end, on the calling thread.
-pub(crate) fn run(crowd: Crowd, tally: &Arc<Tally>) -> io::Result<()> {
+pub(crate) fn run(crowd: Crowd, counters: &Arc<Counters>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let pattern = Arc::new(Pattern::new());
@@ -36,7 +36,7 @@ pub(crate) fn run(crowd: Crowd, tally: &Arc<Tally>) -> io::Result<()> {
                 tokio::spawn(client(
                     crowd,
                     Dice::new(seed),
-                    (Arc::clone(&pattern), Arc::clone(tally)),
+                    (Arc::clone(&pattern), Arc::clone(counters)),
                 ))
             })
             .collect();
@@ -47,12 +47,12 @@ pub(crate) fn run(crowd: Crowd, tally: &Arc<Tally>) -> io::Result<()> {
     })
 }
 
-async fn client(crowd: Crowd, mut dice: Dice, (pattern, tally): (Arc<Pattern>, Arc<Tally>)) {
+async fn client(crowd: Crowd, mut dice: Dice, (pattern, counters): (Arc<Pattern>, Arc<Counters>)) {
     while crowd.clock.now() < crowd.end {
         let visit = Visit::draw(&mut dice);
         let done = tokio::time::timeout(PATIENCE, visit.pay(crowd.server, &pattern)).await;
         let done = done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        tally.note(done.map_err(|error| format!("{visit:?}: {error}")));
+        counters.note(done.map_err(|error| format!("{visit:?}: {error}")));
         tokio::time::sleep(Duration::from_millis(dice.between(0, 200))).await;
     }
 }
@@ -61,7 +61,7 @@ async fn client(crowd: Crowd, mut dice: Dice, (pattern, tally): (Arc<Pattern>, A
 #[derive(Clone, Copy, Debug)]
 enum Visit {
     /// The same request several times, one after the other.
-    Orderly { wish: Wish, times: u64 },
+    Orderly { request: SoakRequest, times: u64 },
     /// The client sends FIN right after its request.
     HalfClosed { bytes: u64 },
     /// The client closes after a part of the answer.
@@ -73,12 +73,12 @@ enum Visit {
 impl Visit {
     /// Draws a visit: mostly short downloads, as in the traffic of pages.
     fn draw(dice: &mut Dice) -> Self {
-        let orderly = |wish, times| Self::Orderly { wish, times };
+        let orderly = |request, times| Self::Orderly { request, times };
         match dice.between(0, 100) {
-            0..60 => orderly(Wish::Download(dice.between(1, 64_000)), 1),
-            60..75 => orderly(Wish::Download(dice.between(1, 20_000)), 6),
-            75..80 => orderly(Wish::Download(dice.between(1_000_000, 8_000_000)), 1),
-            80..86 => orderly(Wish::Upload(dice.between(1, 1_000_000)), 1),
+            0..60 => orderly(SoakRequest::Download(dice.between(1, 64_000)), 1),
+            60..75 => orderly(SoakRequest::Download(dice.between(1, 20_000)), 6),
+            75..80 => orderly(SoakRequest::Download(dice.between(1_000_000, 8_000_000)), 1),
+            80..86 => orderly(SoakRequest::Upload(dice.between(1, 1_000_000)), 1),
             86..90 => Self::HalfClosed { bytes: dice.between(1, 200_000) },
             90..96 => {
                 let bytes = dice.between(1, 2_000_000);
@@ -92,15 +92,15 @@ impl Visit {
     async fn pay(self, server: SocketAddr, pattern: &Pattern) -> io::Result<u64> {
         let mut stream = TcpStream::connect(server).await?;
         match self {
-            Self::Orderly { wish, times } => {
+            Self::Orderly { request, times } => {
                 let mut moved = 0;
                 for _ in 0..times {
-                    moved += ask(&mut stream, wish, pattern).await?;
+                    moved += ask(&mut stream, request, pattern).await?;
                 }
                 Ok(moved)
             }
             Self::HalfClosed { bytes } => {
-                Wish::Download(bytes).send(&mut stream).await?;
+                SoakRequest::Download(bytes).send(&mut stream).await?;
                 stream.shutdown().await?;
                 pattern.read(&mut stream, bytes).await?;
                 match stream.read(&mut [0]).await? {
@@ -109,13 +109,13 @@ impl Visit {
                 }
             }
             Self::LeftEarly { bytes, read } => {
-                Wish::Download(bytes).send(&mut stream).await?;
+                SoakRequest::Download(bytes).send(&mut stream).await?;
                 pattern.read(&mut stream, read).await?;
                 // Closing with bytes unread or in flight makes the kernel send a reset.
                 Ok(read)
             }
             Self::Breached { bytes } => {
-                Wish::Breach(bytes).send(&mut stream).await?;
+                SoakRequest::Breach(bytes).send(&mut stream).await?;
                 let read = tokio::time::timeout(SILENCE, pattern.read(&mut stream, bytes + 1));
                 let end = match read.await {
                     Ok(end) => end,
@@ -140,14 +140,14 @@ async fn provoke(stream: &mut TcpStream) -> io::Result<()> {
     stream.read_to_end(&mut rest).await.map(|_| ())
 }
 
-async fn ask(stream: &mut TcpStream, wish: Wish, pattern: &Pattern) -> io::Result<u64> {
-    wish.send(stream).await?;
-    match wish {
-        Wish::Download(bytes) | Wish::Breach(bytes) => {
+async fn ask(stream: &mut TcpStream, request: SoakRequest, pattern: &Pattern) -> io::Result<u64> {
+    request.send(stream).await?;
+    match request {
+        SoakRequest::Download(bytes) | SoakRequest::Breach(bytes) => {
             pattern.read(stream, bytes).await?;
             Ok(bytes)
         }
-        Wish::Upload(bytes) => {
+        SoakRequest::Upload(bytes) => {
             pattern.write(stream, bytes).await?;
             stream.read_u8().await?;
             Ok(bytes)

@@ -14,10 +14,11 @@
 //! - A connection is left open when the clients are gone.
 
 mod clients;
+mod counters;
 mod protocol;
 mod server;
-mod tally;
 
+use counters::{Counters, Memory};
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace, port_pair,
 };
@@ -27,7 +28,6 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tally::{Memory, Tally};
 use tcp::Scheme;
 use units::{Duration, Rate};
 
@@ -94,12 +94,12 @@ fn soak(time: Duration, clients: u64) -> Outcome<bool> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
     let bed = runtime.block_on(Bed::new())?;
-    let (clock, tally) = (Clock::start(), Arc::new(Tally::default()));
+    let (clock, counters) = (Clock::start(), Arc::new(Counters::default()));
     let end = clock.now() + time;
     let crowd = clients::Crowd { server: bed.server, clients, clock, end };
-    let told = Arc::clone(&tally);
-    let crowd = bed.client.spawn(move || clients::run(crowd, &told))?;
-    println!("{}", tally::HEADER);
+    let shared = Arc::clone(&counters);
+    let crowd = bed.client.spawn(move || clients::run(crowd, &shared))?;
+    println!("{}", counters::HEADER);
     let mut memory = Memory::default();
     runtime.block_on(async {
         for line in 1..=LINES {
@@ -107,13 +107,13 @@ fn soak(time: Duration, clients: u64) -> Outcome<bool> {
             sleep_until(&clock, end - time + due).await;
             memory.look()?;
             let status = bed.endpoint.status().await?;
-            println!("{}", tally.line(clock.now(), &memory, &status));
+            println!("{}", counters.line(clock.now(), &memory, &status));
         }
         Outcome::Ok(())
     })?;
     crowd.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     let left = runtime.block_on(farewell(&bed.endpoint, &clock))?;
-    Ok(verdict(&tally, &memory, &left))
+    Ok(verdict(&counters, &memory, &left))
 }
 
 async fn sleep_until(clock: &Clock, at: units::Instant) {
@@ -134,9 +134,9 @@ async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<EndpointStatus>
     }
 }
 
-fn verdict(tally: &Tally, memory: &Memory, left: &EndpointStatus) -> bool {
+fn verdict(counters: &Counters, memory: &Memory, left: &EndpointStatus) -> bool {
     let growth = memory.growth();
-    let failures = tally.failures();
+    let failures = counters.failures();
     let states: Vec<_> = left.connections.iter().map(|info| info.state).collect();
     let checks = [
         (growth.is_none(), format!("memory: {}", growth.unwrap_or_else(|| memory.summary()))),

@@ -9,7 +9,7 @@ const PERIOD: usize = 65_521;
 
 /// A client's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum SoakRequest {
     /// The server sends this many bytes.
     Download(u64),
     /// The client sends this many bytes, and the server confirms them with one byte.
@@ -18,7 +18,7 @@ pub(crate) enum Wish {
     Breach(u64),
 }
 
-impl Wish {
+impl SoakRequest {
     fn encode(self) -> [u8; 9] {
         let (kind, bytes) = match self {
             Self::Download(bytes) => (b'd', bytes),

@@ -1,6 +1,6 @@
 //! The endpoint's side: answers requests until there are no more.
 
-use crate::protocol::{Pattern, Wish};
+use crate::protocol::{Pattern, SoakRequest};
 use endpoint::{Listener, Stream};
 use std::io;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ pub(crate) async fn serve(mut listener: Listener) {
 }
 
 async fn grant(mut stream: Stream, pattern: &Pattern) -> io::Result<()> {
-    while let Some(wish) = Wish::receive(&mut stream).await? {
-        match wish {
-            Wish::Download(bytes) => {
+    while let Some(request) = SoakRequest::receive(&mut stream).await? {
+        match request {
+            SoakRequest::Download(bytes) => {
                 stream.handle().set_size(bytes);
                 pattern.write(&mut stream, bytes).await?;
             }
-            Wish::Upload(bytes) => {
+            SoakRequest::Upload(bytes) => {
                 pattern.read(&mut stream, bytes).await?;
                 stream.write_all(&[1]).await?;
             }
-            Wish::Breach(bytes) => {
+            SoakRequest::Breach(bytes) => {
                 pattern.write(&mut stream, bytes).await?;
                 stream.handle().abort();
                 return Ok(());

@@ -21,15 +21,15 @@ pub(crate) fn bulk(namespace: &Namespace, server: SocketAddr, time: Duration) ->
     stream.set_read_timeout(Some(time / 50))?;
     let mut buffer = vec![0; 1 << 20];
     let start = Clock::start();
-    let (mut begun, mut bytes) = (None, 0);
+    let (mut started, mut bytes) = (None, 0);
     loop {
         let now = seconds(&start);
         // Measuring starts after a tenth of the time.
-        if begun.is_none() && now > time.as_secs_f64() / 10.0 {
-            begun = Some((now, bytes));
+        if started.is_none() && now > time.as_secs_f64() / 10.0 {
+            started = Some((now, bytes));
         }
         if now > time.as_secs_f64() {
-            let (since, before) = begun.unwrap_or_default();
+            let (since, before) = started.unwrap_or_default();
             return Ok((bytes - before) as f64 * 8.0 / (now - since));
         }
         match stream.read(&mut buffer) {

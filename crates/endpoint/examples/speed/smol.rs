@@ -22,7 +22,7 @@ const SOCKETS: usize = 512;
 /// Serves on a thread of its own; returns its address.
 pub(crate) fn serve(namespace: &Namespace, n: u8) -> Result<SocketAddr, Box<dyn Error>> {
     let (kernel, server) = addresses(n);
-    let (ready, begun) = mpsc::channel();
+    let (ready, started) = mpsc::channel();
     // The device stays on the thread that has opened it.
     namespace.spawn(move || {
         let device = TunTapInterface::new(NAME, Medium::Ip)?;
@@ -30,7 +30,7 @@ pub(crate) fn serve(namespace: &Namespace, n: u8) -> Result<SocketAddr, Box<dyn 
         let _ = ready.send(());
         run(device, server)
     })?;
-    begun.recv()?;
+    started.recv()?;
     for command in [format!("address add {kernel}/24 dev {NAME}"), format!("link set {NAME} up")] {
         let status = namespace.command(Command::new("ip").args(command.split(' ')))?.wait()?;
         if !status.success() {

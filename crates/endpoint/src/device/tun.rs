@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn errors_say_what_to_do() {
         let config = TunConfig { name: Some("hs7".to_owned()), ..TunConfig::default() };
-        let said = |errno: i32| explain(io::Error::from_raw_os_error(errno), &config);
+        let explained = |errno: i32| explain(io::Error::from_raw_os_error(errno), &config);
         for (errno, kind, hint) in [
             (1, ErrorKind::PermissionDenied, "CAP_NET_ADMIN"),
             (2, ErrorKind::NotFound, "modprobe tun"),
@@ -146,10 +146,10 @@ mod tests {
             (22, ErrorKind::InvalidInput, "hs7"),
             (16, ErrorKind::ResourceBusy, "hs7"),
         ] {
-            let error = said(errno);
+            let error = explained(errno);
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(hint), "{error}");
         }
-        assert_eq!(said(12).raw_os_error(), Some(12), "all else stays as it is");
+        assert_eq!(explained(12).raw_os_error(), Some(12), "all else stays as it is");
     }
 }

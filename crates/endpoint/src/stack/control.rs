@@ -16,7 +16,7 @@ impl Stack {
     pub(crate) fn obey(&mut self, now: Instant, command: Command) {
         match command {
             Command::Touch(shared) => self.look(now, &shared),
-            Command::Tell(shared, word) => self.tell(now, &shared, word),
+            Command::SetWord(shared, word) => self.set_word(now, &shared, word),
             Command::SetScheme(set) => {
                 let done = self.set_scheme(now, &set.shared, &set.scheme);
                 let _ = set.reply.send(done);
@@ -50,16 +50,16 @@ impl Stack {
 
     /// Handles a change of the application's side of a stream.
     fn look(&mut self, now: Instant, shared: &Arc<SharedStream>) {
-        let wishes = shared.wishes();
+        let requests = shared.requests();
         let Some(slot) = self.slots.of(shared) else { return };
         let id = shared.conn;
-        let written = wishes.written.saturating_sub(slot.written);
-        let read = wishes.read.saturating_sub(slot.read);
+        let written = requests.written.saturating_sub(slot.written);
+        let read = requests.read.saturating_sub(slot.read);
         slot.written += written;
         slot.read += read;
-        let shutdown = wishes.shutdown && !slot.shutdown;
+        let shutdown = requests.shutdown && !slot.shutdown;
         slot.shutdown |= shutdown;
-        if wishes.dropped {
+        if requests.dropped {
             slot.owner = Owner::Dropped;
         }
         if read > 0 {
@@ -68,9 +68,9 @@ impl Stack {
         if written > 0 {
             self.host.write(now, id, written);
         }
-        if is_abort(&wishes) {
+        if is_abort(&requests) {
             self.host.abort(now, id);
-        } else if wishes.dropped {
+        } else if requests.dropped {
             // The application waits no longer for a peer that never finishes.
             self.host.close(now, id);
         } else if shutdown {
@@ -78,7 +78,7 @@ impl Stack {
         }
     }
 
-    fn tell(&mut self, now: Instant, shared: &Arc<SharedStream>, word: Word) {
+    fn set_word(&mut self, now: Instant, shared: &Arc<SharedStream>, word: Word) {
         if self.slots.of(shared).is_none() {
             return;
         }
@@ -231,6 +231,6 @@ impl Stack {
 
 /// Returns true for an end without FIN: by order of the application, or because it has left data
 /// unread.
-const fn is_abort(wishes: &StreamRequests) -> bool {
-    wishes.aborted || wishes.dropped && wishes.unread
+const fn is_abort(requests: &StreamRequests) -> bool {
+    requests.aborted || requests.dropped && requests.unread
 }

@@ -51,11 +51,11 @@ async fn answer(stream: &mut TcpStream) -> io::Result<()> {
     loop {
         let head = read.windows(4).position(|end| end == b"\r\n\r\n");
         if let Some(head) = head.filter(|head| read.len() >= head + 4 + BODY) {
-            let said = String::from_utf8_lossy(&read[..head]).to_lowercase();
-            let is_right = said.starts_with("http/1.1 200")
-                && said.contains(&format!("content-length: {BODY}"))
+            let printed = String::from_utf8_lossy(&read[..head]).to_lowercase();
+            let is_right = printed.starts_with("http/1.1 200")
+                && printed.contains(&format!("content-length: {BODY}"))
                 && read[head + 4..] == common::bytes(BODY, 5);
-            return is_right.then_some(()).ok_or_else(|| io::Error::other(said));
+            return is_right.then_some(()).ok_or_else(|| io::Error::other(printed));
         }
         match stream.read(&mut buffer).await? {
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -89,24 +89,25 @@ async fn curls(connections: usize) {
     let Some(world) = serving().await else { return };
     let url =
         format!("http://{}/page?[1-{connections}]", SocketAddr::new(OURS.0.into(), common::PORT));
-    let told = "%{http_code} %{size_download} %{num_connects}\n";
-    let begun = Instant::now();
-    let (world, said) = tokio::task::spawn_blocking(move || {
-        let arguments = ["-sS", "-o", "/dev/null", "-H", "Connection: close", "-w", told, &url];
-        let said = world.output(Command::new("curl").args(arguments));
-        (world, said)
+    let write_out = "%{http_code} %{size_download} %{num_connects}\n";
+    let started = Instant::now();
+    let (world, printed) = tokio::task::spawn_blocking(move || {
+        let arguments =
+            ["-sS", "-o", "/dev/null", "-H", "Connection: close", "-w", write_out, &url];
+        let printed = world.output(Command::new("curl").args(arguments));
+        (world, printed)
     })
     .await
     .unwrap();
-    println!("{connections} connections of curl: {:?}", begun.elapsed());
-    assert_eq!(said, format!("200 {BODY} 1\n").repeat(connections));
+    println!("{connections} connections of curl: {:?}", started.elapsed());
+    assert_eq!(printed, format!("200 {BODY} 1\n").repeat(connections));
     assert_all_served(&world, connections).await;
 }
 
 async fn come(crowd: Crowd) {
     let Crowd { connections, at_once, requests } = crowd;
     let Some(world) = serving().await else { return };
-    let begun = Instant::now();
+    let started = Instant::now();
     let namespace = world.namespace.clone();
     let clients = tokio::task::spawn_blocking(move || {
         let server = SocketAddr::new(OURS.0.into(), common::PORT);
@@ -129,7 +130,7 @@ async fn come(crowd: Crowd) {
         })
     });
     clients.await.unwrap().unwrap();
-    println!("{connections} connections with {requests} requests on each: {:?}", begun.elapsed());
+    println!("{connections} connections with {requests} requests on each: {:?}", started.elapsed());
     assert_all_served(&world, connections).await;
 }
 

@@ -91,10 +91,10 @@ fn experts(file: &Path) -> Messages {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let mut messages = Messages::new();
-    for (port, said) in text.lines().filter_map(|line| line.split_once('\t')) {
+    for (port, value) in text.lines().filter_map(|line| line.split_once('\t')) {
         let is_ours = port.parse() == Ok(PORT) || port.parse() == Ok(PORT + 1);
         let who = if is_ours { "server" } else { "client" };
-        for message in said.split('|').filter(|message| !message.is_empty()) {
+        for message in value.split('|').filter(|message| !message.is_empty()) {
             // Numbers of segments and ports are of the occurrence.
             let kind = message.replace(|c: char| c.is_ascii_digit(), "");
             *messages.entry(format!("{who}: {kind}")).or_default() += 1;
@@ -125,8 +125,8 @@ fn kinds(messages: &Messages) -> Messages {
         if message.starts_with("client: TCP Checksum xffff") {
             continue;
         }
-        let (who, said) = message.split_once(": ").unwrap();
-        let is_one_of = |list: &[&str]| list.iter().any(|one| said.contains(one));
+        let (who, value) = message.split_once(": ").unwrap();
+        let is_one_of = |list: &[&str]| list.iter().any(|one| value.contains(one));
         let kind = match () {
             () if is_one_of(&REPAIRS) => format!("{who}: repairs"),
             () if is_one_of(&REPEATS) => format!("{who}: repeated ACKs"),

@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use units::SeqNum;
 use wire::{Marking, TcpPacket, write};
 
-const SOON: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Size of each client's answer, bytes: more than all buffers on its way hold.
 const ANSWER: usize = 2_000_000;
 const QUESTION: &[u8] = b"all of it";
@@ -44,7 +44,7 @@ fn serve(mut listener: Listener) {
 
 async fn read_all(stream: &mut Stream) -> std::io::Result<Vec<u8>> {
     let mut all = Vec::new();
-    timeout(SOON, stream.read_to_end(&mut all)).await.expect("nothing hangs")?;
+    timeout(TEST_TIMEOUT, stream.read_to_end(&mut all)).await.expect("nothing hangs")?;
     Ok(all)
 }
 
@@ -59,7 +59,7 @@ async fn until(pair: &Pair, wanted: impl Fn(&EndpointStatus) -> bool) {
             sleep(Duration::from_millis(1)).await;
         }
     };
-    timeout(SOON, comes).await.expect("the status never is what is waited for");
+    timeout(TEST_TIMEOUT, comes).await.expect("the status never is what is waited for");
 }
 
 /// Connections of one client, which does not read, fill the half of a megabyte of buffers that one
@@ -191,7 +191,7 @@ async fn a_flood_of_strangers_keeps_no_client_out() {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(SOON, all_have_come).await.expect("no more than a hundred are remembered");
+    timeout(TEST_TIMEOUT, all_have_come).await.expect("no more than a hundred are remembered");
     let status = status(&pair).await;
     assert!(status.tcp.cookies_received >= 1, "{:?}", status.tcp);
     assert!(status.tcp.cookies_sent > u64::from(STRANGERS / 2), "{:?}", status.tcp);

@@ -10,7 +10,7 @@ use std::net::{IpAddr, TcpStream};
 use std::thread::{self, sleep};
 use std::time;
 use tcp::{Ecn, Flags, Scheme};
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use units::{Duration, Rate};
 use wire::{Dscp, TcpPacket};
 
@@ -98,13 +98,13 @@ async fn a_marking_queue_slows_the_sender_and_drops_nothing() {
 /// Uploads: the endpoint echoes each mark with ECE until CWR arrives, and the kernel slows down.
 #[test]
 fn a_mark_is_told_until_the_sender_has_heard() {
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        runtime.worker_threads(2).enable_all().build().unwrap().block_on(marks_are_told());
+        runtime.worker_threads(2).enable_all().build().unwrap().block_on(marks_are_echoed());
     });
 }
 
-async fn marks_are_told() {
+async fn marks_are_echoed() {
     let links = Duplex { forward: link(20, 200), reverse: marking() };
     let scheme = Scheme::parse("linux+ecn=on").unwrap();
     let sysctls = &[CLIENT_OFFERS_ECN];
@@ -122,10 +122,10 @@ async fn marks_are_told() {
     for packet in ours[1..].iter().map(|packet| packet.segment) {
         let seen =
             signals.iter().take_while(|p| !packet.ack.precedes(p.segment.seq + p.segment.len));
-        let telling = seen.fold(false, |telling, p| {
-            p.segment.ecn == Ecn::Ce || telling && !p.segment.has(Flags::CWR)
+        let echoing = seen.fold(false, |echoing, p| {
+            p.segment.ecn == Ecn::Ce || echoing && !p.segment.has(Flags::CWR)
         });
-        assert_eq!(packet.has(Flags::ECE), telling, "{packet:?}");
+        assert_eq!(packet.has(Flags::ECE), echoing, "{packet:?}");
     }
     assert!(has(&ours[1..], Flags::ECE) > 0);
 }

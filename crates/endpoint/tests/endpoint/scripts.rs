@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use units::Duration;
 
 /// Maximum distance of a segment from its time, unless the script allows more. A timer of ours is
@@ -114,11 +114,11 @@ fn all_hold(of_length: impl Fn(Duration) -> bool) {
 
 #[test]
 fn the_scripts_hold_in_real_time() {
-    calmly_throughout(|| all_hold(|lasts| lasts <= SHORT));
+    retry_on_any_stall(|| all_hold(|lasts| lasts <= SHORT));
 }
 
 #[test]
 #[ignore = "as long as retransmission timers back off: make test-slow"]
 fn those_that_take_long() {
-    calmly_throughout(|| all_hold(|lasts| lasts > SHORT));
+    retry_on_any_stall(|| all_hold(|lasts| lasts > SHORT));
 }

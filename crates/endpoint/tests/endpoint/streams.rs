@@ -9,11 +9,11 @@ use tcp::{Scheme, State};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-const SOON: Duration = Duration::from_secs(10);
+const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 async fn read_all(stream: &mut (impl AsyncReadExt + Unpin)) -> std::io::Result<Vec<u8>> {
     let mut all = Vec::new();
-    timeout(SOON, stream.read_to_end(&mut all)).await.expect("nothing hangs")?;
+    timeout(TEST_TIMEOUT, stream.read_to_end(&mut all)).await.expect("nothing hangs")?;
     Ok(all)
 }
 
@@ -150,7 +150,7 @@ async fn a_reader_who_does_not_read_stops_only_his_writer() {
     assert!((100_000..6_400_000).contains(&taken), "{taken}");
     to_other.write_all(b"still there").await.unwrap();
     let mut read = [0; 11];
-    timeout(SOON, other.read_exact(&mut read)).await.unwrap().unwrap();
+    timeout(TEST_TIMEOUT, other.read_exact(&mut read)).await.unwrap().unwrap();
     assert_eq!(&read, b"still there");
     let rest = async {
         to_slow.write_all(left).await.unwrap();
@@ -254,8 +254,8 @@ async fn a_handle_changes_the_scheme_until_something_is_sent() {
     // Both run at once: a writer waits for a reader whose window is shut.
     let mut read = vec![0; sent.len()];
     let (written, all) = tokio::join!(
-        timeout(SOON, server.write_all(&sent)),
-        timeout(SOON, client.read_exact(&mut read)),
+        timeout(TEST_TIMEOUT, server.write_all(&sent)),
+        timeout(TEST_TIMEOUT, client.read_exact(&mut read)),
     );
     written.unwrap().unwrap();
     all.unwrap().unwrap();
@@ -287,11 +287,11 @@ async fn low_water_is_told_when_it_is_reached() {
     let early = timeout(Duration::from_millis(100), handle.unsent_below(LOW)).await;
     assert!(early.is_err(), "{early:?} of {written}");
     let mut read = vec![0; written];
-    let (told, all) = tokio::join!(
-        timeout(SOON, handle.unsent_below(LOW)),
-        timeout(SOON, client.read_exact(&mut read)),
+    let (unsent, all) = tokio::join!(
+        timeout(TEST_TIMEOUT, handle.unsent_below(LOW)),
+        timeout(TEST_TIMEOUT, client.read_exact(&mut read)),
     );
-    assert!(told.unwrap().unwrap() < LOW);
+    assert!(unsent.unwrap().unwrap() < LOW);
     all.unwrap().unwrap();
     let (ended, ()) = tokio::join!(handle.unsent_below(0), async { client.handle().abort() });
     assert_eq!(ended, None, "nobody waits for what is over");
@@ -302,7 +302,7 @@ async fn an_aborted_endpoint_resets_all_its_connections() {
     let pair = Pair::new();
     let (mut client, mut server) = pair.connected().await;
     server.write_all(&bytes(200_000, 8)).await.unwrap();
-    timeout(SOON, pair.server.clone().abort()).await.expect("nobody is waited for");
+    timeout(TEST_TIMEOUT, pair.server.clone().abort()).await.expect("nobody is waited for");
     assert_eq!(read_all(&mut client).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
     assert!(pair.server.status().await.is_err(), "it is gone");
 }
@@ -339,6 +339,6 @@ async fn connections_tell_their_path() {
     };
     assert_eq!(paths().await, [(0, 0), (1, 3), (1, 3), (1, 3)]);
     streams[1].0.handle().abort();
-    timeout(SOON, async { while paths().await.len() > 3 {} }).await.expect("it ends");
+    timeout(TEST_TIMEOUT, async { while paths().await.len() > 3 {} }).await.expect("it ends");
     assert_eq!(paths().await, [(0, 0), (2, 2), (2, 2)]);
 }

@@ -75,7 +75,7 @@ pub struct WorkloadResult {
 
 /// Sums of one workload.
 #[derive(Clone, Debug, Default)]
-struct Tally {
+struct WorkloadSums {
     flows: u64,
     unfinished: u64,
     completions: Vec<f64>,
@@ -86,7 +86,7 @@ struct Tally {
 }
 
 /// Sums of all workloads.
-pub(super) struct Tallies {
+pub(super) struct GroupSums {
     workloads: Vec<Tallied>,
     /// Transfers that begin in it count.
     interval: MeasuredInterval,
@@ -97,16 +97,16 @@ struct Tallied {
     name: String,
     background: bool,
     endless: bool,
-    tally: Tally,
+    sums: WorkloadSums,
 }
 
-impl Tallies {
+impl GroupSums {
     pub(super) fn new(groups: &[Group], interval: MeasuredInterval) -> Self {
         let workloads = groups.iter().map(|group| Tallied {
             name: group.name.clone(),
             background: group.background,
             endless: group.activity.has_endless_transfers(),
-            tally: Tally::default(),
+            sums: WorkloadSums::default(),
         });
         Self { workloads: workloads.collect(), interval }
     }
@@ -118,56 +118,56 @@ impl Tallies {
 
     /// Bytes that a member of a workload received in the interval.
     pub(super) fn received(&mut self, group: usize, bytes: u64) {
-        self.workloads[group].tally.received += bytes;
+        self.workloads[group].sums.received += bytes;
     }
 
     /// Adds a transfer of a workload, whose member received `received` bytes in the interval. A
     /// transfer that is not over has no goodput if they are not known.
     pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
-        let Tallied { endless, tally, .. } = &mut self.workloads[group];
+        let Tallied { endless, sums, .. } = &mut self.workloads[group];
         let endless = *endless;
         let started = flow.started_at;
         let counts = self.interval.contains(started) || (endless && started < self.interval.until);
         if !counts {
             return;
         }
-        tally.flows += 1;
-        tally.retransmissions += flow.segments_retransmitted;
-        tally.timeouts += flow.timeouts;
+        sums.flows += 1;
+        sums.retransmissions += flow.segments_retransmitted;
+        sums.timeouts += flow.timeouts;
         let (bytes, time) = match flow.time_to_receive().filter(|_| !endless) {
             Some(time) => {
-                tally.completions.push(time.as_secs_f64());
+                sums.completions.push(time.as_secs_f64());
                 (flow.bytes, time)
             }
             None => {
-                tally.unfinished += u64::from(!endless);
+                sums.unfinished += u64::from(!endless);
                 let Some(received) = received else { return };
                 let began = started.max(self.interval.from);
                 (received, self.interval.until.saturating_since(began))
             }
         };
         if !time.is_zero() {
-            tally.goodputs.push(bytes as f64 * 8.0 / time.as_secs_f64());
+            sums.goodputs.push(bytes as f64 * 8.0 / time.as_secs_f64());
         }
     }
 
     /// All together but the background, then each workload.
     pub(super) fn results(self) -> Vec<WorkloadResult> {
         let length = self.interval.until.saturating_since(self.interval.from);
-        let mut all = Tally::default();
+        let mut all = WorkloadSums::default();
         let foreground = self.workloads.iter().filter(|workload| !workload.background);
-        foreground.for_each(|workload| all.add(&workload.tally));
+        foreground.for_each(|workload| all.add(&workload.sums));
         let all = (ALL.to_owned(), all);
-        let each = self.workloads.into_iter().map(|workload| (workload.name, workload.tally));
+        let each = self.workloads.into_iter().map(|workload| (workload.name, workload.sums));
         [all]
             .into_iter()
             .chain(each)
-            .map(|(workload, tally)| WorkloadResult { workload, values: tally.values(length) })
+            .map(|(workload, sums)| WorkloadResult { workload, values: sums.values(length) })
             .collect()
     }
 }
 
-impl Tally {
+impl WorkloadSums {
     fn add(&mut self, other: &Self) {
         self.flows += other.flows;
         self.unfinished += other.unfinished;

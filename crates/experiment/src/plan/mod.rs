@@ -37,7 +37,7 @@ use tcp::Scheme;
 use tree::Tree;
 
 /// Most repeats of a cell.
-const MOST_REPEATS: u32 = 100_000;
+const MAX_REPEATS: u32 = 100_000;
 
 /// A plan that can be run.
 #[derive(Clone, Debug)]
@@ -104,9 +104,9 @@ impl<'a> Plan<'a> {
         let sweep = Sweep::new(&document.sweep, tree.get_ref().get("sweep"), schemes)?;
         let repeats = match &document.repeats {
             None => 1,
-            Some(n) if (1..=MOST_REPEATS).contains(&**n) => **n,
+            Some(n) if (1..=MAX_REPEATS).contains(&**n) => **n,
             Some(n) => {
-                let why = format!("{} repeats: use 1 to {MOST_REPEATS}", **n);
+                let why = format!("{} repeats: use 1 to {MAX_REPEATS}", **n);
                 return Err(Fault::new(n.span(), why));
             }
         };

@@ -1,6 +1,6 @@
 //! The results of one run, in a folder of its own that appears whole or not at all.
 //!
-//! A run writes to `runs/NNNNNN.begun`, which is renamed to `runs/NNNNNN` when the run is done.
+//! A run writes to `runs/NNNNNN.started`, which is renamed to `runs/NNNNNN` when the run is done.
 //! `run.json` in it holds the run's [`RunSummary`], beside the parts of the tables.
 
 use crate::plan::RunResult;
@@ -103,26 +103,26 @@ pub(crate) fn link_run(from: &Path, to: &Path, index: usize) -> io::Result<()> {
         return Ok(());
     }
     let done = folder(to, index);
-    let begun = done.with_extension("begun");
-    if begun.exists() {
-        fs::remove_dir_all(&begun)?;
+    let started = done.with_extension("begun");
+    if started.exists() {
+        fs::remove_dir_all(&started)?;
     }
-    fs::create_dir_all(&begun)?;
+    fs::create_dir_all(&started)?;
     for entry in fs::read_dir(folder(from, index))? {
         let entry = entry?;
-        let target = begun.join(entry.file_name());
+        let target = started.join(entry.file_name());
         // Results are never changed, so both folders may share the files; across file systems
         // they cannot.
         if fs::hard_link(entry.path(), &target).is_err() {
             fs::copy(entry.path(), &target)?;
         }
     }
-    fs::rename(&begun, &done)
+    fs::rename(&started, &done)
 }
 
 /// A run's results being written.
 pub(crate) struct Writer {
-    begun: PathBuf,
+    started: PathBuf,
     done: PathBuf,
 }
 
@@ -130,34 +130,34 @@ impl Writer {
     /// Begins with a folder that does not count yet.
     pub(crate) fn begin(results: &Path, index: usize) -> io::Result<Self> {
         let done = folder(results, index);
-        let begun = done.with_extension("begun");
-        if begun.exists() {
-            fs::remove_dir_all(&begun)?;
+        let started = done.with_extension("begun");
+        if started.exists() {
+            fs::remove_dir_all(&started)?;
         }
-        fs::create_dir_all(&begun)?;
-        Ok(Self { begun, done })
+        fs::create_dir_all(&started)?;
+        Ok(Self { started, done })
     }
 
     /// Creates a file of the run.
     pub(crate) fn file(&self, name: &str) -> io::Result<Box<dyn Write>> {
-        Ok(Box::new(BufWriter::new(File::create(self.begun.join(name))?)))
+        Ok(Box::new(BufWriter::new(File::create(self.started.join(name))?)))
     }
 
     /// Writes the run's summary and lets the folder count.
     pub(crate) fn finish(self, result: &RunResult) -> io::Result<()> {
-        let mut queues = csv::Writer::from_path(self.begun.join(QUEUES))?;
+        let mut queues = csv::Writer::from_path(self.started.join(QUEUES))?;
         for row in &result.links {
             queues.serialize(row)?;
         }
         queues.flush()?;
         let part = serde_json::to_string_pretty(&RunSummary::of(result))? + "\n";
-        fs::write(self.begun.join(RESULT), part)?;
-        fs::rename(&self.begun, &self.done)
+        fs::write(self.started.join(RESULT), part)?;
+        fs::rename(&self.started, &self.done)
     }
 
     /// Leaves nothing behind.
     pub(crate) fn give_up(self) {
         // A folder that cannot be removed now is removed when the run is repeated.
-        let _ = fs::remove_dir_all(&self.begun);
+        let _ = fs::remove_dir_all(&self.started);
     }
 }

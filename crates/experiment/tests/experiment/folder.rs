@@ -123,7 +123,9 @@ fn merging_wants_all_parts_of_one_plan_once() {
     let refused = |parts: &[&PathBuf], why: &str| {
         let parts: Vec<PathBuf> = parts.iter().map(|part| (*part).clone()).collect();
         match merge(&parts, &out) {
-            Err(ResultsError::Refused(said)) => assert!(said.contains(why), "{why}: {said}"),
+            Err(ResultsError::Refused(printed)) => {
+                assert!(printed.contains(why), "{why}: {printed}")
+            }
             otherwise => panic!("{why}: {otherwise:?}"),
         }
     };
@@ -144,7 +146,7 @@ fn a_folder_belongs_to_one_plan_and_one_process() {
     let folder = folder("owner");
     let out = folder.join("out");
     let refused = |opened: Result<Folder, ResultsError>, why: &str| match opened {
-        Err(ResultsError::Refused(said)) => assert!(said.contains(why), "{why}: {said}"),
+        Err(ResultsError::Refused(printed)) => assert!(printed.contains(why), "{why}: {printed}"),
         _ => panic!("opened in spite of: {why}"),
     };
     let (text, other) = (plan("5kB"), plan("6kB"));
@@ -198,8 +200,8 @@ fn a_folder_that_was_taken_belongs_to_its_plan_at_once() {
         sweep(&text, Shard { number, count: 2 }, (part, 1)).unwrap();
     }
     let whole = folder("taken-whole");
-    let begun = Merge::of(&parts, false).unwrap();
-    drop(Folder::open(&whole, begun.manifest(), false).unwrap());
+    let started = Merge::of(&parts, false).unwrap();
+    drop(Folder::open(&whole, started.manifest(), false).unwrap());
     merge(&parts, &whole).unwrap();
     assert_eq!(Manifest::read(&whole).unwrap().unwrap().done, 12);
 }
@@ -210,8 +212,8 @@ fn what_cannot_be_written_is_refused_before_any_run() {
     let text = plan("5kB");
     let manifest = Manifest::new(&Plan::outline("plan.toml", &text).unwrap(), Shard::WHOLE);
     let refused = |out: &Path, what: &str| match Folder::open(out, &manifest, false) {
-        Err(ResultsError::Refused(said)) => {
-            assert!(said.contains(what) && said.contains("with --out"), "{what}: {said}");
+        Err(ResultsError::Refused(printed)) => {
+            assert!(printed.contains(what) && printed.contains("with --out"), "{what}: {printed}");
         }
         _ => panic!("opened in spite of {what}"),
     };

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::net::IpAddr;
 
 /// Maximum number of addresses and networks that are remembered: memory is bounded.
-const MOST: usize = 1 << 20;
+const MAX_REMEMBERED: usize = 1 << 20;
 
 /// The number of networks with several domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,7 +48,7 @@ impl DomainWatch {
     pub fn on_request(&mut self, client: IpAddr, name: Option<&str>) {
         // An IPv4 address is the same client when it arrives over a socket of IPv6.
         let client = client.to_canonical();
-        if self.addresses.len() >= MOST && !self.addresses.contains(&client) {
+        if self.addresses.len() >= MAX_REMEMBERED && !self.addresses.contains(&client) {
             self.left_out += 1;
             return;
         }
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let mut watch = DomainWatch::default();
-        (0..MOST as u32 + 5).for_each(|n| watch.on_request(IpAddr::V4(n.into()), None));
+        (0..MAX_REMEMBERED as u32 + 5).for_each(|n| watch.on_request(IpAddr::V4(n.into()), None));
         watch.on_request(IpAddr::V4(7.into()), None);
         let found = watch.findings();
-        assert_eq!((found.addresses, found.left_out), (MOST as u64, 5));
+        assert_eq!((found.addresses, found.left_out), (MAX_REMEMBERED as u64, 5));
     }
 }

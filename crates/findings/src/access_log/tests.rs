@@ -107,8 +107,8 @@ fn what_is_wrong_is_said_with_the_way_out() {
         (r#"192.0.2.1 - - [10/Okt/2000:20:55:36 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
         (r#"192.0.2.1 - - [01/Jan/1950:00:00:00 +0000] "GET / HTTP/1.1" 200 5"#, "is no time"),
     ] {
-        let said = parse(line).unwrap_err().to_string();
-        assert!(said.contains(why), "{line}: {said}");
+        let message = parse(line).unwrap_err().to_string();
+        assert!(message.contains(why), "{line}: {message}");
     }
 }
 

@@ -195,13 +195,13 @@ struct ShareSums {
 
 /// Adds up epochs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct EpochTally {
+pub(crate) struct EpochCounters {
     rows: [RowSums; ROWS],
     line: CountLine,
     shares: [ShareSums; SHARES + 1],
 }
 
-impl EpochTally {
+impl EpochCounters {
     /// Adds an epoch that is over.
     pub(crate) fn add(&mut self, epoch: &Epoch) {
         let members = &epoch.members;
@@ -320,7 +320,7 @@ mod tests {
         epoch.on_loss(1, 7, 1);
         assert!(!epoch.on_ack(0, 7, 3_000) && !epoch.on_ack(0, 7, 3_001));
         assert!(epoch.on_ack(1, 8, 1_001));
-        let told = LossEpoch {
+        let expected = LossEpoch {
             client,
             began,
             ended: Instant::from_nanos(9),
@@ -331,11 +331,11 @@ mod tests {
             outstanding_bytes: 4_000,
             hit_bytes: 3_000,
         };
-        assert_eq!(epoch.ended(Instant::from_nanos(9)), Some(told));
+        assert_eq!(epoch.ended(Instant::from_nanos(9)), Some(expected));
         assert_eq!(Epoch::new(client, began, vec![member(9, 0)]).ended(began), None);
-        let mut tally = EpochTally::default();
-        tally.add(&epoch);
-        let found = tally.findings();
+        let mut counters = EpochCounters::default();
+        counters.add(&epoch);
+        let found = counters.findings();
         let expected = EpochRow {
             open: 3,
             epochs: 1,

@@ -9,8 +9,8 @@ pub use epochs::{EpochFindings, EpochRow, LossEpoch, ShareStep};
 pub use line::LineFit;
 pub use periods::ThroughputFindings;
 
-pub(crate) use epochs::{Epoch, EpochTally, Member};
-pub(crate) use periods::{Period, ThroughputTally};
+pub(crate) use epochs::{Epoch, EpochCounters, Member};
+pub(crate) use periods::{Period, ThroughputCounters};
 
 use serde::Serialize;
 

@@ -62,7 +62,7 @@ impl Period {
 
 /// Adds up hosts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ThroughputTally {
+pub(crate) struct ThroughputCounters {
     hosts: u64,
     positive: u64,
     above_half: u64,
@@ -70,13 +70,13 @@ pub(crate) struct ThroughputTally {
     steps: Vec<u64>,
 }
 
-impl Default for ThroughputTally {
+impl Default for ThroughputCounters {
     fn default() -> Self {
         Self { hosts: 0, positive: 0, above_half: 0, steps: vec![0; 2 * STEPS + 1] }
     }
 }
 
-impl ThroughputTally {
+impl ThroughputCounters {
     /// Adds a host whose last period is over.
     pub(crate) fn add(&mut self, host: &Period) {
         let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= LEAST_PERIODS) else {
@@ -127,14 +127,14 @@ mod tests {
     /// throughput is proportional to their number.
     #[test]
     fn what_each_connection_gets_in_full_correlates_by_one() {
-        let (mut host, mut tally) = (Period::default(), ThroughputTally::default());
+        let (mut host, mut counters) = (Period::default(), ThroughputCounters::default());
         for n in 1..=12 {
             let open = 1 + n as usize % 2;
             host.add(10_000 * open as u64);
             host.end(at(n), open);
         }
-        tally.add(&host);
-        let found = tally.findings();
+        counters.add(&host);
+        let found = counters.findings();
         assert_eq!((found.hosts, found.positive, found.above_half), (1, 1, 1));
         assert_eq!(found.correlation.quantile(0.5), Some(1.0));
     }
@@ -143,7 +143,7 @@ mod tests {
     /// not count.
     #[test]
     fn hosts_that_say_nothing_are_left_out() {
-        let mut tally = ThroughputTally::default();
+        let mut counters = ThroughputCounters::default();
         let (mut few, mut small) = (Period::default(), Period::default());
         for n in 1..=20 {
             if n <= 9 {
@@ -153,8 +153,8 @@ mod tests {
             small.add(4_999);
             small.end(at(n), n as usize);
         }
-        tally.add(&few);
-        tally.add(&small);
-        assert_eq!(tally.findings(), ThroughputFindings::default());
+        counters.add(&few);
+        counters.add(&small);
+        assert_eq!(counters.findings(), ThroughputFindings::default());
     }
 }

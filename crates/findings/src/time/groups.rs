@@ -66,7 +66,7 @@ pub(super) fn hour(at: Instant) -> usize {
 
 /// Maximum number of networks with separate sums; if there are more, half of them are dropped at
 /// once.
-const MOST: usize = 1 << 16;
+const MAX_NETWORKS: usize = 1 << 16;
 
 /// Sums by network.
 #[derive(Default, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ mod by_network {
 impl Prefixes {
     /// Returns the sums of a network.
     pub(super) fn of(&mut self, key: PathKey) -> &mut TimeSums {
-        if self.listed.len() >= MOST && !self.listed.contains_key(&key) {
+        if self.listed.len() >= MAX_NETWORKS && !self.listed.contains_key(&key) {
             self.give_up();
         }
         self.listed.entry(key).or_default()
@@ -127,7 +127,7 @@ impl Prefixes {
     fn give_up(&mut self) {
         let mut all: Vec<(PathKey, TimeSums)> = self.listed.drain().collect();
         sort(&mut all);
-        for (_, sums) in all.drain(MOST / 2..) {
+        for (_, sums) in all.drain(MAX_NETWORKS / 2..) {
             self.others.merge(&sums);
         }
         self.listed.extend(all);
@@ -171,14 +171,17 @@ mod tests {
     fn too_many_networks_are_summed_together() {
         let mut prefixes = Prefixes::default();
         let one = TransferReport { bytes: 1, ..TransferReport::default() };
-        let networks = MOST as u32 + 1;
+        let networks = MAX_NETWORKS as u32 + 1;
         for n in 0..networks {
             let client = IpAddr::V4(Ipv4Addr::from(n << 8));
             prefixes.of(PathKey::new(client, Scope::Network)).add(&one);
         }
         let (listed, others) = prefixes.finish();
         let kept: u64 = listed.iter().map(|(_, sums)| sums.bytes).sum();
-        assert_eq!((listed.len(), others.transfers), (MOST / 2 + 1, MOST as u64 / 2));
+        assert_eq!(
+            (listed.len(), others.transfers),
+            (MAX_NETWORKS / 2 + 1, MAX_NETWORKS as u64 / 2)
+        );
         assert_eq!(kept + others.bytes, u64::from(networks));
     }
 }

@@ -45,14 +45,14 @@ pub struct TimeFindings {
 
 /// Adds up transfers.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct TimeTally {
+pub(crate) struct TimeCounters {
     all: TimeSums,
     by_size: [TimeSums; SIZE_CLASSES.len()],
     by_hour: [TimeSums; 24],
     prefixes: Prefixes,
 }
 
-impl TimeTally {
+impl TimeCounters {
     /// Adds a finished transfer to `client`.
     pub(crate) fn add(&mut self, client: IpAddr, report: &TransferReport) {
         self.all.add(report);

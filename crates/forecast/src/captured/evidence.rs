@@ -5,20 +5,20 @@ use super::median::weighted_median;
 use super::recent::RecentTrips;
 use super::spaced::SpacedSample;
 use super::together::TogetherMeter;
-use super::windows::{ArrivedData, DeliveryWindows, RateStep};
+use super::windows::{AckedBytes, DeliveryWindows, RateStep};
 use trace::TransferReport;
 use units::{Duration, Instant, Rate};
 
 /// Maximum number of connections whose rates are kept.
-const MOST_RATES: usize = 256;
+const MAX_RATES: usize = 256;
 /// Size of a segment's headers, bytes: IP and TCP with timestamps.
 const HEADERS: u128 = 52;
 /// Fastest plausible rate of clients' lines. ACKs of a faster burst were compressed, unless the
 /// client is near.
-const MOST_RATE: Rate = Rate::from_mbps(10_000);
+const MAX_RATE: Rate = Rate::from_mbps(10_000);
 /// Round trips below this are within a data centre. No radio and no access line is as fast, and
 /// these are what compresses ACKs.
-const NEAR: Duration = Duration::from_millis(1);
+const DATA_CENTRE_ROUND_TRIP: Duration = Duration::from_millis(1);
 /// Minimum number of losses of a kind; fewer are chance, and show neither the end of a queue nor
 /// random loss.
 const LEAST_LOSSES: usize = 3;
@@ -30,7 +30,7 @@ const ONE_IN: usize = 5;
 /// host: one or two per cent if connections crowd a fast line.
 const SURVIVED: usize = 90;
 /// Maximum random loss: TCP does not work with more.
-const MOST_RANDOM: f64 = 0.2;
+const MAX_RANDOM: f64 = 0.2;
 
 /// The evidence of a client's connections about its path.
 #[derive(Clone, Debug, Default)]
@@ -88,16 +88,16 @@ impl PathEvidence {
     /// Adds a finished connection with its payload in bytes, and the rate of its fastest burst;
     /// zero if it is not known.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
-        let is_near = self.least().is_some_and(|least| least < NEAR);
-        let rate = if is_near { rate.min(MOST_RATE) } else { rate };
-        if rate.as_bps() > 0 && rate <= MOST_RATE && self.rates.len() < MOST_RATES {
+        let is_near = self.least().is_some_and(|least| least < DATA_CENTRE_ROUND_TRIP);
+        let rate = if is_near { rate.min(MAX_RATE) } else { rate };
+        if rate.as_bps() > 0 && rate <= MAX_RATE && self.rates.len() < MAX_RATES {
             self.rates.push((rate, bytes));
         }
     }
 
     /// Adds data that a connection got.
-    pub(crate) fn on_arrived(&mut self, data: &ArrivedData) {
-        let &ArrivedData { connection, since, at, bytes, .. } = data;
+    pub(crate) fn on_arrived(&mut self, data: &AckedBytes) {
+        let &AckedBytes { connection, since, at, bytes, .. } = data;
         self.together.on_arrived(connection, since, at, bytes);
         self.windows.on_arrived(data, self.least);
     }
@@ -184,7 +184,7 @@ impl PathEvidence {
         }
         // The share among losses with a known round trip applies to all losses.
         let share = random as f64 / at_loss.len() as f64;
-        (share * self.lost as f64 / self.sent as f64).min(MOST_RANDOM)
+        (share * self.lost as f64 / self.sent as f64).min(MAX_RANDOM)
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
             for connection in [1, 2] {
                 let (since, at) = (at(second - 1), at(second));
                 let bytes = 2_000;
-                evidence.on_arrived(&ArrivedData { connection, since, at, bytes, rtt: None });
+                evidence.on_arrived(&AckedBytes { connection, since, at, bytes, rtt: None });
             }
         }
         assert_eq!(evidence.rate(), None);

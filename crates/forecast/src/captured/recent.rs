@@ -6,9 +6,9 @@ use units::{Duration, Instant};
 
 /// Number of round trips that are kept: those of some windows, since a loss is repaired a round
 /// trip or more after it.
-const MOST: usize = 256;
+const MAX_ROUND_TRIPS: usize = 256;
 /// A packet sent earlier or later by this time met another queue.
-const APART: Duration = Duration::from_secs(1);
+const OTHER_QUEUE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The last round trips of a path.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ struct RecentTrip {
 impl RecentTrips {
     /// Adds the round trip of an ACK at `at`.
     pub(super) fn add(&mut self, at: Instant, rtt: Duration) {
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_ROUND_TRIPS {
             self.0.pop_front();
         }
         let sent = Instant::from_nanos(at.as_nanos().saturating_sub(rtt.as_nanos()));
@@ -38,7 +38,7 @@ impl RecentTrips {
         };
         // The latest of equally near ones counts.
         let nearest = self.0.iter().rev().min_by_key(|trip| apart(trip))?;
-        (apart(nearest) <= APART).then_some(nearest.rtt)
+        (apart(nearest) <= OTHER_QUEUE_INTERVAL).then_some(nearest.rtt)
     }
 }
 
@@ -69,6 +69,6 @@ mod tests {
     fn memory_is_bounded() {
         let mut trips = RecentTrips::default();
         (0..300).for_each(|n| trips.add(at(1_000 + n), Duration::from_millis(n)));
-        assert_eq!((trips.0.len(), trips.0[0].rtt.as_millis()), (MOST, 44));
+        assert_eq!((trips.0.len(), trips.0[0].rtt.as_millis()), (MAX_ROUND_TRIPS, 44));
     }
 }

@@ -4,7 +4,7 @@
 use units::Duration;
 
 /// Maximum number of values that are kept.
-const MOST: usize = 256;
+const MAX_VALUES: usize = 256;
 
 /// Every `2^n`-th of the values so far, for the least `n` that keeps 256 at most.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ impl SpacedSample {
             self.kept.push(value);
         }
         self.passed += 1;
-        if self.kept.len() > MOST {
+        if self.kept.len() > MAX_VALUES {
             self.halved += 1;
             let mut number = 0;
             self.kept.retain(|_| {

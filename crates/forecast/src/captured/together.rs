@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 /// than most answers that fill a line.
 const HALF: Duration = Duration::from_millis(50);
 /// Maximum number of windows that are kept.
-const MOST_WINDOWS: usize = 256;
+const MAX_WINDOWS: usize = 256;
 
 /// The windows in which several connections got data.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ impl TogetherMeter {
 
     /// Ends a window with this half.
     fn end_window(&mut self, last: HalfWindow) {
-        if self.ended.len() < MOST_WINDOWS {
+        if self.ended.len() < MAX_WINDOWS {
             self.ended.extend(self.done.together_with(&last));
         }
     }

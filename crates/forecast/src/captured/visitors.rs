@@ -1,6 +1,6 @@
 //! Collects the visitors of a server from a trace, each with connections and evidence.
 
-use super::windows::ArrivedData;
+use super::windows::AckedBytes;
 use super::{CapturedClient, CapturedConnection, CapturedTransfer, PathEvidence};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const LEAST_HELD: Duration = Duration::from_millis(20);
 
 /// An open connection.
 #[derive(Debug, Default)]
-struct Begun {
+struct OpenTransfer {
     window: u64,
     /// The last round trip, and the time of its ACK.
     last_rtt: Option<(Instant, Duration)>,
@@ -37,7 +37,7 @@ struct Begun {
     transfers: Vec<CapturedTransfer>,
 }
 
-impl Begun {
+impl OpenTransfer {
     /// Returns the segments retransmitted since the transfer before. A captured packet may be
     /// several, which the server's network card cut (TSO).
     fn take_again(&mut self, mss: u64) -> u32 {
@@ -51,13 +51,13 @@ impl Begun {
 /// ones up to a limit.
 #[derive(Debug)]
 pub struct Visitors {
-    begun: FxHashMap<u64, Begun>,
+    started: FxHashMap<u64, OpenTransfer>,
     clients: BTreeMap<IpAddr, CapturedClient>,
     kept: u64,
     most: u64,
     left_out: u64,
     incomplete: u64,
-    begun_before: u64,
+    started_before: u64,
     without_pure_acks: u64,
 }
 
@@ -72,7 +72,7 @@ pub struct CapturedVisitors {
     pub incomplete: u64,
     /// Number of connections with transfers whose handshake is not in the capture. Their state at
     /// its start is unknown, so they are not replayed; their evidence of paths is used.
-    pub begun_before: u64,
+    pub started_before: u64,
     /// Number of connections without a captured pure ACK, though both ends sent data: a filter has
     /// removed these ACKs.
     pub without_pure_acks: u64,
@@ -97,13 +97,13 @@ impl Visitors {
     /// Creates a collection of at most `most` transfers.
     pub fn up_to(most: u64) -> Self {
         Self {
-            begun: FxHashMap::default(),
+            started: FxHashMap::default(),
             clients: BTreeMap::new(),
             kept: 0,
             most,
             left_out: 0,
             incomplete: 0,
-            begun_before: 0,
+            started_before: 0,
             without_pure_acks: 0,
         }
     }
@@ -119,7 +119,7 @@ impl Visitors {
             clients,
             left_out: self.left_out,
             incomplete: self.incomplete,
-            begun_before: self.begun_before,
+            started_before: self.started_before,
             without_pure_acks: self.without_pure_acks,
         }
     }
@@ -132,14 +132,14 @@ impl Visitors {
     /// `since`.
     fn on_arrived(&mut self, sender: &TracedSender, since: Instant, at: Instant, bytes: u64) {
         let (address, connection) = (sender.client.ip, sender.connection);
-        let last_rtt = self.begun.get(&connection).and_then(|begun| begun.last_rtt);
-        let told = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
-        let data = ArrivedData { connection, since, at, bytes, rtt: told };
+        let last_rtt = self.started.get(&connection).and_then(|started| started.last_rtt);
+        let sample = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
+        let data = AckedBytes { connection, since, at, bytes, rtt: sample };
         self.evidence(address).on_arrived(&data);
         // An ACK of one segment may be a delayed one (RFC 1122 §4.2.3.2), which is no wait in a
         // queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
-        if let Some(rtt) = told.filter(|_| !may_be_held) {
+        if let Some(rtt) = sample.filter(|_| !may_be_held) {
             self.evidence(address).on_queued(at, rtt);
         }
     }
@@ -155,22 +155,22 @@ impl Visitors {
 
 impl TraceSink for Visitors {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        let Some(begun) = self.begun.remove(&summary.connection) else { return };
-        self.without_pure_acks += u64::from(begun.lacks_acks);
-        if !summary.handshake_seen && !begun.transfers.is_empty() {
-            self.begun_before += 1;
+        let Some(started) = self.started.remove(&summary.connection) else { return };
+        self.without_pure_acks += u64::from(started.lacks_acks);
+        if !summary.handshake_seen && !started.transfers.is_empty() {
+            self.started_before += 1;
         }
         let client = self.client(summary.client.ip);
-        client.evidence.on_connection(begun.rate, begun.shown);
-        if begun.transfers.is_empty() || !summary.handshake_seen {
+        client.evidence.on_connection(started.rate, started.shown);
+        if started.transfers.is_empty() || !summary.handshake_seen {
             return;
         }
-        let ended = begun.ended.unwrap_or(summary.ended);
+        let ended = started.ended.unwrap_or(summary.ended);
         client.connections.push(CapturedConnection {
             server: summary.server.ip,
             began: summary.began,
-            window: begun.window,
-            transfers: begun.transfers,
+            window: started.window,
+            transfers: started.transfers,
             rest: summary.ended.saturating_since(ended),
         });
     }
@@ -185,7 +185,7 @@ impl TraceSink for Visitors {
 
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         if sender.is_server {
-            self.begun.entry(sender.connection).or_default().last_rtt = Some((at, rtt));
+            self.started.entry(sender.connection).or_default().last_rtt = Some((at, rtt));
             self.evidence(sender.client.ip).on_round_trip(rtt);
         }
     }
@@ -197,7 +197,7 @@ impl TraceSink for Visitors {
         if !sender.is_server || again.len == 0 {
             return;
         }
-        self.begun.entry(sender.connection).or_default().again.push(again.len);
+        self.started.entry(sender.connection).or_default().again.push(again.len);
         if !is_presumed {
             let sent = again.last_sent.unwrap_or(again.at);
             self.evidence(sender.client.ip).on_loss(sent, again.len.into());
@@ -212,14 +212,14 @@ impl TraceSink for Visitors {
         if !sender.is_server {
             return;
         }
-        let begun = self.begun.entry(sender.connection).or_default();
-        if begun.window == 0 {
-            begun.window = point.receive_window.unwrap_or_default();
+        let started = self.started.entry(sender.connection).or_default();
+        if started.window == 0 {
+            started.window = point.receive_window.unwrap_or_default();
         }
-        match begun.acked {
+        match started.acked {
             Some((_, una)) if una >= point.una => {}
             acked => {
-                begun.acked = Some((point.at, point.una));
+                started.acked = Some((point.at, point.una));
                 if let Some((since, una)) = acked {
                     self.on_arrived(sender, since, point.at, point.una - una);
                 }
@@ -229,11 +229,11 @@ impl TraceSink for Visitors {
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
         self.evidence(sender.client.ip).on_transfer(report);
-        let begun = self.begun.entry(sender.connection).or_default();
-        begun.rate = report.delivery_rate;
-        begun.shown += report.bytes;
-        let again = begun.take_again(report.mss);
-        begun.lacks_acks |= !report.has_acks;
+        let started = self.started.entry(sender.connection).or_default();
+        started.rate = report.delivery_rate;
+        started.shown += report.bytes;
+        let again = started.take_again(report.mss);
+        started.lacks_acks |= !report.has_acks;
         if !report.is_complete() || !report.has_acks {
             self.incomplete += 1;
             return;
@@ -243,8 +243,8 @@ impl TraceSink for Visitors {
             return;
         }
         self.kept += 1;
-        begun.transfers.push(CapturedTransfer { again, ..taken(report, begun.ended) });
-        begun.ended = Some(report.ended);
+        started.transfers.push(CapturedTransfer { again, ..taken(report, started.ended) });
+        started.ended = Some(report.ended);
     }
 }
 

@@ -11,7 +11,7 @@ use units::{Duration, Instant, Rate};
 /// radio link are shorter.
 const FIRST_LENGTH: Duration = Duration::from_millis(100);
 /// Maximum number of windows; if there are more, pairs are merged to windows of twice the length.
-const MOST_WINDOWS: usize = 512;
+const MAX_WINDOWS: usize = 512;
 /// A wait shorter than this, or than this part of the lowest round trip, may be that of hosts.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 const WAITED_ONE_IN: u64 = 20;
@@ -31,7 +31,7 @@ const VARIES_PERCENT: u64 = 130;
 
 /// Bytes that an ACK newly acknowledges.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ArrivedData {
+pub(crate) struct AckedBytes {
     pub(crate) connection: u64,
     /// The ACK of something new before it on the same connection.
     pub(crate) since: Instant,
@@ -101,8 +101,8 @@ impl DeliveryWindow {
 impl DeliveryWindows {
     /// Spreads the bytes over the time since the ACK before, if the path, whose lowest round trip
     /// is `least`, was busy with them meanwhile.
-    pub(crate) fn on_arrived(&mut self, data: &ArrivedData, least: Duration) {
-        let &ArrivedData { connection, since, at, bytes, rtt } = data;
+    pub(crate) fn on_arrived(&mut self, data: &AckedBytes, least: Duration) {
+        let &AckedBytes { connection, since, at, bytes, rtt } = data;
         let gap = at.saturating_since(since);
         // An ACK of a repaired loss has no round trip, and acknowledges many bytes at once.
         let waited = rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
@@ -141,7 +141,7 @@ impl DeliveryWindows {
             Some(known) if known.number == window.number => known.merge(&window),
             _ => self.windows.insert(place, window),
         }
-        if self.windows.len() > MOST_WINDOWS {
+        if self.windows.len() > MAX_WINDOWS {
             self.double();
         }
     }
@@ -162,12 +162,12 @@ impl DeliveryWindows {
     /// The rate of payload over time if it varies: a step for each window that shows one, in their
     /// order.
     pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
-        let tells = |window: &&DeliveryWindow| {
+        let is_usable = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
             window.busy >= LEAST_TIME && !window.is_part() && (window.acks >= LEAST_ACKS || is_slow)
         };
-        let telling: Vec<&DeliveryWindow> = self.windows.iter().filter(tells).collect();
-        let timed = || telling.iter().map(|window| (window.rate(), window.busy.as_nanos()));
+        let usable: Vec<&DeliveryWindow> = self.windows.iter().filter(is_usable).collect();
+        let timed = || usable.iter().map(|window| (window.rate(), window.busy.as_nanos()));
         let slow = weighted_quantile(timed(), 25)?;
         let fast = weighted_quantile(timed(), 75)?;
         let varies = fast.as_bps() * 100 >= slow.as_bps() * VARIES_PERCENT;
@@ -175,7 +175,7 @@ impl DeliveryWindows {
             let from = Instant::from_nanos(window.number * self.length.as_nanos());
             RateStep { from, to: from + self.length, rate: window.rate() }
         };
-        (varies && telling.len() >= LEAST_WINDOWS).then(|| telling.iter().map(step).collect())
+        (varies && usable.len() >= LEAST_WINDOWS).then(|| usable.iter().map(step).collect())
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
             let (since, at) = (at(10 * n - 10), at(10 * n));
             let (connection, rtt) = (0, Some(Duration::from_millis(rtt)));
             let bytes = bytes(10 * n - 10);
-            windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt }, LEAST);
+            windows.on_arrived(&AckedBytes { connection, since, at, bytes, rtt }, LEAST);
         }
         windows
     }
@@ -232,7 +232,7 @@ mod tests {
         let after = |rtt: Option<u64>| {
             let mut windows = DeliveryWindows::default();
             let rtt = rtt.map(Duration::from_millis);
-            let data = ArrivedData { connection: 0, since: at(0), at: at(500), bytes: 5_000, rtt };
+            let data = AckedBytes { connection: 0, since: at(0), at: at(500), bytes: 5_000, rtt };
             windows.on_arrived(&data, LEAST);
             let busy = windows.windows.iter().filter(|window| window.acks > 0);
             busy.map(DeliveryWindow::rate).collect::<Vec<_>>()
@@ -249,13 +249,12 @@ mod tests {
         for connection in [1, 2] {
             let rtt = Some(Duration::from_millis(60));
             let (since, at, bytes) = (at(0), at(10), 5_000);
-            windows.on_arrived(&ArrivedData { connection, since, at, bytes, rtt }, LEAST);
+            windows.on_arrived(&AckedBytes { connection, since, at, bytes, rtt }, LEAST);
         }
         assert_eq!(windows.windows[0].rate(), Rate::from_mbps(8));
         assert!(!windows.windows[0].is_part());
         // A third one gets 1,001 bytes or more that were lost before, and their time is not known.
-        let lost =
-            |bytes| ArrivedData { connection: 3, since: at(0), at: at(10), bytes, rtt: None };
+        let lost = |bytes| AckedBytes { connection: 3, since: at(0), at: at(10), bytes, rtt: None };
         windows.on_arrived(&lost(1_000), LEAST);
         assert!(!windows.windows[0].is_part());
         windows.on_arrived(&lost(1), LEAST);
@@ -274,7 +273,7 @@ mod tests {
             let mut windows = DeliveryWindows::default();
             let (since, at) = (at(0), Instant::from_nanos(1_000_000));
             let rtt = Some(Duration::from_micros(micros));
-            let data = ArrivedData { connection: 0, since, at, bytes: 1_000, rtt };
+            let data = AckedBytes { connection: 0, since, at, bytes: 1_000, rtt };
             windows.on_arrived(&data, Duration::from_micros(100));
             windows.windows[0].busy
         };

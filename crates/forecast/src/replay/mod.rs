@@ -144,7 +144,7 @@ impl Replay {
     /// was sent though the window had room, so all of it adds to the transfer. If more of the
     /// answer preceded the pause, it would overlap with the time that the window holds that back.
     fn answer(&mut self, context: &mut AppContext<'_>, index: usize) {
-        let hears_sizes = self.scheme.hears_sizes();
+        let uses_sizes = self.scheme.uses_sizes();
         let connection = &mut self.connections[index];
         let (Some(conn), Some(&next)) =
             (connection.server, connection.transfer(connection.answered))
@@ -156,7 +156,7 @@ impl Replay {
             connection.began = Some(context.now());
         }
         let server = connection.spec.server;
-        if hears_sizes {
+        if uses_sizes {
             context.announce(server, conn, next.bytes);
         }
         let mss = context.host(server).connection(conn).map_or(u64::MAX, tcp::Connection::mss);

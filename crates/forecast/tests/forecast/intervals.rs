@@ -112,7 +112,7 @@ fn log_mean(visitors: &CapturedVisitors) -> f64 {
 
 /// The forecast from the capture of the first scheme, and the ratios that the captures of all
 /// schemes show.
-fn foretold_and_measured(of: &VisitedPath, seed: u64) -> (ForecastResult, Vec<f64>) {
+fn forecast_and_measured(of: &VisitedPath, seed: u64) -> (ForecastResult, Vec<f64>) {
     let race = race(of, seed);
     let options = RunOptions { threads: 0, record: false, capture: true, on_run: &|| () };
     let outcome = race.run(options);
@@ -127,17 +127,17 @@ fn foretold_and_measured(of: &VisitedPath, seed: u64) -> (ForecastResult, Vec<f6
 }
 
 /// Prints a row of the table; answers whether each measured ratio lies in its interval.
-fn row(of: &VisitedPath, foretold: &ForecastResult, measured: Vec<f64>) -> Vec<bool> {
+fn row(of: &VisitedPath, forecast: &ForecastResult, measured: Vec<f64>) -> Vec<bool> {
     let mut cells = Vec::new();
     let mut inside = Vec::new();
-    for (row, measured) in foretold.rows.iter().zip(measured).skip(1) {
+    for (row, measured) in forecast.rows.iter().zip(measured).skip(1) {
         let gain = row.gain(ForecastGroup::All).expect("transfers have ended");
         let (low, high) = gain.interval.expect("the replay fits");
         let ratio = gain.ratio.expect("the replay fits");
         inside.push((low..=high).contains(&measured));
         cells.push(format!("{ratio:.2} ({low:.2} to {high:.2}) / {measured:.2}"));
     }
-    let back_test = foretold.rows[0].gain(ForecastGroup::All).expect("transfers").back_test;
+    let back_test = forecast.rows[0].gain(ForecastGroup::All).expect("transfers").back_test;
     let &VisitedPath { bytes, objects, at_once, path, offset, .. } = of;
     println!(
         "| `{path}` from {offset} s | {objects} × {} kB, {at_once} at a time | {back_test:.2} | {} |",
@@ -153,8 +153,8 @@ fn row(of: &VisitedPath, foretold: &ForecastResult, measured: Vec<f64>) -> Vec<b
 fn intervals_hold_what_races_measure() {
     let mut inside = Vec::new();
     let mut add = |of: &VisitedPath, seed: u64| {
-        let (foretold, measured) = foretold_and_measured(of, seed);
-        inside.extend(row(of, &foretold, measured));
+        let (forecast, measured) = forecast_and_measured(of, seed);
+        inside.extend(row(of, &forecast, measured));
     };
     println!("| path | load | back-test | {} |", SCHEMES[1..].join(" | "));
     for of in &STEADY {
@@ -171,8 +171,8 @@ fn intervals_hold_what_races_measure() {
 /// On a steady line without losses an interval is narrow: a gain of a tenth shows.
 #[test]
 fn intervals_of_steady_paths_are_narrow() {
-    let (foretold, _) = foretold_and_measured(&STEADY[1], 5);
-    for row in &foretold.rows[1..] {
+    let (forecast, _) = forecast_and_measured(&STEADY[1], 5);
+    for row in &forecast.rows[1..] {
         let (low, high) = row.gain(ForecastGroup::All).unwrap().interval.unwrap();
         assert!(high / low < 1.15, "{}: {low} {high}", row.scheme);
     }
@@ -182,9 +182,9 @@ fn intervals_of_steady_paths_are_narrow() {
 /// back-test and the simulation's 5 %.
 #[test]
 fn chance_widens_intervals() {
-    let (foretold, _) = foretold_and_measured(&UNSTEADY[4], 5);
-    assert_eq!(foretold.draws, 8);
-    let gain = foretold.rows[2].gain(ForecastGroup::All).unwrap();
+    let (forecast, _) = forecast_and_measured(&UNSTEADY[4], 5);
+    assert_eq!(forecast.draws, 8);
+    let gain = forecast.rows[2].gain(ForecastGroup::All).unwrap();
     let (low, high) = gain.interval.unwrap();
     let half = (high / low).ln() / 2.0;
     assert!(half > gain.back_test.ln().abs() + 0.08, "{half} {}", gain.back_test);
@@ -198,12 +198,12 @@ fn a_shared_line_is_refused_or_its_interval_holds() {
     let (mut inside, mut refused) = (Vec::new(), 0);
     for of in &SHARED {
         for seed in 5..8 {
-            let (foretold, measured) = foretold_and_measured(of, seed);
-            if let Some(off) = foretold.refused {
+            let (forecast, measured) = forecast_and_measured(of, seed);
+            if let Some(off) = forecast.refused {
                 println!("{} others: back-test {off:.2}, refused", of.others);
                 refused += 1;
             } else {
-                inside.extend(row(of, &foretold, measured));
+                inside.extend(row(of, &forecast, measured));
             }
         }
     }
@@ -221,12 +221,12 @@ fn a_recorded_rate_is_refused_or_its_interval_holds() {
     let (mut inside, mut refused) = (Vec::new(), 0);
     for of in &RECORDED {
         for seed in 5..8 {
-            let (foretold, measured) = foretold_and_measured(of, seed);
-            if let Some(off) = foretold.refused {
+            let (forecast, measured) = forecast_and_measured(of, seed);
+            if let Some(off) = forecast.refused {
                 println!("| `{}` from {} s | back-test {off:.2}, refused |", of.path, of.offset);
                 refused += 1;
             } else {
-                let row = row(of, &foretold, measured);
+                let row = row(of, &forecast, measured);
                 assert!(row[0], "{} with a larger first window", of.path);
                 inside.extend(row);
             }

@@ -51,15 +51,15 @@ fn forecast(load: &MeasuredLoad, race: &Race) -> (ForecastResult, String) {
 
 /// Returns the race, and the forecast from the capture of its first scheme. The packets show which
 /// scheme that is, and its replay takes as long as the race did, within 2 %.
-fn raced_and_foretold(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
+fn raced_and_forecast(race: &Race, first: &str) -> (RaceResult, ForecastResult) {
     let options = RunOptions { threads: 1, record: false, capture: true, on_run: &|| () };
     let mut outcome = race.run(options);
     outcome.contestants.push(race.perfect_start(RunOptions { capture: false, ..options }));
-    let (foretold, running) = forecast(&outcome.contestants[0].turns[0].visits[0], race);
+    let (forecast, running) = forecast(&outcome.contestants[0].turns[0].visits[0], race);
     assert_eq!(running, first);
-    let [low, middle, high] = foretold.fit.quartiles.expect("transfers have ended");
+    let [low, middle, high] = forecast.fit.quartiles.expect("transfers have ended");
     assert!(low > 0.98 && high < 1.02, "{}: {low} {middle} {high}", race.path);
-    (RaceResult::new(race, &outcome), foretold)
+    (RaceResult::new(race, &outcome), forecast)
 }
 
 /// Times over `linux` are within 5 % of each other in forecast and race, for first and repeated
@@ -74,10 +74,10 @@ fn a_capture_of_linux_foretells_races_of_others() {
         (1_000_000, "50mbit,100ms,200p"),
     ] {
         let race = race(bytes, path);
-        let (result, foretold) = raced_and_foretold(&race, "linux");
+        let (result, forecast) = raced_and_forecast(&race, "linux");
         let names = SCHEMES.into_iter().chain([PERFECT_START]);
-        assert_eq!(foretold.rows.len(), SCHEMES.len() + 1);
-        for (row, scheme) in foretold.rows.iter().zip(names) {
+        assert_eq!(forecast.rows.len(), SCHEMES.len() + 1);
+        for (row, scheme) in forecast.rows.iter().zip(names) {
             assert_eq!(row.scheme, scheme);
             for (kind, group) in [
                 (VisitKind::First, ForecastGroup::First),
@@ -88,16 +88,16 @@ fn a_capture_of_linux_foretells_races_of_others() {
                     row.median(RaceMetric::PageSeconds).unwrap()
                 };
                 let raced = seconds(scheme) / seconds("linux");
-                let told =
+                let expected =
                     row.gain(group).expect("visits of each kind").ratio.expect("the replay fits");
-                let off = told / raced;
+                let off = expected / raced;
                 assert!(
                     (0.95..1.05).contains(&off),
-                    "{scheme} {bytes} {path} {kind:?}: {told} {raced}"
+                    "{scheme} {bytes} {path} {kind:?}: {expected} {raced}"
                 );
             }
         }
-        let share = |row: usize| foretold.rows[row].share_of_perfect_start;
+        let share = |row: usize| forecast.rows[row].share_of_perfect_start;
         assert_eq!((share(0), share(SCHEMES.len())), (Some(0.0), Some(1.0)), "{path}");
     }
 }
@@ -109,13 +109,13 @@ fn a_capture_of_bbr_foretells_linux() {
     let bbr = Scheme::parse("linux-bbr").unwrap();
     let linux = Scheme::parse("linux").unwrap();
     let race = Race { schemes: vec![bbr, linux], ..race(1_000_000, "20mbit,80ms,100p") };
-    let (result, foretold) = raced_and_foretold(&race, "linux-bbr");
+    let (result, forecast) = raced_and_forecast(&race, "linux-bbr");
     let seconds = |scheme| {
         let row = result.row(scheme, World::Sim, VisitKind::Repeated).unwrap();
         row.median(RaceMetric::PageSeconds).unwrap()
     };
     let raced = seconds("linux") / seconds("linux-bbr");
-    let told =
-        foretold.rows[1].gain(ForecastGroup::Repeated).unwrap().ratio.expect("the replay fits");
-    assert!((0.95..1.05).contains(&(told / raced)) && raced < 1.0, "{told} {raced}");
+    let expected =
+        forecast.rows[1].gain(ForecastGroup::Repeated).unwrap().ratio.expect("the replay fits");
+    assert!((0.95..1.05).contains(&(expected / raced)) && raced < 1.0, "{expected} {raced}");
 }

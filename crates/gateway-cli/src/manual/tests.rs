@@ -1,6 +1,6 @@
 //! This program reads the commands that documents and examples show.
 
-use super::told;
+use super::appendix_of;
 use crate::GatewayCli;
 use cmdline::documents::ReadCommands;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn documents_show_commands_that_are_read() {
 
 #[test]
 fn examples_are_read() {
-    let read = ReadCommands::of_examples::<GatewayCli>(&told, Some("gateway"));
+    let read = ReadCommands::of_examples::<GatewayCli>(&appendix_of, Some("gateway"));
     assert!(read.refused.is_empty(), "{}", read.refused.join("\n"));
     assert!(read.count > 10, "{}", read.count);
 }

@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 
 /// Maximum number of connections that are remembered; of others, which have been silent for
 /// longest, no request is recognised.
-const MOST: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("above 0");
+const MAX_CONNECTIONS: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("above 0");
 
 /// Silence after which a request counts. A sender resets its window after a retransmission timeout
 /// without sending (RFC 5681 §4.1). The timeout is a round trip and a margin, 200 ms at least in
@@ -26,7 +26,7 @@ pub(super) struct IdleConnections {
 
 impl Default for IdleConnections {
     fn default() -> Self {
-        Self { heard: LruCache::new(MOST) }
+        Self { heard: LruCache::new(MAX_CONNECTIONS) }
     }
 }
 
@@ -89,11 +89,11 @@ mod tests {
         assert!(!idle.asks_again(&of(1, 0)));
         assert!(!idle.asks_again(&of(2, 600)));
         // Enough other connections push out the first one.
-        for port in 3..=(MOST.get() as u32 + 1) {
+        for port in 3..=(MAX_CONNECTIONS.get() as u32 + 1) {
             assert!(!idle.asks_again(&of(port, 700)));
         }
         assert!(!idle.asks_again(&of(1, 2000)));
-        assert_eq!(idle.heard.len(), MOST.get());
+        assert_eq!(idle.heard.len(), MAX_CONNECTIONS.get());
         assert!(idle.asks_again(&of(3, 2000)), "kept");
     }
 }

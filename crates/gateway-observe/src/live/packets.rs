@@ -30,8 +30,8 @@ impl PacketSource {
     /// Returns the number of packets that the kernel has dropped.
     pub(super) fn lost(&self) -> u64 {
         match self {
-            Self::Live(live) => live.tally().lost,
-            Self::Other(other) => other.tally().lost,
+            Self::Live(live) => live.counters().lost,
+            Self::Other(other) => other.counters().lost,
         }
     }
 

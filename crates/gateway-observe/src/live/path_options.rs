@@ -17,7 +17,7 @@ use units::SeqNum;
 
 /// Number of options that are remembered: one interface may show a packet twice, and segments of
 /// one burst have the same header.
-const SEEN: NonZeroUsize = NonZeroUsize::new(4096).expect("above 0");
+const REMEMBERED_OPTIONS: NonZeroUsize = NonZeroUsize::new(4096).expect("above 0");
 
 /// Reads options, on the capture's thread.
 pub(crate) struct PathOptionReader {
@@ -31,7 +31,7 @@ pub(crate) struct PathOptionReader {
 impl PathOptionReader {
     pub(crate) fn new(config: &CaptureConfig) -> Self {
         let (servers, ports) = (config.option_servers.clone(), config.ports.clone());
-        Self { servers, ports, seen: LruCache::new(SEEN) }
+        Self { servers, ports, seen: LruCache::new(REMEMBERED_OPTIONS) }
     }
 
     /// Returns the content of a segment's option, if it has one that counts.

@@ -16,14 +16,14 @@ use units::{Duration, Instant};
 
 /// Maximum number of connections that are followed at once; the engine documents the memory of
 /// each.
-const MOST_CONNECTIONS: usize = 1 << 18;
+const MAX_CONNECTIONS: usize = 1 << 18;
 /// Idle time after which a connection is over.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Silence of a sender after which its transfer is over.
-const PARK_AFTER: Duration = Duration::from_secs(2);
+const COMPRESS_AFTER: Duration = Duration::from_secs(2);
 /// Largest age of packets, by the clock, when they are read.
-const LATE: Duration = Duration::from_millis(500);
+const MAX_PACKET_AGE: Duration = Duration::from_millis(500);
 /// Time between two checks for ended connections.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -94,7 +94,9 @@ fn pass_time(
     let now = wall();
     if config.place.is_live() && now.saturating_since(*looked) > LOOK_EVERY {
         *looked = now;
-        engine.pass_time(Instant::from_nanos(now.as_nanos().saturating_sub(LATE.as_nanos())));
+        engine.pass_time(Instant::from_nanos(
+            now.as_nanos().saturating_sub(MAX_PACKET_AGE.as_nanos()),
+        ));
     }
 }
 
@@ -128,9 +130,9 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
     EngineConfig {
         vantage: Some(Vantage::Server),
         servers: config.ports.iter().filter_map(port).collect::<NamedServers>(),
-        max_connections: MOST_CONNECTIONS,
+        max_connections: MAX_CONNECTIONS,
         idle_timeout: IDLE,
-        park_after: PARK_AFTER,
+        compress_after: COMPRESS_AFTER,
         ..EngineConfig::default()
     }
 }

@@ -11,7 +11,7 @@ const HEAD: usize = 9;
 /// Initial window of a connection, bytes (RFC 9113 §6.9.2).
 const FIRST_WINDOW: i64 = 65_535;
 /// The largest window (RFC 9113 §6.9.1).
-const MOST: u32 = (1 << 31) - 1;
+const MAX_WINDOW: u32 = (1 << 31) - 1;
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -51,11 +51,11 @@ impl FrameWriter {
             window: FIRST_WINDOW,
             most_calls: u32::MAX,
         };
-        let settings = [(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, MOST)];
+        let settings = [(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, MAX_WINDOW)];
         let settings: Vec<u8> =
             settings.iter().flat_map(|(key, value)| setting(*key, *value)).collect();
         writer.frame(SETTINGS, 0, 0, &settings);
-        writer.allow(MOST - FIRST_WINDOW as u32);
+        writer.allow(MAX_WINDOW - FIRST_WINDOW as u32);
         writer
     }
 
@@ -162,7 +162,7 @@ impl<'a> Frame<'a> {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
         let &[a, b, c, kind, flags, s, t, u, v] = head;
         let (payload, rest) = rest.split_at_checked(u32::from_be_bytes([0, a, b, c]) as usize)?;
-        let stream = u32::from_be_bytes([s, t, u, v]) & MOST;
+        let stream = u32::from_be_bytes([s, t, u, v]) & MAX_WINDOW;
         Some((Self { kind, flags, stream, payload }, rest))
     }
 }
@@ -208,7 +208,7 @@ impl FrameReader {
         }
         let left = rest.len();
         self.bytes.drain(..self.bytes.len() - left);
-        if self.taken > MOST / 4 {
+        if self.taken > MAX_WINDOW / 4 {
             writer.allow(self.taken);
             self.taken = 0;
         }

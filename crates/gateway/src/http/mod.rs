@@ -29,11 +29,11 @@ use tokio_stream::wrappers::IntervalStream;
 use tokio_stream::{Stream, StreamExt};
 
 /// Maximum number of networks in a list.
-const MOST_NETWORKS: usize = 1000;
+const MAX_NETWORKS: usize = 1000;
 /// Number of networks on the dashboard.
 const SHOWN_NETWORKS: usize = 25;
 /// Time between two updates of the dashboard.
-const TELL_EVERY: Duration = Duration::from_secs(1);
+const NOTIFY_INTERVAL: Duration = Duration::from_secs(1);
 /// The JSON schema of the API.
 const SCHEMA: &str = include_str!("../../../../docs/gateway-api-schema.json");
 
@@ -126,7 +126,7 @@ struct Asked {
 }
 
 async fn networks(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
-    let most = asked.limit.unwrap_or(100).min(MOST_NETWORKS);
+    let most = asked.limit.unwrap_or(100).min(MAX_NETWORKS);
     of_tenant(&site, &asked, |tenant| json(&status::networks(tenant, site.clock.now(), most)))
 }
 
@@ -159,7 +159,7 @@ async fn events(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>
         return unknown(why);
     }
     let events: std::pin::Pin<Box<dyn Stream<Item = Result<Event, Infallible>> + Send>> = Box::pin(
-        IntervalStream::new(tokio::time::interval(TELL_EVERY))
+        IntervalStream::new(tokio::time::interval(NOTIFY_INTERVAL))
             .map(move |_| Ok(event(&site, &asked))),
     );
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()

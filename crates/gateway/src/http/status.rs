@@ -21,7 +21,7 @@ use std::net::IpAddr;
 use units::Instant;
 
 /// Maximum number of reporters in the list of a tenant.
-const MOST_REPORTERS: usize = 200;
+const MAX_REPORTERS: usize = 200;
 
 /// The gateway as a whole: `/api/v1/status`.
 #[derive(Debug, Serialize)]
@@ -266,7 +266,7 @@ fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
         questions.late += status.answers_late;
         questions.none += status.answers_none;
     }
-    let reporters = known.reporters.iter().take(MOST_REPORTERS);
+    let reporters = known.reporters.iter().take(MAX_REPORTERS);
     let reporters = reporters.map(|(name, record)| ReporterStatus {
         name: name.to_owned(),
         role: record.role.word(),

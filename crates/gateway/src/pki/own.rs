@@ -17,7 +17,7 @@ use x509_parser::time::ASN1Time;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 /// Time before a certificate's end at which warnings start, seconds.
-const SOON: i64 = 30 * DAY;
+const EXPIRY_WARNING: i64 = 30 * DAY;
 
 /// Returns the names and addresses of hosts in the first certificate of a PEM file, in its order.
 ///
@@ -139,7 +139,7 @@ pub fn beginning(file: &Path, now: i64) -> Result<Option<String>, TlsError> {
 /// more than 30 days ahead. Both times are seconds since 1970.
 pub fn ending(end: i64, now: i64) -> Option<String> {
     let when = match end - now {
-        left if left > SOON => return None,
+        left if left > EXPIRY_WARNING => return None,
         left if left >= DAY => format!("ends in {}", counted((left / DAY) as u64, "day")),
         0.. => "ends within a day".to_owned(),
         _ => "has ended, and agents refuse it".to_owned(),

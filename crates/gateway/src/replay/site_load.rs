@@ -18,7 +18,7 @@ const REQUESTS_PER_S: f64 = 10_688_728.0 / 32_400.0;
 /// Number of networks in the paper's log.
 const NETWORKS: f64 = 106_669.0;
 /// Number of networks that have addresses of visitors: 1.0.0.0/24 to 223.255.255.0/24.
-const MOST_NETWORKS: f64 = 14_614_528.0;
+const MAX_NETWORKS: f64 = 14_614_528.0;
 const FIRST_NETWORK: u32 = 1 << 24;
 
 /// Endless requests, in the order of their times.
@@ -64,7 +64,7 @@ impl SiteLoad {
             at: 0.0,
             begin,
             requests_per_s: REQUESTS_PER_S * times,
-            networks: (NETWORKS * times).clamp(2.0, MOST_NETWORKS),
+            networks: (NETWORKS * times).clamp(2.0, MAX_NETWORKS),
         }
     }
 
@@ -84,7 +84,7 @@ impl Iterator for SiteLoad {
         let rank = self.networks.powf(self.draw()) as u32;
         // Ranks are spread over all networks: busy ones are no neighbours. The factor is odd, so no
         // two ranks collide.
-        let place = u64::from(rank).wrapping_mul(0x9E37_79B1) % MOST_NETWORKS as u64;
+        let place = u64::from(rank).wrapping_mul(0x9E37_79B1) % MAX_NETWORKS as u64;
         let host = self.random.next_u32() % 254 + 1;
         let address = FIRST_NETWORK + ((place as u32) << 8) + host;
         let at = self.begin + Duration::from_secs_f64(self.at);

@@ -30,7 +30,7 @@ use tonic::{Request, Response, Status, Streaming};
 /// Maximum number of acknowledgements and updates that wait for a peer to read them.
 const WAITING: usize = 64;
 /// Maximum number of estimates that a subscriber may ask for at the start.
-const MOST_KNOWN: u32 = 100_000;
+const MAX_KNOWN: u32 = 100_000;
 
 /// Answers calls.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl Gateway for GatewayService {
         let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
         let (updates, replies) = mpsc::channel(WAITING);
-        let known = request.get_ref().known.min(MOST_KNOWN);
+        let known = request.get_ref().known.min(MAX_KNOWN);
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
         // Subscribing precedes reading the estimates, so that no change is missed between.

@@ -19,7 +19,7 @@ use tonic::Status;
 /// Longest time between two messages to a subscriber.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Maximum number of networks in a subscription.
-const MOST_NETWORKS: usize = 1024;
+const MAX_NETWORKS: usize = 1024;
 
 /// The part of a tenant's updates that a subscriber wants.
 pub(super) struct Wanted {
@@ -35,7 +35,7 @@ impl Wanted {
     ///
     /// If the request is invalid.
     pub(super) fn new(request: &SubscribeRequest, from: Option<IpAddr>) -> Result<Self, Status> {
-        if request.networks.len() > MOST_NETWORKS {
+        if request.networks.len() > MAX_NETWORKS {
             return Err(Status::invalid_argument("more than 1024 networks; leave some out"));
         }
         let networks: Option<Vec<IpNet>> = request.networks.iter().map(Network::to_net).collect();

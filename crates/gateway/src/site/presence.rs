@@ -10,7 +10,7 @@ pub(crate) const ALIVE_S: i64 = 60;
 /// Time without a write after which a gateway is not listed, seconds.
 pub(crate) const LISTED_S: i64 = 3600;
 /// Maximum number of gateways in the list.
-pub(crate) const MOST_GATEWAYS: usize = 64;
+pub(crate) const MAX_GATEWAYS: usize = 64;
 /// Longest name of a gateway, bytes.
 const LONGEST: usize = 64;
 
@@ -107,7 +107,7 @@ impl Presences {
         *self.in_store.lock().unwrap_or_else(PoisonError::into_inner) = in_store;
     }
 
-    /// Returns all gateways that wrote within an hour, at most [`MOST_GATEWAYS`]: this one first,
+    /// Returns all gateways that wrote within an hour, at most [`MAX_GATEWAYS`]: this one first,
     /// then the most recent writer.
     pub fn all(&self) -> Vec<GatewayPresence> {
         let now = SiteClock::wall_seconds();
@@ -118,7 +118,7 @@ impl Presences {
         others.sort_by_key(|one| (-one.wrote.unwrap_or_default(), one.origin));
         let wrote = own.iter().filter_map(|one| one.wrote).max();
         let own = GatewayPresence { wrote, ..self.own.clone() };
-        std::iter::once(own).chain(others).take(MOST_GATEWAYS).collect()
+        std::iter::once(own).chain(others).take(MAX_GATEWAYS).collect()
     }
 }
 

@@ -51,7 +51,7 @@ pub fn encode(record: &SiteRecord, bytes: &mut Vec<u8>) {
             bytes.extend(address.octets());
         }
     }
-    for number in [record.origin, record.heard, record.sequence] {
+    for number in [record.origin, record.newest_at, record.sequence] {
         bytes.extend(number.to_le_bytes());
     }
     let count = u8::try_from(record.samples.len() / SAMPLE).unwrap_or(u8::MAX);
@@ -75,10 +75,10 @@ pub fn decode(bytes: &mut &[u8]) -> Result<SiteRecord, CodecError> {
         return Err(CodecError::Prefix);
     }
     let mut number = || take(bytes).map(u32::from_le_bytes);
-    let (origin, heard, sequence) = (number()?, number()?, number()?);
+    let (origin, newest_at, sequence) = (number()?, number()?, number()?);
     let [count] = take(bytes)?;
     let samples = bytes.split_off(..usize::from(count) * SAMPLE).ok_or(CodecError::Cut)?.to_vec();
-    Ok(SiteRecord { network, origin, heard, sequence, samples })
+    Ok(SiteRecord { network, origin, newest_at, sequence, samples })
 }
 
 fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], CodecError> {
@@ -100,9 +100,9 @@ mod tests {
             });
         let samples = prop::collection::vec(any::<[u8; SAMPLE]>(), 0..=64);
         (network, any::<[u32; 3]>(), samples).prop_map(
-            |(network, [origin, heard, sequence], samples)| {
+            |(network, [origin, newest_at, sequence], samples)| {
                 let network = network.unwrap().trunc();
-                SiteRecord { network, origin, heard, sequence, samples: samples.concat() }
+                SiteRecord { network, origin, newest_at, sequence, samples: samples.concat() }
             },
         )
     }
@@ -137,7 +137,7 @@ mod tests {
         let record = SiteRecord {
             network: "192.0.2.0/24".parse().unwrap(),
             origin: 1,
-            heard: 2,
+            newest_at: 2,
             sequence: 3,
             samples: vec![9; 7],
         };

@@ -56,7 +56,7 @@ const NOTHING: &str = "0-0";
 const WRITTEN: usize = 4096;
 /// Maximum number of writes in a row before others are read: enough for all changes that a tenant
 /// keeps.
-const WRITES: usize = 1 + crate::site::tenant::changed_networks::MOST_CHANGED / WRITTEN;
+const WRITES: usize = 1 + crate::site::tenant::changed_networks::MAX_CHANGED / WRITTEN;
 /// Longest time that a starting gateway waits for its own earlier records.
 const RESTORE: Duration = Duration::from_secs(10);
 /// Lifetime of claims, seconds; it is longer than a reporter repeats a batch.
@@ -325,8 +325,8 @@ async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
 fn counts_now(site: &GatewaySite, record: &SiteRecord) -> bool {
     let now = u64::from(ticks(site.clock.now()));
     let retention = u64::try_from(site.rules().retention.as_nanos() >> 30).unwrap_or(u64::MAX);
-    let heard = u64::from(record.heard);
-    heard <= now + u64::from(CLOCKS_DIFFER) && heard.saturating_add(retention) >= now
+    let newest_at = u64::from(record.newest_at);
+    newest_at <= now + u64::from(CLOCKS_DIFFER) && newest_at.saturating_add(retention) >= now
 }
 
 /// Counts records that were dropped because a memory keeps a limited number of gateways apart.

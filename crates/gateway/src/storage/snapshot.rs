@@ -136,7 +136,7 @@ impl SnapshotFile {
         let mut kept = 0;
         while !bytes.is_empty() {
             match decode(&mut bytes) {
-                Ok(record) if record.heard <= newest => {
+                Ok(record) if record.newest_at <= newest => {
                     kept += usize::from(memory.merge(&record));
                 }
                 Ok(_) => {}

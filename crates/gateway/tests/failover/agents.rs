@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(2);
 /// The network of the first report: 1.0.0.0/24.
 const FIRST_NETWORK: u32 = 1 << 16;
 /// Maximum number of reports of an agent.
-const MOST_REPORTS: u32 = 1 << 20;
+const MAX_REPORTS: u32 = 1 << 20;
 
 /// The number of a report among all agents; it determines its network.
 pub(super) type ReportNumber = u32;
@@ -152,8 +152,8 @@ fn work(client: &SiteClient<()>, agent: usize, load: AgentLoad, is_over: &Atomic
     let (begin, mut handed, mut asked) = (now(), Handed::default(), 0);
     while !is_over.load(Ordering::Relaxed) {
         let due = |per_s: u32| (begin.elapsed().as_secs_f64() * f64::from(per_s)) as u32;
-        let first = agent as u32 * MOST_REPORTS;
-        for number in handed.reports.len() as u32..due(load.reports_per_s).min(MOST_REPORTS) {
+        let first = agent as u32 * MAX_REPORTS;
+        for number in handed.reports.len() as u32..due(load.reports_per_s).min(MAX_REPORTS) {
             client.report(report(&network_of(first + number), 100_000));
             handed.reports.push((first + number, now()));
         }

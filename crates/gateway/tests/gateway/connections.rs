@@ -58,8 +58,9 @@ async fn heard_beside(bed: &Bed, bytes: &[u8]) {
     bed.add_key("max-connections = 2");
     let running = bed.run().await;
     let silent = silent(&running, bytes).await;
-    let heard = timeout(Duration::from_secs(1), bed.ask(running.grpc, Some(&bed.agent()))).await;
-    heard.expect("an agent waits for somebody who says nothing").unwrap();
+    let newest_at =
+        timeout(Duration::from_secs(1), bed.ask(running.grpc, Some(&bed.agent()))).await;
+    newest_at.expect("an agent waits for somebody who says nothing").unwrap();
     assert_eq!(running.site.counts.refused_connections.get(RefusedConnection::TooMany as usize), 0);
     drop(silent);
     running.handle.end().await.unwrap();

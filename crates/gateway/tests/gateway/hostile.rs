@@ -31,7 +31,7 @@ fn record() -> SiteRecord {
     SiteRecord {
         network: "192.0.2.0/24".parse().unwrap(),
         origin: 1,
-        heard: 1_676_380_634,
+        newest_at: 1_676_380_634,
         sequence: 3,
         samples: vec![1, 2, 100, 100, 100, 0x85, 9, 2, 2, 90, 0, 0, 6, 9],
     }

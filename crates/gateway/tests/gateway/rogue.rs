@@ -23,7 +23,7 @@ const MSS: u64 = 1448;
 /// raises an answer by half (`memory::site`). It also displaces samples of the others, and its
 /// reports of delivered windows end their attempts in vain. So a loss limit that they remember is
 /// forgotten sooner, and the answer doubles, once on each side: 1.5 * 4.
-const MOST_UP: f64 = 6.0;
+const MAX_UP: f64 = 6.0;
 /// Smallest permitted ratio of an answer's window to the baseline, with at least two honest hosts:
 /// the rogue has no more weight than both together. With two hosts the lower one is used. Then a
 /// server starts cold, as if there were no gateway.
@@ -267,9 +267,9 @@ async fn no_rogue_host_moves_an_answer_beyond_the_factor() {
         let tenfold = all.iter().filter(|factor| **factor > 10.0 || **factor < 0.1).count();
         let (low, mid, high) = (all[0], all[all.len() / 2], all[all.len() - 1]);
         println!("{count} | {name} | {low:.2} | {mid:.2} | {high:.2} | {tenfold} of {}", all.len());
-        assert!(high <= MOST_UP, "{count} hosts, {name}: {high}");
+        assert!(high <= MAX_UP, "{count} hosts, {name}: {high}");
         assert!(low >= LEAST_DOWN || *count == 2, "{count} hosts, {name}: {low}");
     }
     println!("rates: at most {worst_rate:.2} times");
-    assert!(worst_rate <= MOST_UP, "{worst_rate}");
+    assert!(worst_rate <= MAX_UP, "{worst_rate}");
 }

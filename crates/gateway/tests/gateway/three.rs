@@ -40,7 +40,7 @@ async fn is_a_gateway_for_another_test() {
 fn agents_follow_when_gateways_are_killed_and_no_report_counts_twice() {
     // An agent leaves a gateway that gives no sign of life for most of a second; a stalled machine
     // looks the same.
-    test_support::calmly_throughout(gateways_are_killed);
+    test_support::retry_on_any_stall(gateways_are_killed);
 }
 
 fn gateways_are_killed() {

@@ -10,13 +10,13 @@ use crate::case::{FuzzCase, FuzzKind, FuzzStep, Stimulus};
 use crate::dice::Dice;
 use crate::recording::{FIRST_TIMESTAMP, ScriptRecording, Unplayable};
 use peer::{PeerReaction, PeerReceiver};
-use profile::{BEYOND, FuzzProfile, PlannedAction, PlannedKind, random_handshake};
+use profile::{EXCESS_BYTES, FuzzProfile, PlannedAction, PlannedKind, random_handshake};
 use std::collections::VecDeque;
 use tcp::{Flags, Segment};
 use units::{Duration, Instant, SeqNum};
 
 /// Times between two turns of the composer's loop, which bounds it whatever the timers do.
-const MOST_TURNS: usize = 500;
+const MAX_TURNS: usize = 500;
 /// The longest time that a script lasts.
 const LONGEST: Duration = Duration::from_millis(2500);
 /// Times that a script goes on after its last step, milliseconds: timers may fire.
@@ -93,7 +93,7 @@ pub fn compose(kind: FuzzKind, seed: u64) -> Result<FuzzCase, Unplayable> {
 
 impl Composer {
     fn run(&mut self) -> Result<(), Unplayable> {
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_TURNS {
             self.give_fates();
             if self.steps.len() >= self.profile.most_steps {
                 return Ok(());
@@ -198,7 +198,7 @@ impl Composer {
                 segment.len = len;
                 segment.flags = if fin { segment.flags.with(Flags::FIN) } else { segment.flags };
                 let end = from + segment.sequence_len();
-                if from < BEYOND {
+                if from < EXCESS_BYTES {
                     self.peer.own_next = self.peer.own_next.max(end);
                 }
                 self.apply(at, Stimulus::Segment(segment))

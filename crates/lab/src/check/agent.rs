@@ -151,7 +151,7 @@ type Visits<'a> = [&'a str; 4];
 /// A table of results of schemes' visits: the results are columns of their own, with a definition
 /// each.
 fn table<'a, const N: usize>(
-    told: [Column; N],
+    figures: [Column; N],
     rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
 ) -> Table {
     let visits = [
@@ -160,11 +160,11 @@ fn table<'a, const N: usize>(
         Column::new("visit", Quantity::Text, "The first, or the repeated one"),
         Column::new("scheme", Quantity::Text, "How the servers send"),
     ];
-    let row = |(visits, told): (Visits<'a>, [Cell; N])| {
+    let row = |(visits, figures): (Visits<'a>, [Cell; N])| {
         let visits = visits.map(|text| Cell::Text(text.to_owned()));
-        Row { cells: visits.into_iter().chain(told).collect(), is_reference: false }
+        Row { cells: visits.into_iter().chain(figures).collect(), is_reference: false }
     };
-    let columns = visits.into_iter().chain(told);
+    let columns = visits.into_iter().chain(figures);
     Table { columns: columns.collect(), rows: rows.map(row).collect() }
 }
 
@@ -173,7 +173,7 @@ fn number(value: Option<f64>) -> Cell {
 }
 
 fn times(times: &[GainTime]) -> Table {
-    let told = [
+    let figures = [
         Column::new("median", Quantity::Time, "Until all was there"),
         Column::new("min – max", Quantity::Text, "Its extremes"),
         Column::new("limit", Quantity::Time, "What nothing can beat"),
@@ -196,11 +196,11 @@ fn times(times: &[GainTime]) -> Table {
         let visits: Visits<'_> = [&time.load, &time.path, time.visit, &time.scheme];
         (visits, row(time))
     });
-    table(told, rows)
+    table(figures, rows)
 }
 
 fn claims(claims: &[GainClaim]) -> Table {
-    let told = [
+    let figures = [
         Column::new("what", Quantity::Text, "Median of times, or packets dropped in all visits"),
         Column::new("measured", Quantity::Text, "Of the scheme"),
         Column::new("beside", Quantity::Text, "Beside whom"),
@@ -228,7 +228,7 @@ fn claims(claims: &[GainClaim]) -> Table {
         let visits: Visits<'_> = [&claim.load, &claim.path, claim.visit, &claim.scheme];
         (visits, row(claim))
     });
-    table(told, rows)
+    table(figures, rows)
 }
 
 fn simulated(gains: &[SimulatedGain]) -> Table {

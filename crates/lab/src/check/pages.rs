@@ -109,8 +109,8 @@ fn race(headstart: &Path, case: &PageCase, loaded: &LoadedPage) -> io::Result<Va
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let why = format!("{}: `headstart race` failed: {}", case.name, said.trim_end());
+        let printed = String::from_utf8_lossy(&output.stderr);
+        let why = format!("{}: `headstart race` failed: {}", case.name, printed.trim_end());
         return Err(io::Error::other(why));
     }
     Ok(serde_json::from_slice(&output.stdout)?)

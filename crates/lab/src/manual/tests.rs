@@ -1,6 +1,6 @@
 //! This program reads the commands that documents and examples show.
 
-use super::told;
+use super::appendix_of;
 use crate::Lab;
 use cmdline::documents::ReadCommands;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn documents_show_commands_that_are_read() {
 
 #[test]
 fn examples_are_read() {
-    let read = ReadCommands::of_examples::<Lab>(&told, Some("lab"));
+    let read = ReadCommands::of_examples::<Lab>(&appendix_of, Some("lab"));
     assert!(read.refused.is_empty(), "{}", read.refused.join("\n"));
     assert!(read.count > 10, "{}", read.count);
 }

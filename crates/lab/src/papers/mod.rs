@@ -81,13 +81,13 @@ pub(crate) struct PapersArgs {
 /// A number of readings.
 fn budget(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(n) if n <= MOST_READINGS => Ok(n),
-        _ => Err(format!("use a number from 0 to {MOST_READINGS}")),
+        Ok(n) if n <= MAX_READINGS => Ok(n),
+        _ => Err(format!("use a number from 0 to {MAX_READINGS}")),
     }
 }
 
 /// More readings than this take days.
-const MOST_READINGS: usize = 10_000;
+const MAX_READINGS: usize = 10_000;
 
 pub(crate) fn appendix() -> Appendix {
     Appendix {

@@ -58,7 +58,7 @@ fn search(
     while let Some(reading) = search.next_reading() {
         let new = search.run(&reading, threads).map_err(Failure::failed)?;
         log.add(&new)?;
-        tell(&search, table, search.most());
+        print_progress(&search, table, search.most());
     }
     if args.quick {
         return Ok(ReadingsReport::new(&search, None));
@@ -73,13 +73,13 @@ fn search(
     for reading in &finalists {
         let new = full.run(reading, threads).map_err(Failure::failed)?;
         log.add(&new)?;
-        tell(&full, table, finalists.len());
+        print_progress(&full, table, finalists.len());
     }
     Ok(ReadingsReport::new(&search, Some(&full)))
 }
 
 /// Says how the reading did that was tried last.
-fn tell(search: &ReadingSearch<'_>, table: &PaperTable, most: usize) {
+fn print_progress(search: &ReadingSearch<'_>, table: &PaperTable, most: usize) {
     let tried = search.tried();
     if let Some(last) = tried.last() {
         let (holding, claims) = (last.holding(), last.results.len());

@@ -71,8 +71,8 @@ pub(super) fn figures(answer: &ClaimAnswer) -> Table {
     ];
     let has_default = answer.by_default.is_some();
     columns.extend(if has_default { beside_default().to_vec() } else { vec![ns2()] });
-    let told = "Whether ours ± 2 standard errors meets the paper's";
-    columns.push(Column::new("verdict", Quantity::Text, told));
+    let heading = "Whether ours ± 2 standard errors meets the paper's";
+    columns.push(Column::new("verdict", Quantity::Text, heading));
     let row = |(nth, line): (usize, &FigureLine)| {
         let mut cells = vec![line.label.clone(), shown::paper(line), shown::ours(line)];
         match answer.line_by_default(nth) {
@@ -92,10 +92,10 @@ fn ns2() -> Column {
 
 /// The columns beside ours where the chosen reading has other figures.
 fn beside_default() -> [Column; 2] {
-    let told = "Measured here under the plans as they stand, before the paper was read otherwise; with its case, if another one decides";
+    let heading = "Measured here under the plans as they stand, before the paper was read otherwise; with its case, if another one decides";
     let theirs = "Measured with ns-2.35, on the plans as they stand: to compare with the default";
     [
-        Column::new("default", Quantity::Text, told),
+        Column::new("default", Quantity::Text, heading),
         Column::new("ns-2, default", Quantity::Text, theirs),
     ]
 }

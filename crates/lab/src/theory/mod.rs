@@ -89,11 +89,11 @@ fn parse_path(text: &str) -> Result<PathSpec, String> {
 }
 
 /// More than this is no short transfer, and takes long to compute.
-const MOST_BYTES: u64 = 100_000_000;
+const MAX_BYTES: u64 = 100_000_000;
 
 fn parse_size(text: &str) -> Result<u64, String> {
     match units::parse_bytes(text).map_err(|error| error.to_string())? {
-        bytes @ 1..=MOST_BYTES => Ok(bytes),
+        bytes @ 1..=MAX_BYTES => Ok(bytes),
         _ => Err("between 1B and 100MB, please".to_owned()),
     }
 }

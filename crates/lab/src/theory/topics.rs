@@ -11,11 +11,11 @@ use theory::{
 /// Bytes of a segment in the papers, for RFC 2414's window.
 const PAPERS_SEGMENT: u64 = 1000;
 /// Largest share of a path shown.
-const MOST_CAPACITY: u32 = 200;
+const MAX_CAPACITY: u32 = 200;
 /// Steps of the available share.
 const GAP_STEPS: u32 = 200;
 /// Parallel connections shown.
-const MOST_CONNECTIONS: u32 = 12;
+const MAX_CONNECTIONS: u32 = 12;
 /// Losses in an epoch, for the chance of a connection to be hit.
 const LOSSES: [u32; 4] = [1, 2, 5, 10];
 
@@ -67,11 +67,11 @@ impl Topics {
     pub(super) fn new(args: &TheoryArgs) -> Self {
         let per_ack = if args.delayed_acks { 2 } else { 1 };
         let wanted = |topic| args.topics.is_empty() || args.topics.contains(&topic);
-        let capacities: Vec<u32> = (1..=MOST_CAPACITY).collect();
+        let capacities: Vec<u32> = (1..=MAX_CAPACITY).collect();
         let windows = || theory::windows(&args.segments, &capacities, per_ack, PAPERS_SEGMENT);
         let gaps = || Gaps { cases: theory::cases(), exits: theory::exits(GAP_STEPS) };
         let losses = || Losses {
-            parallel: theory::parallel(MOST_CONNECTIONS),
+            parallel: theory::parallel(MAX_CONNECTIONS),
             shares: theory::loss_shares(&LOSSES),
         };
         Self {

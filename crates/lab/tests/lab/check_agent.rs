@@ -13,8 +13,8 @@ fn a_check_of_the_agent_needs_one() {
     fs::hard_link(crate::PROGRAM, &own).unwrap();
     let output = Command::new(own).args(["check", "agent"]).env("PATH", &folder).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("`make agent` builds it (needs clang and libelf)"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("`make agent` builds it (needs clang and libelf)"), "{printed}");
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn a_check_of_the_agent_needs_one() {
 fn a_quick_check_of_the_agent_holds() {
     let Some(_alone) = agent() else { return };
     let output = headstart(&["check", "agent", "--quick", "--json"]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     let gains: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(output.status.code(), Some(0), "{said}{:#}", gains["claims"]);
+    assert_eq!(output.status.code(), Some(0), "{printed}{:#}", gains["claims"]);
     // 3 objects and one after idle, of three schemes, first and repeated.
     assert_eq!(gains["times"].as_array().unwrap().len(), 24);
 }

@@ -8,9 +8,9 @@ use test_support::{EMULATION, has};
 fn a_kind_that_is_not_there_is_refused_with_the_names_of_all() {
     let output = headstart(&["check", "fuzz-kernel", "--kind", "loss,carrier-pigeon"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("no kind of script is named \"carrier-pigeon\""), "{said}");
-    assert!(said.contains("loss, application, timeout, dsack, window, fin"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("no kind of script is named \"carrier-pigeon\""), "{printed}");
+    assert!(printed.contains("loss, application, timeout, dsack, window, fin"), "{printed}");
 }
 
 /// Each script has one result. A script that differs is kept, and holds in the model.

@@ -53,8 +53,8 @@ fn a_scheme_that_starts_with_less_is_slower() {
 fn a_cell_that_cannot_be_read_is_refused() {
     let output = headstart(&["check", "harm", "--cells", "reno 2MB"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("neither cubic nor bbr"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("neither cubic nor bbr"), "{printed}");
     let output = headstart(&["check", "harm", "--on", "wire"]);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -11,12 +11,15 @@ fn pages_and_cells_that_are_not_there_are_refused_with_those_that_are() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let said = refused(&["check", "pages", "--pages", "carrier pigeon"]);
-    assert!(said.contains("no page has \"carrier pigeon\""), "{said}");
-    assert!(said.contains("slow document") && said.contains("small receive window"), "{said}");
+    let printed = refused(&["check", "pages", "--pages", "carrier pigeon"]);
+    assert!(printed.contains("no page has \"carrier pigeon\""), "{printed}");
+    assert!(
+        printed.contains("slow document") && printed.contains("small receive window"),
+        "{printed}"
+    );
     for number in ["0", "13"] {
-        let said = refused(&["check", "quic", "--cells", number]);
-        assert!(said.contains("use numbers from 1 to 12"), "{said}");
+        let printed = refused(&["check", "quic", "--cells", number]);
+        assert!(printed.contains("use numbers from 1 to 12"), "{printed}");
     }
 }
 

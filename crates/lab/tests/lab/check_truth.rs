@@ -8,9 +8,9 @@ use test_support::{EMULATION, has};
 fn a_row_that_is_not_there_is_refused_with_the_names_of_all() {
     let output = headstart(&["check", "truth", "--rows", "carrier pigeon"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("no row has \"carrier pigeon\""), "{said}");
-    assert!(said.contains("short 3 kB") && said.contains("think 300 ms 20 kB"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("no row has \"carrier pigeon\""), "{printed}");
+    assert!(printed.contains("short 3 kB") && printed.contains("think 300 ms 20 kB"), "{printed}");
 }
 
 /// Two kernels exchange 3 kB over a path of 40 ms: a round trip each for the handshake and the

@@ -95,10 +95,12 @@ fn what_there_is_can_be_listed_and_what_there_is_not_is_refused_with_the_nearest
     assert_eq!(listed.lines().count(), 5, "{listed}");
     let output = headstart(&["papers", "FS-77"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains("FS-77") && said.contains("mean \"FS-7\"") && said.contains("--list"),
-        "{said}"
+        printed.contains("FS-77")
+            && printed.contains("mean \"FS-7\"")
+            && printed.contains("--list"),
+        "{printed}"
     );
     let output = headstart(&["papers", "BS-4", "--report", "no/such/folder/x.html"]);
     assert_eq!(output.status.code(), Some(2));

@@ -141,8 +141,8 @@ fn ours(answers: &Value, id: &str, label: &str) -> f64 {
 }
 
 fn json(output: &Output) -> Value {
-    let said = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {said}"))
+    let printed = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("{why}: {printed}"))
 }
 
 /// Twelve connections time out, and twelve retransmit fast, each as computed for NewReno above. So
@@ -188,9 +188,9 @@ fn claims_are_answered_from_a_capture_of_ones_own() {
     let cut = folder.join("cut.pcap");
     fs::write(&cut, [&written.bytes[..], &[0; 7]].concat()).unwrap();
     let output = papers(&["BS-4", "BS-5"], "--capture", &cut);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("cut.pcap: ends within a packet"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("cut.pcap: ends within a packet"), "{printed}");
     assert_eq!(json(&output), answers);
 
     let none = folder.join("none.pcap");
@@ -226,9 +226,9 @@ fn sp_9_is_answered_from_a_log_of_ones_own() {
     // A line that is none costs the exit code, not the answer.
     fs::write(&path, format!("hello\n{log}")).unwrap();
     let output = papers(&["SP-9"], "--access-log", &path);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), json(&output)), (Some(1), answers), "{said}");
-    assert!(said.contains("access.log: line 1: "), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), json(&output)), (Some(1), answers), "{printed}");
+    assert!(printed.contains("access.log: line 1: "), "{printed}");
 }
 
 /// A file that answers none of the requested claims is refused before anything is run, whether it
@@ -237,9 +237,9 @@ fn sp_9_is_answered_from_a_log_of_ones_own() {
 fn a_file_that_answers_nothing_is_refused() {
     let refused = |claims: &[&str], option, says: &str| {
         let output = papers(claims, option, Path::new("no-such-file"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
-        assert!(said.contains(says), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{printed}");
+        assert!(printed.contains(says), "{printed}");
     };
     refused(&["FS-1"], "--capture", "only BS-4 and BS-5");
     refused(&["FS-1", "BS-4"], "--access-log", "only SP-9");

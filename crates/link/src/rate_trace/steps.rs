@@ -99,18 +99,18 @@ impl RateSteps {
         }
         let (cycle, within) = self.within(start);
         let at = self.steps.partition_point(|step| step.ends <= within);
-        let begun = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
-        let since = u128::from(within - begun.ends);
-        let before = begun.moved + u128::from(self.steps[at].bps) * since;
+        let started = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
+        let since = u128::from(within - started.ends);
+        let before = started.moved + u128::from(self.steps[at].bps) * since;
         let goal = before + u128::from(bytes) * 8 * BILLIONTHS;
         // A goal at the very end of a cycle is met in that cycle.
         let cycles = (goal - 1) / self.cycle();
         let rest = goal - cycles * self.cycle();
         let at = self.steps.partition_point(|step| step.moved < rest);
-        let begun = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
-        let took = (rest - begun.moved).div_ceil(u128::from(self.steps[at].bps));
+        let started = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
+        let took = (rest - started.moved).div_ceil(u128::from(self.steps[at].bps));
         let nanos = (u128::from(cycle) + cycles) * u128::from(self.length());
-        let nanos = nanos + u128::from(begun.ends) + took;
+        let nanos = nanos + u128::from(started.ends) + took;
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
@@ -217,8 +217,8 @@ mod tests {
             prop_assert!(apart >= together);
             prop_assert!(link.passed(Instant::from_nanos(begin + 1), first) >= link.passed(start, first));
             prop_assert!(link.moving_from(start) >= start);
-            let begun = link.passed(link.moving_from(start), first);
-            prop_assert_eq!(begun, link.passed(start, first));
+            let started = link.passed(link.moving_from(start), first);
+            prop_assert_eq!(started, link.passed(start, first));
         }
     }
 }

@@ -31,7 +31,7 @@ const SINCE_1970: [(f64, TimeUnit); 4] = [
 ];
 
 /// Rows of a recording are rarely farther apart, seconds.
-const MOST_SECONDS: f64 = 10.0;
+const MAX_SECONDS: f64 = 10.0;
 /// Rows of a recording are rarely nearer, milliseconds.
 const LEAST_MS: f64 = 100.0;
 
@@ -76,7 +76,7 @@ impl TimeUnit {
         match apart.get(apart.len() / 2).copied() {
             // All times are one: no unit makes a length of that.
             None => Some(Self::Seconds),
-            Some(typical) if typical <= MOST_SECONDS => Some(Self::Seconds),
+            Some(typical) if typical <= MAX_SECONDS => Some(Self::Seconds),
             Some(typical) if typical >= LEAST_MS => Some(Self::Milliseconds),
             Some(_) => None,
         }

@@ -181,8 +181,8 @@ proptest! {
     ) {
         let on_time = run_on_time(link(&config, seed), &load);
         let mut random = Pcg32::new(late, 1);
-        let lateness = || Duration::from_nanos(random.next_u64() % (at_most + 1));
-        let late = run(link(&config, seed), &load, lateness);
+        let scheduling_delay = || Duration::from_nanos(random.next_u64() % (at_most + 1));
+        let late = run(link(&config, seed), &load, scheduling_delay);
         prop_assert_eq!((late.packets, late.counters), (on_time.packets, on_time.counters));
     }
 

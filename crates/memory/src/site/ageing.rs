@@ -2,7 +2,7 @@
 //! age.
 
 use super::SiteConfig;
-use super::kept::{OLDEST, TICK_SECONDS};
+use super::kept::{MAX_AGE_TICKS, TICK_SECONDS};
 
 /// Weights by age in steps of [`super::kept::Tick`]. A question reads hundreds of them, and each is
 /// a power.
@@ -11,7 +11,8 @@ pub(super) struct Ageing(Vec<f64>);
 impl Ageing {
     pub(super) fn new(config: &SiteConfig) -> Self {
         let half_life = config.half_life.as_secs_f64();
-        let ages = (0..=OLDEST).map(seconds).take_while(|age| *age <= config.max_age.as_secs_f64());
+        let ages =
+            (0..=MAX_AGE_TICKS).map(seconds).take_while(|age| *age <= config.max_age.as_secs_f64());
         Self(ages.map(|age| (-age / half_life).exp2()).collect())
     }
 

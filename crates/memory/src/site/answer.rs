@@ -7,38 +7,40 @@
 
 use super::SiteConfig;
 use super::codes::{rate_of, rtt_of, window_of};
-use super::edge::at_edge;
 use super::estimate::{EstimateSource, SiteEstimate};
-use super::evidence::{ENOUGH, Evidence, Heard, Levels, Question, weight_of};
+use super::evidence::{Evidence, Levels, OWN_ANSWER_WEIGHT, PrefixSamples, Question, weight_of};
+use super::queue_limit::at_queue_limit;
 use super::reporters::ReporterSet;
 use super::survival::{Counted, Weighted};
 use units::{Duration, Rate};
 
-/// Confidence is half with so much weight.
-pub(super) const HALF_SURE: f64 = 4.0;
+/// Confidence is half with so much weight. Chosen, not measured.
+pub(super) const HALF_CONFIDENCE_WEIGHT: f64 = 4.0;
 /// An answer by other networks has at least this confidence: of four networks that were reported
-/// just now.
+/// just now. Source: docs/adr/0023-site-memory.md.
 const LEAST_CONFIDENCE: f64 = 0.5;
-/// Share of the other networks that carry less than an answer by them.
+/// Share of the other networks that carry less than an answer by them. Source:
+/// docs/adr/0023-site-memory.md.
 pub(super) const LOW_QUANTILE: f64 = 0.25;
 /// Share of connections without loss for an unknown network, if the configured share is lower.
-const CAUTION: f64 = 0.9;
+/// Chosen, not measured.
+const UNKNOWN_NETWORK_SHARE: f64 = 0.9;
 /// No host alone raises an answer to more than this factor of the others' answer. An answer grows
 /// by windows that one of its hosts has delivered. If no host alone raised it at all, the papers'
-/// worst cases took 4 % longer.
-const RAISED_BY_ONE: f64 = 1.5;
+/// worst cases took 4 % longer. Source: docs/adr/0023-site-memory.md.
+const MAX_RAISE_BY_ONE_HOST: f64 = 1.5;
 /// Quantiles of the answered rate and round trip among a network's own samples: away from the ends,
-/// which one reporter could move.
+/// which one reporter could move. Chosen, not measured.
 const RATE_QUANTILE: f64 = 0.7;
 const RTT_QUANTILE: f64 = 0.3;
-/// A window, or its queue, was used if this part of the weight used it.
-const SEEN: f64 = 0.25;
+/// A window, or its queue, was used if this part of the weight used it. Chosen, not measured.
+const USED_WEIGHT_SHARE: f64 = 0.25;
 
 /// Answers a question; `None` if too little is known.
 ///
 /// If several hosts report, each of them is left out once: window and rate are at most
-/// [`RAISED_BY_ONE`] times the others' answer. If only one host has reported a network, that host
-/// answers. Other networks answer only if they also do without any one of the hosts.
+/// [`MAX_RAISE_BY_ONE_HOST`] times the others' answer. If only one host has reported a network,
+/// that host answers. Other networks answer only if they also do without any one of the hosts.
 pub(super) fn answer(question: Question<'_>) -> Option<SiteEstimate> {
     let evidence = question.evidence();
     let config = question.config();
@@ -62,7 +64,7 @@ pub(super) fn answer(question: Question<'_>) -> Option<SiteEstimate> {
 impl Levels {
     /// The hosts whose samples an answer of this source is made of.
     fn reporters(&self, source: EstimateSource) -> ReporterSet {
-        let (own, covering): (_, &[Heard]) = match source {
+        let (own, covering): (_, &[PrefixSamples]) = match source {
             EstimateSource::Prior => (Some(&self.site), &[]),
             EstimateSource::Neighbours => (None, &self.covering),
             EstimateSource::Covering => (self.own.as_ref(), &self.covering),
@@ -78,7 +80,7 @@ impl Evidence {
     fn without(&self, reporter: u8, question: Question<'_>) -> Option<SiteEstimate> {
         let (own, left_out) = (self.levels.own.as_ref(), Some(reporter));
         let is_of_others =
-            |own: &&Heard| own.samples.iter().any(|sample| sample.reporter != reporter);
+            |own: &&PrefixSamples| own.samples.iter().any(|sample| sample.reporter != reporter);
         match own.filter(is_of_others) {
             Some(own) => self.estimate(Some(own), left_out, question.config()),
             // The longest prefix may have only one host's samples, and others may have reported a
@@ -94,11 +96,11 @@ impl Evidence {
     /// out.
     fn estimate(
         &self,
-        own: Option<&Heard>,
+        own: Option<&PrefixSamples>,
         left_out: Option<u8>,
         config: &SiteConfig,
     ) -> Option<SiteEstimate> {
-        let by = |source, level: &Heard| {
+        let by = |source, level: &PrefixSamples| {
             by_others(source, &level.counting(left_out, config), self, config)
         };
         let mut covering = self.levels.covering.iter();
@@ -108,7 +110,7 @@ impl Evidence {
         };
         let network = by_own(&own, self, config);
         let has_lost = own.samples.iter().any(|sample| sample.loss);
-        if has_lost || own.weight() >= ENOUGH {
+        if has_lost || own.weight() >= OWN_ANSWER_WEIGHT {
             return Some(network);
         }
         // A few small transfers do not say that the network carries less than its neighbours.
@@ -130,9 +132,10 @@ impl SiteEstimate {
         matches!(self.source, EstimateSource::Network | EstimateSource::Covering)
     }
 
-    /// The same, with no more than [`RAISED_BY_ONE`] times the window and the rate that others say.
+    /// The same, with no more than [`MAX_RAISE_BY_ONE_HOST`] times the window and the rate that
+    /// others say.
     fn raised_from(self, others: &Self) -> Self {
-        let most = |said: u64| (said as f64 * RAISED_BY_ONE) as u64;
+        let most = |window: u64| (window as f64 * MAX_RAISE_BY_ONE_HOST) as u64;
         let most_rate = others.rate.map(|rate| Rate::from_bps(most(rate.as_bps())));
         let rate = self.rate.map(|rate| most_rate.map_or(rate, |most| rate.min(most)));
         Self { window: self.window.min(most(others.window)), rate, ..self }
@@ -140,10 +143,10 @@ impl SiteEstimate {
 }
 
 /// An answer by the network's own samples.
-fn by_own(own: &Heard, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate {
+fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate {
     let share = config.share;
     let hazards = evidence.hazards.after(&Counted::of(&own.samples), evidence.strength);
-    let window = at_edge(&own.samples, share).unwrap_or_else(|| hazards.window(share));
+    let window = at_queue_limit(&own.samples, share).unwrap_or_else(|| hazards.window(share));
     let window = bounded(window, &own.samples, |reached| hazards.growth(reached, share));
     SiteEstimate {
         window,
@@ -159,7 +162,7 @@ fn by_own(own: &Heard, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate
 /// than its window by them.
 fn by_others(
     source: EstimateSource,
-    level: &Heard,
+    level: &PrefixSamples,
     evidence: &Evidence,
     config: &SiteConfig,
 ) -> Option<SiteEstimate> {
@@ -171,11 +174,11 @@ fn by_others(
         return None;
     }
     let share = match source {
-        EstimateSource::Prior => config.share.max(CAUTION),
+        EstimateSource::Prior => config.share.max(UNKNOWN_NETWORK_SHARE),
         _ => config.share,
     };
     let carried = window_of(quantile(&samples, LOW_QUANTILE, |sample| sample.window)?);
-    let deserved = (config.carried_by_all as f64 * (1.0 + weight / HALF_SURE)) as u64;
+    let deserved = (config.carried_by_all as f64 * (1.0 + weight / HALF_CONFIDENCE_WEIGHT)) as u64;
     Some(SiteEstimate {
         window: evidence
             .hazards
@@ -188,23 +191,23 @@ fn by_others(
 }
 
 /// An answer without window and rate.
-fn estimate(source: EstimateSource, heard: &Heard, confidence: f64) -> SiteEstimate {
-    let newest = heard.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
+fn estimate(source: EstimateSource, found: &PrefixSamples, confidence: f64) -> SiteEstimate {
+    let newest = found.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
     SiteEstimate {
         window: 0,
         rate: None,
-        min_rtt: rtt_among(&heard.samples),
+        min_rtt: rtt_among(&found.samples),
         confidence,
         age: Duration::from_secs_f64(newest),
-        samples: heard.samples.len() as u32,
-        reporters: ReporterSet::of(&heard.samples).len(),
-        network: heard.prefix.network(),
+        samples: found.samples.len() as u32,
+        reporters: ReporterSet::of(&found.samples).len(),
+        network: found.prefix.network(),
         source,
     }
 }
 
 fn confidence(weight: f64) -> f64 {
-    weight / (weight + HALF_SURE)
+    weight / (weight + HALF_CONFIDENCE_WEIGHT)
 }
 
 /// Lowers the weight of each network that has more than one sample's.
@@ -230,7 +233,7 @@ fn rtt_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Dura
 /// If most samples with a rate show the network's rate and not the sender's, rate times round trip
 /// with the observed queue is a bound, too.
 fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
-    let seen = Counted::of(samples).reached_by(weight_of(samples) * SEEN);
+    let seen = Counted::of(samples).reached_by(weight_of(samples) * USED_WEIGHT_SHARE);
     let window = window.min(growth(seen));
     if window <= seen {
         return window;

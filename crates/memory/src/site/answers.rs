@@ -13,9 +13,9 @@ use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 use units::{Duration, Instant};
 
-/// Maximum number of slots.
-const MOST: usize = 1 << 16;
-/// Part of the half-life for which an answer holds.
+/// Maximum number of slots. Chosen, not measured.
+const MAX_SLOTS: usize = 1 << 16;
+/// Part of the half-life for which an answer holds. Chosen, not measured.
 const PART_OF_HALF_LIFE: u32 = 32;
 
 /// Answers of a [`SiteMemory`], each under the address that was asked for.
@@ -38,7 +38,7 @@ struct KeptAnswer {
 impl KeptAnswers {
     /// Slots for the answers of a memory of this configuration.
     pub fn new(config: &SiteConfig) -> Self {
-        let places = config.max_networks.clamp(1, MOST).next_power_of_two();
+        let places = config.max_networks.clamp(1, MAX_SLOTS).next_power_of_two();
         Self {
             places: vec![None; places].into(),
             seed: config.seed,

@@ -1,20 +1,21 @@
 //! Relates a network's own samples to the next one: whether that is one of the network's first, and
 //! how often its window was tried in vain before.
 
-use super::FEW;
+use super::SAMPLES_PER_NETWORK;
 use super::kept::{KeptSample, Tick};
 use super::note::Note;
 
-/// Codes of windows within which two losses are of one queue limit: half an octave.
-const NEAR: u8 = 8;
+/// Codes of windows within which two losses are of one queue limit: half an octave. Chosen, not
+/// measured.
+const SAME_LIMIT_CODES: u8 = 8;
 /// Steps of time after a network's first sample, 10.7 s, in which reporting transfers started
-/// without an answer, or met transfers that did.
-const BEFORE_ANSWERS: u32 = 10;
+/// without an answer, or met transfers that did. Chosen, not measured.
+const UNANSWERED_TICKS: u32 = 10;
 
 /// A network's own samples when another one comes.
 pub(super) struct KeptBefore<'a> {
     /// Time of the newest of them.
-    pub(super) heard: Tick,
+    pub(super) newest_at: Tick,
     pub(super) places: &'a mut [KeptSample],
     /// Nothing else was ever reported.
     pub(super) are_all: bool,
@@ -23,15 +24,16 @@ pub(super) struct KeptBefore<'a> {
 impl KeptBefore<'_> {
     /// A sample that was measured then, with what those before it say of it.
     pub(super) fn annotate(self, sample: KeptSample, measured: Tick) -> KeptSample {
-        let passed = measured.0.saturating_sub(self.heard.0);
+        let passed = measured.0.saturating_sub(self.newest_at.0);
         let is_early = |place: &KeptSample| {
-            place.is_free() || place.age_at(self.heard).saturating_add(passed) <= BEFORE_ANSWERS
+            place.is_free()
+                || place.age_at(self.newest_at).saturating_add(passed) <= UNANSWERED_TICKS
         };
         let note = Note::read(sample.label);
         let is_first = self.are_all && self.places.iter().all(is_early);
         let note = if is_first { note.with_first() } else { note };
         let sample = sample.noted(note);
-        if self.places.len() > FEW { sample } else { self.count_tries(sample) }
+        if self.places.len() > SAMPLES_PER_NETWORK { sample } else { self.count_tries(sample) }
     }
 
     /// Counts tries in vain. A delivered window ends the tries of smaller ones.
@@ -51,9 +53,10 @@ impl KeptBefore<'_> {
     /// Number of times that a window of about this size was tried before this loss. It is a try if
     /// smaller windows, and none as large, were delivered since the loss before.
     fn tries(&self, loss: KeptSample) -> u8 {
-        let is_near =
-            |place: &&KeptSample| place.is_loss() && place.window.abs_diff(loss.window) <= NEAR;
-        let age = |place: &KeptSample| place.age_at(self.heard);
+        let is_near = |place: &&KeptSample| {
+            place.is_loss() && place.window.abs_diff(loss.window) <= SAME_LIMIT_CODES
+        };
+        let age = |place: &KeptSample| place.age_at(self.newest_at);
         let rank = |place: &&KeptSample| (Note::read(place.label).tries(), u32::MAX - age(place));
         let Some(before) = self.places.iter().filter(is_near).max_by_key(rank) else { return 0 };
         let came = self.places.iter().filter(|place| !place.is_free() && !place.is_loss());
@@ -75,7 +78,7 @@ mod tests {
     use crate::bound::ReportBound;
     use units::Rate;
 
-    const HEARD: Tick = Tick(1000);
+    const NEWEST_AT: Tick = Tick(1000);
 
     /// A sample of a window between 16 and 64 kB: this number of sixteenths of an octave above 16.
     fn sample(steps: u32, loss: bool) -> KeptSample {
@@ -94,12 +97,12 @@ mod tests {
 
     /// The note on a sample that comes a minute after others, of which some were kept until then.
     fn after(places: &mut [KeptSample], next: KeptSample) -> Note {
-        let before = KeptBefore { heard: HEARD, places, are_all: false };
-        Note::read(before.annotate(next, Tick(HEARD.0 + 60)).label)
+        let before = KeptBefore { newest_at: NEWEST_AT, places, are_all: false };
+        Note::read(before.annotate(next, Tick(NEWEST_AT.0 + 60)).label)
     }
 
     fn aged(sample: KeptSample, age: u32) -> KeptSample {
-        sample.measured(Tick(HEARD.0 - age))
+        sample.measured(Tick(NEWEST_AT.0 - age))
     }
 
     #[test]
@@ -141,8 +144,8 @@ mod tests {
     fn the_first_samples_are_those_of_the_first_moments() {
         let first = |are_all: bool, oldest: u32, passed: u32| {
             let mut places = [aged(sample(0, false), oldest), KeptSample::default()];
-            let before = KeptBefore { heard: HEARD, places: &mut places, are_all };
-            let next = before.annotate(sample(0, true), Tick(HEARD.0 + passed));
+            let before = KeptBefore { newest_at: NEWEST_AT, places: &mut places, are_all };
+            let next = before.annotate(sample(0, true), Tick(NEWEST_AT.0 + passed));
             Note::read(next.label).is_first()
         };
         assert!(first(true, 4, 6) && !first(true, 4, 7) && !first(false, 4, 6));

@@ -14,23 +14,23 @@ use super::reporters::ReporterSet;
 use super::survival::{Counted, Weighted};
 
 /// Numbers of newest samples that are compared with the rest, for every change but a slower path.
-/// Each is about half as many again as the one before.
+/// Each is about half as many again as the one before. Chosen, not measured.
 const NEWEST_COUNTS: [usize; 5] = [4, 6, 9, 13, 20];
 /// Least difference that is a change, standard deviations. Simultaneous transfers share the same
 /// cross traffic, so they differ from others more than the test allows for. With a threshold of 4,
 /// half of the test cases from the papers (`plans/papers`) took 14 % longer.
 const MIN_DEVIATIONS: f64 = 6.0;
-/// Number of samples with another rate or round trip that rules out chance.
+/// Number of samples with another rate or round trip that rules out chance. Chosen, not measured.
 const MIN_SAMPLES: usize = 6;
-/// Codes by which a rate (30 %) or a round trip (21 %) has to differ.
+/// Codes by which a rate (30 %) or a round trip (21 %) has to differ. Chosen, not measured.
 const CHANGED_STEPS: i16 = 3;
 /// Codes of rates, an octave, by which a path has to be slower: a connection that shares it with
 /// one other has half of it.
 const SLOWER_STEPS: i16 = 8;
 /// Number of newest samples among which the moment is sought at which a path became slower: each is
-/// compared with all.
+/// compared with all. Chosen, not measured.
 const MAX_NEWEST_SLOWER: usize = 512;
-/// Remaining part of the weight of samples from before a change.
+/// Remaining part of the weight of samples from before a change. Chosen, not measured.
 pub(super) const REMAINING_WEIGHT_SHARE: f64 = 0.05;
 
 /// Lowers the weight of samples from before a change; they are in the order of their age, newest

@@ -111,8 +111,8 @@ mod tests {
         /// the step itself.
         #[test]
         fn a_window_is_told_within_half_a_step(bytes in 1024..60_000_000_u64) {
-            let told = window_of(window_code(bytes)) as f64;
-            prop_assert!((told / bytes as f64).ln().abs() < 0.0218 + 2.0 / 1024.0);
+            let decoded = window_of(window_code(bytes)) as f64;
+            prop_assert!((decoded / bytes as f64).ln().abs() < 0.0218 + 2.0 / 1024.0);
         }
 
         #[test]

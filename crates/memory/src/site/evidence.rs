@@ -1,7 +1,7 @@
 //! Samples of an address's network, and of the prefixes that cover it, with their present weights.
 
 use super::change::{REMAINING_WEIGHT_SHARE, discount_before_change};
-use super::kept::{AHEAD, Tick};
+use super::kept::{MAX_CLOCK_DIFFERENCE, Tick};
 use super::prefix::Prefix;
 use super::reporters::ReporterSet;
 use super::store::EntryKey;
@@ -9,10 +9,11 @@ use super::survival::{Counted, Hazards, SampleOrder, Weighted};
 use super::{SiteConfig, SiteMemory};
 use std::net::IpAddr;
 
-/// Weight of a network's own samples from which on they alone answer.
-pub(super) const ENOUGH: f64 = 3.0;
+/// Weight of a network's own samples from which on they alone answer. Chosen, not measured.
+pub(super) const OWN_ANSWER_WEIGHT: f64 = 3.0;
 /// Weight that one host's samples may always have, but no more than those of all others together.
-const ALWAYS: f64 = 3.0;
+/// Source: docs/adr/0023-site-memory.md.
+const GRANTED_HOST_WEIGHT: f64 = 3.0;
 
 /// One question to a site's memory.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(super) struct Question<'a> {
 }
 
 /// Samples of a prefix, and which it is.
-pub(super) struct Heard {
+pub(super) struct PrefixSamples {
     pub(super) prefix: Prefix,
     /// All samples of the prefix, the newest first.
     pub(super) samples: Vec<Weighted>,
@@ -34,11 +35,11 @@ pub(super) struct Heard {
 /// The samples that answer a question.
 pub(super) struct Levels {
     /// Samples of the network itself: of the longest reported prefix.
-    pub(super) own: Option<Heard>,
+    pub(super) own: Option<PrefixSamples>,
     /// Samples of other networks under each prefix that covers it, longest first.
-    pub(super) covering: Vec<Heard>,
+    pub(super) covering: Vec<PrefixSamples>,
     /// Samples of other networks of the whole site.
-    pub(super) site: Heard,
+    pub(super) site: PrefixSamples,
 }
 
 /// Samples that answer a question, and prior hazards.
@@ -50,7 +51,7 @@ pub(super) struct Evidence {
     pub(super) strength: f64,
 }
 
-impl Heard {
+impl PrefixSamples {
     pub(super) fn weight(&self) -> f64 {
         weight_of(&self.samples)
     }
@@ -96,7 +97,7 @@ impl<'a> Question<'a> {
     pub(super) fn evidence(&self) -> Evidence {
         let own = self.own();
         let covering = self.covering(own.as_ref());
-        let site = self.heard(Prefix::SITE, own.as_ref());
+        let site = self.newest_at(Prefix::SITE, own.as_ref());
         // The assumption counts as one sample; samples count by their weight, up to a few.
         let config = self.config();
         let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
@@ -110,52 +111,53 @@ impl<'a> Question<'a> {
     }
 
     /// The longest prefix that was reported of.
-    pub(super) fn own(&self) -> Option<Heard> {
-        let mut all = Prefix::of_address(self.address).map(|prefix| self.heard(prefix, None));
-        all.find(|heard| !heard.is_empty())
+    pub(super) fn own(&self) -> Option<PrefixSamples> {
+        let mut all = Prefix::of_address(self.address).map(|prefix| self.newest_at(prefix, None));
+        all.find(|newest_at| !newest_at.is_empty())
     }
 
     /// The prefixes that cover the network, longest first. Each is represented by the half that
     /// contains the network, together with the other half unless they disagree.
-    fn covering(&self, own: Option<&Heard>) -> Vec<Heard> {
+    fn covering(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
         let levels = network.halves().map(|half| self.level(half, own));
         levels.filter(|level| !level.is_empty()).collect()
     }
 
-    fn level(&self, half: Prefix, own: Option<&Heard>) -> Heard {
-        let (near, far) = (self.heard(half, own), self.heard(half.other_half(), own));
+    fn level(&self, half: Prefix, own: Option<&PrefixSamples>) -> PrefixSamples {
+        let (near, far) = (self.newest_at(half, own), self.newest_at(half.other_half(), own));
         let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
         if far.is_empty() || differs.abs() > self.config().disagreement {
             return near;
         }
         let mut samples = near.samples;
         samples.extend(far.samples);
-        Heard { prefix: half.joined(), samples }
+        PrefixSamples { prefix: half.joined(), samples }
     }
 
     /// Samples of all gateways for a prefix, with their present weights, without the samples of a
     /// network that count as its own.
-    fn heard(&self, prefix: Prefix, without: Option<&Heard>) -> Heard {
+    fn newest_at(&self, prefix: Prefix, without: Option<&PrefixSamples>) -> PrefixSamples {
         let without = without.map(|own| own.prefix.label());
         let mut orders = Vec::new();
         for origin in self.memory.origins.places() {
-            let Some((heard, places)) = self.memory.places(EntryKey { prefix, origin }) else {
+            let Some((newest_at, places)) = self.memory.places(EntryKey { prefix, origin }) else {
                 continue;
             };
-            if heard.0 > self.now.0.saturating_add(AHEAD) {
+            if newest_at.0 > self.now.0.saturating_add(MAX_CLOCK_DIFFERENCE) {
                 continue;
             }
-            let since = self.now.0.saturating_sub(heard.0);
+            let since = self.now.0.saturating_sub(newest_at.0);
             let counting = places.iter().filter(|place| {
                 !place.is_free()
                     && without != Some(place.label)
                     && self.left_out != Some(place.reporter())
             });
             orders.reserve(places.len());
-            orders
-                .extend(counting.map(|place| SampleOrder::of(place, since + place.age_at(heard))));
+            orders.extend(
+                counting.map(|place| SampleOrder::of(place, since + place.age_at(newest_at))),
+            );
         }
         // Sums of floats depend on the order, and answers shall not.
         orders.sort_unstable();
@@ -163,7 +165,7 @@ impl<'a> Question<'a> {
             true => self.own_samples(orders),
             false => self.covered_samples(orders),
         };
-        Heard { prefix, samples }
+        PrefixSamples { prefix, samples }
     }
 
     /// Samples of networks under a prefix that covers them, the newest first.
@@ -178,7 +180,8 @@ impl<'a> Question<'a> {
     fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         let others = orders.iter().filter(|order| !order.note().is_first()).count();
-        let first_left = if others < ENOUGH as usize { 1.0 } else { REMAINING_WEIGHT_SHARE };
+        let first_left =
+            if others < OWN_ANSWER_WEIGHT as usize { 1.0 } else { REMAINING_WEIGHT_SHARE };
         let mut samples = Vec::with_capacity(orders.len());
         samples.extend(orders.into_iter().map_while(|order| {
             let sample = order.of_own(ageing)?;
@@ -201,7 +204,7 @@ fn cap_reporters(samples: &mut [Weighted], share: f64) {
     for sample in samples {
         let own = heavy[usize::from(sample.reporter)];
         let others = all - weights[usize::from(sample.reporter)];
-        let most = (others * share).max(others.min(ALWAYS));
+        let most = (others * share).max(others.min(GRANTED_HOST_WEIGHT));
         if own > most {
             sample.weight *= most / own;
         }

@@ -5,30 +5,30 @@
 //! networks, the longest prefixes are shortened: then old samples of their neighbours are not taken
 //! from others either.
 
-use super::kept::{KeptSample, OLDEST, Tick};
+use super::kept::{KeptSample, MAX_AGE_TICKS, Tick};
 use super::prefix::{LabelSet, Prefix};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use units::Instant;
 
-/// Networks at most.
-const MOST: usize = 1024;
-/// Number of bits by which prefixes are shortened if there are too many.
-const SHORTENED: u8 = 4;
+/// Networks at most. Chosen, not measured.
+const MAX_NETWORKS: usize = 1024;
+/// Number of bits by which prefixes are shortened if there are too many. Chosen, not measured.
+const SHORTENED_BITS: u8 = 4;
 
 /// A network that is forgotten: all samples that were taken until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SiteForget {
     /// The network, with all in it.
     pub network: IpNet,
-    /// When, in steps of 2^30 ns from the origin of time, as [`super::SiteRecord::heard`].
+    /// When, in steps of 2^30 ns from the origin of time, as [`super::SiteRecord::newest_at`].
     pub at: u32,
 }
 
 impl SiteForget {
     /// Steps of 2^30 ns for which earlier samples have to be refused, 17.9 h: older samples do not
     /// exist.
-    pub const LASTS: u32 = OLDEST;
+    pub const RETENTION_TICKS: u32 = MAX_AGE_TICKS;
 
     /// Forgets `network` at `now`.
     pub fn new(now: Instant, network: IpNet) -> Self {
@@ -54,11 +54,11 @@ impl ForgottenNetworks {
         }
         self.newest = self.newest.max(at);
         let newest = self.newest.0;
-        let is_over = |then: Tick| newest > then.0.saturating_add(OLDEST);
+        let is_over = |then: Tick| newest > then.0.saturating_add(MAX_AGE_TICKS);
         self.times
             .retain(|known, then| !is_over(*then) && (*then > at || !known.is_within(prefix)));
         self.times.insert(prefix, at);
-        while self.times.len() > MOST {
+        while self.times.len() > MAX_NETWORKS {
             self.shorten_longest();
         }
         self.lengths = self.times.keys().fold(0, |lengths, prefix| lengths | bit_of(*prefix));
@@ -129,7 +129,7 @@ impl ForgottenNetworks {
         let longest = self.times.keys().map(|prefix| prefix.length()).max().unwrap_or(0);
         for (prefix, at) in std::mem::take(&mut self.times) {
             let kept = match prefix.length() == longest {
-                true => prefix.shortened(longest.saturating_sub(SHORTENED)),
+                true => prefix.shortened(longest.saturating_sub(SHORTENED_BITS)),
                 false => prefix,
             };
             let then = self.times.entry(kept).or_default();
@@ -152,9 +152,9 @@ impl ForgottenSamples {
         self.until
     }
 
-    /// Returns true if `sample` is forgotten. `heard`: time of the newest sample beside it.
-    pub(super) fn has(&self, sample: KeptSample, heard: Tick) -> bool {
-        let is_until = |until: Tick| sample.is_until(until, heard);
+    /// Returns true if `sample` is forgotten. `newest_at`: time of the newest sample beside it.
+    pub(super) fn has(&self, sample: KeptSample, newest_at: Tick) -> bool {
+        let is_until = |until: Tick| sample.is_until(until, newest_at);
         let mut of_networks = self.of_networks.iter();
         self.until.is_some_and(is_until)
             || of_networks.any(|(labels, until)| labels.has(sample.label) && is_until(*until))
@@ -214,9 +214,9 @@ mod tests {
     fn what_was_forgotten_long_ago_is_not_kept() {
         let mut forgotten = ForgottenNetworks::default();
         forgotten.add(forget("10.1.2.0/24", 5));
-        forgotten.add(forget("10.1.3.0/24", 5 + OLDEST));
+        forgotten.add(forget("10.1.3.0/24", 5 + MAX_AGE_TICKS));
         assert_eq!(until(&forgotten, "10.1.2.0/24"), Some(5));
-        forgotten.add(forget("10.1.3.0/24", 6 + OLDEST));
+        forgotten.add(forget("10.1.3.0/24", 6 + MAX_AGE_TICKS));
         assert_eq!(until(&forgotten, "10.1.2.0/24"), None);
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let network = |n: u32| format!("10.{}.{}.0/24", n / 256, n % 256);
         for n in 0..2048 {
             forgotten.add(forget(&network(n), n));
-            assert!(forgotten.times.len() <= MOST);
+            assert!(forgotten.times.len() <= MAX_NETWORKS);
         }
         for n in 0..2048 {
             assert!(until(&forgotten, &network(n)).is_some_and(|at| at >= n), "{n}");
@@ -261,9 +261,17 @@ mod tests {
         assert!((0..=u8::MAX).all(|label| prefix("10.1.0.0/20").labels().has(label)));
         let mut forgotten = ForgottenNetworks::default();
         forgotten.add(forget("10.1.3.0/24", 7));
-        let is_told = |text: &str| forgotten.samples_of(prefix(text), Tick(1)).is_some();
-        assert!(is_told("10.1.0.0/21") && is_told("10.1.0.0/17") && is_told("10.1.3.0/25"));
-        assert!(!is_told("10.1.8.0/21") && !is_told("10.2.0.0/17") && !is_told("10.2.0.0/20"));
+        let is_forgotten = |text: &str| forgotten.samples_of(prefix(text), Tick(1)).is_some();
+        assert!(
+            is_forgotten("10.1.0.0/21")
+                && is_forgotten("10.1.0.0/17")
+                && is_forgotten("10.1.3.0/25")
+        );
+        assert!(
+            !is_forgotten("10.1.8.0/21")
+                && !is_forgotten("10.2.0.0/17")
+                && !is_forgotten("10.2.0.0/20")
+        );
     }
 
     /// Reports of a /24 may be of any address in it.

@@ -1,6 +1,6 @@
 //! Samples as they are kept: seven bytes each, and which of them goes when a new one comes.
 
-use super::MANY;
+use super::SAMPLES_PER_BUSY_NETWORK;
 use super::codes::{rate_code, rtt_code, window_code};
 use super::note::Note;
 use super::report::{Reporter, SiteReport};
@@ -15,10 +15,10 @@ pub(super) struct Tick(pub(super) u32);
 pub(super) const TICK_SECONDS: f64 = (1 << 30) as f64 / 1e9;
 /// Age from which on samples are forgotten, 17.9 h: an age above 65,535 steps could not be
 /// represented.
-pub(super) const OLDEST: u32 = 60_000;
+pub(super) const MAX_AGE_TICKS: u32 = 60_000;
 /// Largest difference of a site's clocks, or step back of one, 64 s. A sample further ahead is
-/// ignored.
-pub(super) const AHEAD: u32 = 60;
+/// ignored. Chosen, not measured.
+pub(super) const MAX_CLOCK_DIFFERENCE: u32 = 60;
 
 impl Tick {
     pub(super) fn at(now: Instant) -> Self {
@@ -104,14 +104,15 @@ impl KeptSample {
         self.who & !LOSS
     }
 
-    /// Steps between the sample and `heard`, when the newest sample beside it was taken.
-    pub(super) const fn age_at(self, heard: Tick) -> u32 {
-        (heard.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
+    /// Steps between the sample and `newest_at`, when the newest sample beside it was taken.
+    pub(super) const fn age_at(self, newest_at: Tick) -> u32 {
+        (newest_at.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
     }
 
-    /// Whether it was taken no later than `until`. `heard`: time of the newest sample beside it.
-    pub(super) const fn is_until(self, until: Tick, heard: Tick) -> bool {
-        heard.0.saturating_sub(self.age_at(heard)) <= until.0
+    /// Whether it was taken no later than `until`. `newest_at`: time of the newest sample beside
+    /// it.
+    pub(super) const fn is_until(self, until: Tick, newest_at: Tick) -> bool {
+        newest_at.0.saturating_sub(self.age_at(newest_at)) <= until.0
     }
 }
 
@@ -126,7 +127,7 @@ fn reporter_label(reporter: Reporter) -> u8 {
 
 /// Samples of one prefix, and when the newest of them was taken.
 pub(super) struct Samples<'a> {
-    pub(super) heard: &'a mut Tick,
+    pub(super) newest_at: &'a mut Tick,
     pub(super) places: &'a mut [KeptSample],
     /// They are a network's own, and few: a loss at its queue limit outlasts delivered windows.
     pub(super) are_few: bool,
@@ -143,8 +144,8 @@ impl Samples<'_> {
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let measured = Tick(self.clocked(now).0.saturating_sub(age));
         self.move_to(measured);
-        let behind = self.heard.0 - measured.0;
-        if behind > OLDEST {
+        let behind = self.newest_at.0 - measured.0;
+        if behind > MAX_AGE_TICKS {
             return None;
         }
         let sample = KeptSample { at: low_half(measured), ..sample };
@@ -161,24 +162,24 @@ impl Samples<'_> {
     /// The time by a clock that never goes back: one that went back a little stands still, and one
     /// that went back far leaves nothing that has an age.
     fn clocked(&mut self, now: Tick) -> Tick {
-        if self.heard.0 > now.0.saturating_add(AHEAD) {
+        if self.newest_at.0 > now.0.saturating_add(MAX_CLOCK_DIFFERENCE) {
             self.places.fill(KeptSample::default());
-            *self.heard = Tick::default();
+            *self.newest_at = Tick::default();
         }
-        now.max(*self.heard)
+        now.max(*self.newest_at)
     }
 
     /// Moves the time of the newest sample to `at` if that is later, and forgets samples that are
-    /// then older than [`OLDEST`].
+    /// then older than [`MAX_AGE_TICKS`].
     fn move_to(&mut self, at: Tick) {
-        let passed = at.0.saturating_sub(self.heard.0);
+        let passed = at.0.saturating_sub(self.newest_at.0);
         if passed > 0 {
             for place in self.places.iter_mut().filter(|place| !place.is_free()) {
-                if place.age_at(*self.heard).saturating_add(passed) > OLDEST {
+                if place.age_at(*self.newest_at).saturating_add(passed) > MAX_AGE_TICKS {
                     *place = KeptSample::default();
                 }
             }
-            *self.heard = at;
+            *self.newest_at = at;
         }
     }
 
@@ -195,10 +196,10 @@ impl Samples<'_> {
         }
         let mut columns = Columns::of(self.places);
         if self.are_few {
-            columns.rejuvenate(self.places, *self.heard);
+            columns.rejuvenate(self.places, *self.newest_at);
         }
         // A free slot is all zeros.
-        let free = if columns.tally[0] > 0 { free() } else { None };
+        let free = if columns.counters[0] > 0 { free() } else { None };
         free.map_or_else(|| self.surplus(&columns, reporter), FoundPlace::free)
     }
 
@@ -207,13 +208,13 @@ impl Samples<'_> {
         let held = columns.held();
         let most = held.iter().copied().fold(0, u8::max);
         let own = held[usize::from(reporter)];
-        let heard = self.heard.0 as u16;
+        let newest_at = self.newest_at.0 as u16;
         let oldest = match own == most {
-            true => columns.oldest(heard, |who| who == u16::from(reporter)),
-            false => columns.oldest(heard, |who| held[usize::from(who)] == most),
+            true => columns.oldest(newest_at, |who| who == u16::from(reporter)),
+            false => columns.oldest(newest_at, |who| held[usize::from(who)] == most),
         };
         let at = oldest.unwrap_or(0);
-        let gone = oldest.map(|place| self.places[place].age_at(*self.heard));
+        let gone = oldest.map(|place| self.places[place].age_at(*self.newest_at));
         FoundPlace { at, gone, is_owed: most > own + 1 }
     }
 }
@@ -249,53 +250,54 @@ pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
 /// Slots of one prefix, column by column: loops over a column process several slots at a time.
 struct Columns {
     count: usize,
-    at: [u16; MANY],
+    at: [u16; SAMPLES_PER_BUSY_NETWORK],
     /// Reporters, as wide as the times, so that one mask fits both.
-    who: [u16; MANY],
+    who: [u16; SAMPLES_PER_BUSY_NETWORK],
     /// Number of slots by the value of [`KeptSample::who`].
-    tally: [u8; 256],
+    counters: [u8; 256],
 }
 
 impl Columns {
     fn of(places: &[KeptSample]) -> Self {
-        let (mut at, mut who, mut tally) = ([0; MANY], [0; MANY], [0; 256]);
+        let (mut at, mut who, mut counters) =
+            ([0; SAMPLES_PER_BUSY_NETWORK], [0; SAMPLES_PER_BUSY_NETWORK], [0; 256]);
         for ((place, at), who) in places.iter().zip(&mut at).zip(&mut who) {
             *at = u16::from_le_bytes(place.at);
             *who = place.who.into();
-            tally[usize::from(place.who)] += 1;
+            counters[usize::from(place.who)] += 1;
         }
-        Self { count: places.len().min(MANY), at, who, tally }
+        Self { count: places.len().min(SAMPLES_PER_BUSY_NETWORK), at, who, counters }
     }
 
     /// Makes losses at a queue limit younger than they are.
-    fn rejuvenate(&mut self, places: &[KeptSample], heard: Tick) {
+    fn rejuvenate(&mut self, places: &[KeptSample], newest_at: Tick) {
         let halvings = halvings(places);
         for (place, at) in places.iter().zip(&mut self.at) {
-            let heard = heard.0 as u16;
-            *at = heard.wrapping_sub(heard.wrapping_sub(*at) >> halvings(place));
+            let newest_at = newest_at.0 as u16;
+            *at = newest_at.wrapping_sub(newest_at.wrapping_sub(*at) >> halvings(place));
         }
     }
 
     /// Number of slots of each reporter.
     fn held(&self) -> [u8; 128] {
-        let (without, with) = self.tally.split_at(usize::from(LOSS));
+        let (without, with) = self.counters.split_at(usize::from(LOSS));
         std::array::from_fn(|reporter| without[reporter] + with[reporter])
     }
 
-    /// The slot of the oldest sample beside one of `heard` whose reporter `may_go`, the last of
+    /// The slot of the oldest sample beside one of `newest_at` whose reporter `may_go`, the last of
     /// several.
-    fn oldest(&self, heard: u16, may_go: impl Fn(u16) -> bool) -> Option<usize> {
+    fn oldest(&self, newest_at: u16, may_go: impl Fn(u16) -> bool) -> Option<usize> {
         let (at, who) = (&self.at[..self.count], &self.who[..self.count]);
         let may_go = |who: u16| may_go(who & u16::from(!LOSS));
         let mut most = 0;
         for (at, who) in at.iter().zip(who) {
-            let age = heard.wrapping_sub(*at);
+            let age = newest_at.wrapping_sub(*at);
             most = most.max(if may_go(*who) { age } else { 0 });
         }
         let (mut last, mut next) = (0_i16, 0);
         for (at, who) in at.iter().zip(who) {
             next += 1;
-            let is_oldest = heard.wrapping_sub(*at) == most && may_go(*who);
+            let is_oldest = newest_at.wrapping_sub(*at) == most && may_go(*who);
             last = last.max(if is_oldest { next } else { 0 });
         }
         (last > 0).then(|| last as usize - 1)
@@ -309,7 +311,7 @@ mod tests {
 
     /// The documented rule. The oldest sample goes of the reporter with the most slots, or of the
     /// sample's own reporter if that has as many; the last of several.
-    fn surplus_as_said(samples: &Samples<'_>, reporter: u8) -> FoundPlace {
+    fn surplus_by_definition(samples: &Samples<'_>, reporter: u8) -> FoundPlace {
         let held = |who: u8| samples.places.iter().filter(|place| place.reporter() == who).count();
         let most = samples.places.iter().map(|place| held(place.reporter())).max().unwrap();
         let may_go = |who: u8| {
@@ -317,9 +319,9 @@ mod tests {
         };
         let candidates = samples.places.iter().enumerate();
         let candidates = candidates.filter(|(_, place)| may_go(place.reporter()));
-        let oldest = candidates.max_by_key(|(_, place)| place.age_at(*samples.heard));
+        let oldest = candidates.max_by_key(|(_, place)| place.age_at(*samples.newest_at));
         let (at, place) = oldest.unwrap();
-        let gone = Some(place.age_at(*samples.heard));
+        let gone = Some(place.age_at(*samples.newest_at));
         FoundPlace { at, gone, is_owed: most >= held(reporter) + 2 }
     }
 
@@ -341,8 +343,9 @@ mod tests {
         let own = |report| Note::read(KeptSample::new(200, &report).of_own(&report).label).lost();
         let loss = ReportBound::Loss;
         let whole = ReportBound::OwnStart;
-        let told = [(loss, 30, 2), (loss, 30, 9), (loss, 33, 2), (loss, 0, 0), (whole, 30, 0)];
-        let lost = told.map(|(bound, sent, lost)| own(report(bound, sent, lost)));
+        let sent_and_lost =
+            [(loss, 30, 2), (loss, 30, 9), (loss, 33, 2), (loss, 0, 0), (whole, 30, 0)];
+        let lost = sent_and_lost.map(|(bound, sent, lost)| own(report(bound, sent, lost)));
         assert_eq!(lost, [2, 5, 0, 0, 0]);
         assert_eq!(Note::read(200), Note::default());
     }
@@ -351,18 +354,18 @@ mod tests {
         #[test]
         fn who_has_most_places_gives_up_its_oldest(
             kept in prop::collection::vec((0_u16..20, 0_u8..5), 1..=64),
-            heard in 20_u32..200_000,
+            newest_at in 20_u32..200_000,
             reporter in 0_u8..6,
         ) {
             let place = |(age, who): (u16, u8)| KeptSample {
-                at: (heard as u16).wrapping_sub(age).to_le_bytes(),
+                at: (newest_at as u16).wrapping_sub(age).to_le_bytes(),
                 window: 1,
                 who,
                 ..KeptSample::default()
             };
             let mut places: Vec<_> = kept.into_iter().map(place).collect();
-            let samples = Samples { heard: &mut Tick(heard), places: &mut places, are_few: false };
-            prop_assert_eq!(samples.place_for(reporter), surplus_as_said(&samples, reporter));
+            let samples = Samples { newest_at: &mut Tick(newest_at), places: &mut places, are_few: false };
+            prop_assert_eq!(samples.place_for(reporter), surplus_by_definition(&samples, reporter));
         }
     }
 }

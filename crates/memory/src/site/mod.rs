@@ -17,7 +17,6 @@ mod attempts;
 mod change;
 mod codes;
 mod config;
-mod edge;
 mod estimate;
 mod evidence;
 mod forgotten;
@@ -26,6 +25,7 @@ mod note;
 mod origins;
 mod other_sites;
 mod prefix;
+mod queue_limit;
 mod record;
 mod report;
 mod reporters;
@@ -54,21 +54,21 @@ use std::net::IpAddr;
 use store::{Entry, EntryKey, HashedKey, Store};
 use units::{Duration, Instant};
 
-/// Samples kept of a network.
-const FEW: usize = 8;
-/// Number of samples kept of a frequently reported network.
-const MANY: usize = 64;
+/// Samples kept of a network. Chosen, not measured.
+const SAMPLES_PER_NETWORK: usize = 8;
+/// Number of samples kept of a frequently reported network. Chosen, not measured.
+const SAMPLES_PER_BUSY_NETWORK: usize = 64;
 /// One of this number of reports of a prefix is passed to its covering prefixes; the first report
-/// always is. So a busy network does not dominate its neighbours.
-const TOLD_TO_HALVES: u32 = 8;
-/// One of this number of reports is passed to the site.
-const TOLD_TO_SITE: u32 = 16;
+/// always is. So a busy network does not dominate its neighbours. Chosen, not measured.
+const REPORTS_PER_COVERING_UPDATE: u32 = 8;
+/// One of this number of reports is passed to the site. Chosen, not measured.
+const REPORTS_PER_SITE_UPDATE: u32 = 16;
 
 /// Memory of a site's networks.
 pub struct SiteMemory {
     config: SiteConfig,
-    few: Store<FEW>,
-    many: Store<MANY>,
+    few: Store<SAMPLES_PER_NETWORK>,
+    many: Store<SAMPLES_PER_BUSY_NETWORK>,
     origins: Origins,
     forgotten: ForgottenNetworks,
     ageing: Ageing,
@@ -122,15 +122,15 @@ impl SiteMemory {
         self.revisions.note(spread);
         let own = Arrived { sample: arrived.sample.of_own(report), ..arrived };
         let count = self.insert(HashedKey::of_own(network, spread), own);
-        let mut tell = |prefix: Prefix| {
+        let mut mark_changed = |prefix: Prefix| {
             let spread = prefix.spread(self.config.seed);
             self.insert(HashedKey::of_own(prefix, spread), arrived);
         };
-        if count % TOLD_TO_HALVES == 1 {
-            network.halves().for_each(&mut tell);
+        if count % REPORTS_PER_COVERING_UPDATE == 1 {
+            network.halves().for_each(&mut mark_changed);
         }
-        if count % TOLD_TO_SITE == 1 {
-            tell(Prefix::SITE);
+        if count % REPORTS_PER_SITE_UPDATE == 1 {
+            mark_changed(Prefix::SITE);
         }
     }
 
@@ -224,7 +224,7 @@ impl SiteMemory {
         let forgotten = oldest.and_then(|oldest| self.forgotten.samples_of(prefix, oldest));
         let forgotten = forgotten.as_ref();
         let until = forgotten.and_then(ForgottenSamples::until);
-        if until.is_some_and(|until| record.heard <= until.0) {
+        if until.is_some_and(|until| record.newest_at <= until.0) {
             return false;
         }
         let Some(origin) = self.place_of(record) else { return false };
@@ -237,7 +237,7 @@ impl SiteMemory {
         if prefix.is_network() {
             self.revisions.note(prefix.spread(self.config.seed));
         }
-        if record.len() > FEW {
+        if record.len() > SAMPLES_PER_NETWORK {
             let Some(entry) = record.entry(key, forgotten) else { return false };
             self.put_many(entry);
         } else {
@@ -267,17 +267,17 @@ impl SiteMemory {
     /// The slot of the gateway that has written `record`. If all are taken, a gateway that has been
     /// silent for so long that none of its samples counts gives up its own.
     fn place_of(&mut self, record: &SiteRecord) -> Option<u8> {
-        let heard = Tick(record.heard);
-        if let Some(place) = self.origins.place_of(record.origin, heard) {
+        let newest_at = Tick(record.newest_at);
+        if let Some(place) = self.origins.place_of(record.origin, newest_at) {
             return Some(place);
         }
-        let Some(place) = self.origins.silent(heard, self.config.max_age_ticks()) else {
+        let Some(place) = self.origins.silent(newest_at, self.config.max_age_ticks()) else {
             self.origins.unplaced += 1;
             return None;
         };
         self.few.take_origin(place);
         self.many.take_origin(place);
-        self.origins.replace(place, record.origin, heard);
+        self.origins.replace(place, record.origin, newest_at);
         Some(place)
     }
 
@@ -311,12 +311,12 @@ impl SiteMemory {
         entry.sequence
     }
 
-    fn put_few(&mut self, entry: Entry<FEW>) {
+    fn put_few(&mut self, entry: Entry<SAMPLES_PER_NETWORK>) {
         self.few.put(entry);
     }
 
     /// Puts in an entry of a busy prefix; another may become one of few samples for it.
-    fn put_many(&mut self, entry: Entry<MANY>) {
+    fn put_many(&mut self, entry: Entry<SAMPLES_PER_BUSY_NETWORK>) {
         if let Some(gone) = self.many.put(entry) {
             self.put_few(gone.resized());
         }
@@ -329,15 +329,15 @@ impl SiteMemory {
 
     fn version(&self, key: EntryKey) -> Option<(u32, u32)> {
         let key = self.sought(key);
-        let few = self.few.get(key).map(|entry| (entry.heard.0, entry.sequence));
-        few.or_else(|| self.many.get(key).map(|entry| (entry.heard.0, entry.sequence)))
+        let few = self.few.get(key).map(|entry| (entry.newest_at.0, entry.sequence));
+        few.or_else(|| self.many.get(key).map(|entry| (entry.newest_at.0, entry.sequence)))
     }
 
     /// Samples of a prefix by one gateway.
     fn places(&self, key: EntryKey) -> Option<(Tick, &[KeptSample])> {
         let key = self.sought(key);
-        let few = self.few.get(key).map(|entry| (entry.heard, &entry.places[..]));
-        few.or_else(|| self.many.get(key).map(|entry| (entry.heard, &entry.places[..])))
+        let few = self.few.get(key).map(|entry| (entry.newest_at, &entry.places[..]));
+        few.or_else(|| self.many.get(key).map(|entry| (entry.newest_at, &entry.places[..])))
     }
 }
 

@@ -8,17 +8,18 @@
 use super::report::SiteReport;
 use crate::bound::ReportBound;
 
-/// Largest number of lost segments that is kept; more count as this.
-const MOST_LOST: u8 = 5;
+/// Largest number of lost segments that is kept; more count as this. Chosen, not measured.
+const MAX_LOST: u8 = 5;
 /// Largest flight, segments, of which the number of lost ones is kept. The cost of losses was
 /// measured for flights of up to 31, and a few losses of hundreds do not cost much.
-const LARGEST_FLIGHT: u32 = 32;
+const MAX_FLIGHT_SEGMENTS: u32 = 32;
 /// Bits of the number of lost segments.
 const LOST: u8 = 0x07;
 /// Position of the number of tries in vain.
 const TRIES_AT: u32 = 3;
-/// Largest number of tries in vain that is kept: a loss then ages eight times more slowly.
-const MOST_TRIES: u8 = 3;
+/// Largest number of tries in vain that is kept: a loss then ages eight times more slowly. Chosen,
+/// not measured.
+const MAX_TRIES: u8 = 3;
 /// The sample is one of the network's first.
 const FIRST: u8 = 0x20;
 /// Bits that only a network's label has.
@@ -31,14 +32,14 @@ pub(super) struct Note(u8);
 impl Note {
     /// The note on the loss of a report.
     pub(super) fn of(report: &SiteReport) -> Self {
-        let is_short = (1..=LARGEST_FLIGHT).contains(&report.sent);
+        let is_short = (1..=MAX_FLIGHT_SEGMENTS).contains(&report.sent);
         let is_known = report.bound == ReportBound::Loss && is_short;
-        Self(if is_known { report.lost.clamp(1, MOST_LOST.into()) as u8 } else { 0 })
+        Self(if is_known { report.lost.clamp(1, MAX_LOST.into()) as u8 } else { 0 })
     }
 
     /// A byte that may be a network's label.
     pub(super) const fn read(byte: u8) -> Self {
-        let is_note = byte & NEVER_SET == 0 && byte & LOST <= MOST_LOST;
+        let is_note = byte & NEVER_SET == 0 && byte & LOST <= MAX_LOST;
         Self(if is_note { byte } else { 0 })
     }
 
@@ -54,7 +55,7 @@ impl Note {
     /// Number of times that a window above the same queue limit was tried before, and lost. At most
     /// three.
     pub(super) const fn tries(self) -> u8 {
-        self.0 >> TRIES_AT & MOST_TRIES
+        self.0 >> TRIES_AT & MAX_TRIES
     }
 
     /// Whether it is of the first moments, in which few transfers could start with an answer.
@@ -69,7 +70,7 @@ impl Note {
 
     /// The note with this number of tries.
     pub(super) fn with_tries(self, tries: u8) -> Self {
-        Self(self.0 & !(MOST_TRIES << TRIES_AT) | tries.min(MOST_TRIES) << TRIES_AT)
+        Self(self.0 & !(MAX_TRIES << TRIES_AT) | tries.min(MAX_TRIES) << TRIES_AT)
     }
 }
 

@@ -36,7 +36,8 @@ impl LabelSet {
 }
 
 /// Bits by which a kept length may exceed that of a prefix whose labels are computed one by one.
-const MOST_FREE: u8 = 4;
+/// Chosen, not measured.
+const MAX_FREE: u8 = 4;
 const IPV6: u8 = 0x80;
 const LEAVES_4: [u8; 4] = [28, 24, 20, 16];
 const LEAVES_6: [u8; 5] = [64, 56, 48, 40, 32];
@@ -125,7 +126,7 @@ impl Prefix {
         }
         for length in leaves(family).iter().filter(|length| **length >= self.length()) {
             let free = length - self.length();
-            if free > MOST_FREE {
+            if free > MAX_FREE {
                 return LabelSet::ALL;
             }
             for n in 0..1_u64 << free {

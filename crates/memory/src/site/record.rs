@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 /// Samples of a record at most.
-const MOST: usize = super::MANY;
+const MAX_SAMPLES: usize = super::SAMPLES_PER_BUSY_NETWORK;
 
 /// One gateway's samples of one network, to be kept or exchanged.
 ///
@@ -21,8 +21,9 @@ pub struct SiteRecord {
     /// The gateway that received the reports ([`super::SiteConfig::origin`]).
     pub origin: u32,
     /// Time of the newest sample, in steps of 2^30 ns from the origin of time.
-    pub heard: u32,
-    /// Reports until then; with `heard` it says which of two records is the later.
+    #[serde(rename = "heard")]
+    pub newest_at: u32,
+    /// Reports until then; with `newest_at` it says which of two records is the later.
     pub sequence: u32,
     /// Seven bytes a sample: the lower half of its time, low byte first, then codes of window, rate
     /// and round trip, and the reporter. The last byte identifies the sample's network under a
@@ -62,7 +63,7 @@ impl SiteRecord {
         Self {
             network: key.prefix.network(),
             origin: origins.number_of(key.origin),
-            heard: entry.heard.0,
+            newest_at: entry.newest_at.0,
             sequence: entry.sequence,
             samples: kept.flat_map(|place| place.to_bytes()).collect(),
         }
@@ -79,13 +80,13 @@ impl SiteRecord {
     }
 
     pub(super) const fn version(&self) -> (u32, u32) {
-        (self.heard, self.sequence)
+        (self.newest_at, self.sequence)
     }
 
     /// Time of its oldest sample.
     pub(super) fn oldest(&self) -> Tick {
-        let ages = self.kept().map(|sample| sample.age_at(Tick(self.heard)));
-        Tick(self.heard.saturating_sub(ages.max().unwrap_or(0)))
+        let ages = self.kept().map(|sample| sample.age_at(Tick(self.newest_at)));
+        Tick(self.newest_at.saturating_sub(ages.max().unwrap_or(0)))
     }
 
     /// Returns the entry that keeps this record: its newest `N` samples without forgotten ones;
@@ -96,8 +97,8 @@ impl SiteRecord {
         forgotten: Option<&ForgottenSamples>,
     ) -> Option<Entry<N>> {
         let mut entry = Entry::new(key);
-        (entry.heard, entry.sequence) = (Tick(self.heard), self.sequence);
-        let mut kept = [KeptSample::default(); MOST];
+        (entry.newest_at, entry.sequence) = (Tick(self.newest_at), self.sequence);
+        let mut kept = [KeptSample::default(); MAX_SAMPLES];
         for (place, sample) in kept.iter_mut().zip(self.kept()) {
             *place = sample;
         }

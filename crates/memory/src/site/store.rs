@@ -10,13 +10,13 @@ use super::forgotten::{ForgottenNetworks, ForgottenSamples};
 use super::kept::{KeptSample, Samples, Tick};
 use super::origins::Origins;
 use super::prefix::Prefix;
-use super::{FEW, MANY};
+use super::{SAMPLES_PER_BUSY_NETWORK, SAMPLES_PER_NETWORK};
 use hashbrown::HashTable;
 
-/// Entries of a page.
-const PAGE: usize = 4096;
-/// Number of entries of which the oldest is removed.
-const LOOKED_AT: usize = 16;
+/// Entries of a page. Chosen, not measured.
+const PAGE_ENTRIES: usize = 4096;
+/// Number of entries of which the oldest is removed. Chosen, not measured.
+const EVICTION_CANDIDATES: usize = 16;
 
 /// Key of an entry: a prefix and the gateway that received the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) struct Entry<const N: usize> {
     bits: u64,
     /// Reports taken in, and not only kept.
     pub(super) sequence: u32,
-    pub(super) heard: Tick,
+    pub(super) newest_at: Tick,
     pub(super) places: [KeptSample; N],
     tag: u8,
     origin: u8,
@@ -66,7 +66,7 @@ impl<const N: usize> Entry<N> {
         Self {
             bits: key.prefix.bits,
             sequence: 0,
-            heard: Tick::default(),
+            newest_at: Tick::default(),
             places: [KeptSample::default(); N],
             tag: key.prefix.tag,
             origin: key.origin,
@@ -81,10 +81,10 @@ impl<const N: usize> Entry<N> {
     /// replaces.
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let is_network = self.key().prefix.is_network();
-        let are_few = is_network && N <= FEW;
+        let are_few = is_network && N <= SAMPLES_PER_NETWORK;
         let sample = if is_network { self.annotated(now, age, sample) } else { sample };
         self.sequence = self.sequence.wrapping_add(1);
-        Samples { heard: &mut self.heard, places: &mut self.places, are_few }
+        Samples { newest_at: &mut self.newest_at, places: &mut self.places, are_few }
             .insert(now, age, sample)
     }
 
@@ -92,7 +92,7 @@ impl<const N: usize> Entry<N> {
     fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
         let measured = Tick(now.0.saturating_sub(age));
         let are_all = self.keeps_all();
-        KeptBefore { heard: self.heard, places: &mut self.places, are_all }
+        KeptBefore { newest_at: self.newest_at, places: &mut self.places, are_all }
             .annotate(sample, measured)
     }
 
@@ -106,17 +106,17 @@ impl<const N: usize> Entry<N> {
     /// The entry with slots for more samples, or for the newest of them.
     pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
         let mut resized = Entry::new(self.key());
-        (resized.sequence, resized.heard) = (self.sequence, self.heard);
+        (resized.sequence, resized.newest_at) = (self.sequence, self.newest_at);
         resized.fill(&self.places);
         resized
     }
 
     /// Forgets samples; returns true if there were any.
     pub(super) fn forget(&mut self, forgotten: &ForgottenSamples) -> bool {
-        let heard = self.heard;
+        let newest_at = self.newest_at;
         let mut has_forgotten = false;
         for place in self.places.iter_mut().filter(|place| !place.is_free()) {
-            if forgotten.has(*place, heard) {
+            if forgotten.has(*place, newest_at) {
                 *place = KeptSample::default();
                 has_forgotten = true;
             }
@@ -129,17 +129,17 @@ impl<const N: usize> Entry<N> {
         self.places.iter().all(|place| place.is_free())
     }
 
-    /// Keeps the newest of `samples`, whose ages relate to `heard`. If there are more than
-    /// [`MANY`], it uses the first ones.
+    /// Keeps the newest of `samples`, whose ages relate to `newest_at`. If there are more than
+    /// [`SAMPLES_PER_BUSY_NETWORK`], it uses the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
-        let (mut all, mut count) = ([KeptSample::default(); MANY], 0);
+        let (mut all, mut count) = ([KeptSample::default(); SAMPLES_PER_BUSY_NETWORK], 0);
         let taken = samples.iter().filter(|place| !place.is_free());
         for (place, sample) in all.iter_mut().zip(taken) {
             *place = *sample;
             count += 1;
         }
         let kept = &mut all[..count];
-        kept.sort_by_key(|place| place.age_at(self.heard));
+        kept.sort_by_key(|place| place.age_at(self.newest_at));
         self.places = [KeptSample::default(); N];
         for (place, sample) in self.places.iter_mut().zip(kept) {
             *place = *sample;
@@ -195,10 +195,10 @@ impl<const N: usize> Store<N> {
         }
         let gone = (self.len >= self.limit).then(|| self.oldest_near()).and_then(|k| self.take(k));
         let place = self.len;
-        if place.is_multiple_of(PAGE) && place / PAGE == self.pages.len() {
-            self.pages.push(Vec::with_capacity(PAGE.min(self.limit)));
+        if place.is_multiple_of(PAGE_ENTRIES) && place / PAGE_ENTRIES == self.pages.len() {
+            self.pages.push(Vec::with_capacity(PAGE_ENTRIES.min(self.limit)));
         }
-        self.pages[place / PAGE].push(entry);
+        self.pages[place / PAGE_ENTRIES].push(entry);
         self.len += 1;
         let (pages, seed) = (&self.pages, self.seed);
         let rehash = |place: &u32| hash_at(pages, seed, *place);
@@ -252,8 +252,8 @@ impl<const N: usize> Store<N> {
     /// Moves the last entry to a slot that became free.
     fn fill_gap(&mut self, place: usize) {
         let last = self.len - 1;
-        let Some(moved) = self.pages[last / PAGE].pop() else { return };
-        if self.pages[last / PAGE].is_empty() {
+        let Some(moved) = self.pages[last / PAGE_ENTRIES].pop() else { return };
+        if self.pages[last / PAGE_ENTRIES].is_empty() {
             self.pages.pop();
         }
         self.len = last;
@@ -269,9 +269,10 @@ impl<const N: usize> Store<N> {
 
     /// Among the next few entries, the one that has been without a report for longest.
     fn oldest_near(&mut self) -> EntryKey {
-        let places = (0..LOOKED_AT.min(self.len)).map(|step| (self.hand + step) % self.len);
-        let oldest = places.min_by_key(|place| self.at(*place).heard).unwrap_or(0);
-        self.hand = (self.hand + LOOKED_AT) % self.len.max(1);
+        let places =
+            (0..EVICTION_CANDIDATES.min(self.len)).map(|step| (self.hand + step) % self.len);
+        let oldest = places.min_by_key(|place| self.at(*place).newest_at).unwrap_or(0);
+        self.hand = (self.hand + EVICTION_CANDIDATES) % self.len.max(1);
         self.at(oldest).key()
     }
 
@@ -285,16 +286,16 @@ impl<const N: usize> Store<N> {
     }
 
     fn at(&self, place: usize) -> &Entry<N> {
-        &self.pages[place / PAGE][place % PAGE]
+        &self.pages[place / PAGE_ENTRIES][place % PAGE_ENTRIES]
     }
 
     fn at_mut(&mut self, place: usize) -> &mut Entry<N> {
-        &mut self.pages[place / PAGE][place % PAGE]
+        &mut self.pages[place / PAGE_ENTRIES][place % PAGE_ENTRIES]
     }
 }
 
 fn key_at<const N: usize>(pages: &[Vec<Entry<N>>], place: u32) -> EntryKey {
-    pages[place as usize / PAGE][place as usize % PAGE].key()
+    pages[place as usize / PAGE_ENTRIES][place as usize % PAGE_ENTRIES].key()
 }
 
 fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u64 {

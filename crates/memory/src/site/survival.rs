@@ -16,7 +16,8 @@ use super::codes::{rate_of, rtt_of, window_code, window_of};
 use super::kept::KeptSample;
 use super::note::Note;
 
-/// Steps of the survival function: two codes each, eight to an octave.
+/// Steps of the survival function: two codes each, eight to an octave. Source:
+/// docs/adr/0023-site-memory.md.
 pub(super) const STEPS: usize = 128;
 
 /// A sample as it counts in an answer.
@@ -43,24 +44,24 @@ pub(super) struct Weighted {
 }
 
 /// A rate below this part of window over round trip was the network's, not the sender's: the rest
-/// of the window was queued.
-const QUEUED: f64 = 0.8;
+/// of the window was queued. Chosen, not measured.
+const UNQUEUED_RATE_SHARE: f64 = 0.8;
 
 /// Number of lost segments that count as one loss. In the papers' cases a lost segment costs 0.4 to
 /// 0.8 of a round trip, and the next larger first window saves about one. With a `share` of 0.35 a
 /// connection may lose 0.65 * 2.5 = 1.6 segments on average, which cost as much.
-const SEGMENTS: f64 = 2.5;
+const SEGMENTS_PER_LOSS: f64 = 2.5;
 
 impl Weighted {
     /// Number of losses as which its loss counts, 0.4 to 2.
     pub(super) fn severity(&self) -> f64 {
-        if self.lost == 0 { 1.0 } else { f64::from(self.lost) / SEGMENTS }
+        if self.lost == 0 { 1.0 } else { f64::from(self.lost) / SEGMENTS_PER_LOSS }
     }
 
     /// The rate is the network's: part of the window was queued.
     pub(super) fn is_of_network(&self) -> bool {
         let (Some(rate), Some(rtt)) = (rate_of(self.rate), rtt_of(self.rtt)) else { return false };
-        (rate.bytes_in(rtt) as f64) < QUEUED * window_of(self.window) as f64
+        (rate.bytes_in(rtt) as f64) < UNQUEUED_RATE_SHARE * window_of(self.window) as f64
     }
 }
 

@@ -160,13 +160,13 @@ fn samples_age_and_are_forgotten() {
 #[test]
 fn a_clock_that_went_back_makes_nothing_young() {
     let mut site = memory();
-    let told = report("192.0.2.0/24", 1, 60, Bound::OwnStart);
-    site.report(at(1000), &told);
+    let reports = report("192.0.2.0/24", 1, 60, Bound::OwnStart);
+    site.report(at(1000), &reports);
     // A minute ahead is as good as now; more is no age at all.
     assert!(site.estimate(at(950), ip("192.0.2.9"), None).is_some());
     assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None), None);
     // Only reports by the new clock count.
-    site.report(at(900), &told);
+    site.report(at(900), &reports);
     assert_eq!(site.estimate(at(900), ip("192.0.2.9"), None).unwrap().samples, 1);
 }
 
@@ -206,8 +206,8 @@ fn what_transfers_met_that_began_without_an_answer_counts_little_beside_three_ot
         (0..8).for_each(|s| {
             site.report(at(s / 2), &report("192.0.2.0/24", s as u32, 8, Bound::Loss))
         });
-        let told = (0..later).map(|who| report("192.0.2.0/24", who, 8, Bound::OwnStart));
-        told.for_each(|told| site.report(at(100), &told));
+        let reports = (0..later).map(|who| report("192.0.2.0/24", who, 8, Bound::OwnStart));
+        reports.for_each(|reports| site.report(at(100), &reports));
         site.estimate(at(100), ip("192.0.2.9"), None).unwrap().window
     };
     assert!((7_512..=8_192).contains(&site(2)), "{}", site(2));
@@ -306,25 +306,25 @@ fn what_was_measured_before_its_network_was_forgotten_does_not_count_when_it_arr
 fn a_gateway_that_was_silent_for_long_gives_its_place_to_another() {
     let max_age = Duration::from_secs(3600);
     let mut site = SiteMemory::new(SiteConfig { max_age, ..SiteConfig::default() });
-    let told = |origin: u32, second: u64| {
+    let reports = |origin: u32, second: u64| {
         let mut other = gateway(origin);
         let network = format!("10.{origin}.0.0/24");
         other.report(at(second), &report(&network, 1, 60, Bound::OwnStart));
         other.records_of(net(&network)).remove(0)
     };
     for origin in 1..64 {
-        assert!(site.merge(&told(origin, u64::from(100 + 10 * origin))), "{origin}");
+        assert!(site.merge(&reports(origin, u64::from(100 + 10 * origin))), "{origin}");
     }
-    assert!(!site.merge(&told(64, 3600)));
+    assert!(!site.merge(&reports(64, 3600)));
     assert_eq!(site.unplaced(), 1);
     // The first one is silent for more than an hour, the others are not.
-    assert!(site.merge(&told(64, 3715)));
-    assert!(!site.merge(&told(65, 3715)));
+    assert!(site.merge(&reports(64, 3715)));
+    assert!(!site.merge(&reports(65, 3715)));
     let networks: Vec<_> = site.networks().map(|one| one.network).collect();
     assert_eq!(networks.len(), 63);
     assert!(networks.contains(&net("10.64.0.0/24")) && !networks.contains(&net("10.1.0.0/24")));
     // A gateway that has a slot keeps it.
-    assert!(site.merge(&told(2, 3716)));
+    assert!(site.merge(&reports(2, 3716)));
 }
 
 #[test]
@@ -432,13 +432,13 @@ proptest! {
         let labels = Prefix::of_any(forget.network).labels();
         for record in sorted(&after) {
             if forget.network.contains(&record.network) {
-                prop_assert!(record.heard > forget.at, "{:?}", record);
+                prop_assert!(record.newest_at > forget.at, "{:?}", record);
             }
             let prefix = Prefix::of_record(record.network).unwrap();
             if !prefix.is_network() && prefix.covers(Prefix::of_any(forget.network)) {
-                let heard = Tick(record.heard);
+                let newest_at = Tick(record.newest_at);
                 let mut samples = record.samples.as_chunks::<7>().0.iter().map(|one| KeptSample::from_bytes(*one));
-                prop_assert!(samples.all(|one| !labels.has(one.label) || !one.is_until(Tick(forget.at), heard)));
+                prop_assert!(samples.all(|one| !labels.has(one.label) || !one.is_until(Tick(forget.at), newest_at)));
             }
         }
     }

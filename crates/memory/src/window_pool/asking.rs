@@ -28,19 +28,19 @@ impl WindowPool {
         if own.is_some_and(|learnt| now.saturating_since(learnt) < OWN_IS_FRESH) {
             return;
         }
-        let Some(told) = site.borrow_mut().recall(now, remote) else { return };
-        let learnt = Instant::from_nanos(now.as_nanos().saturating_sub(told.age.as_nanos()));
+        let Some(recalled) = site.borrow_mut().recall(now, remote) else { return };
+        let learnt = Instant::from_nanos(now.as_nanos().saturating_sub(recalled.age.as_nanos()));
         if own.is_some_and(|own| own >= learnt) {
             return;
         }
-        let min_rtt = told.min_rtt.unwrap_or(told.srtt);
+        let min_rtt = recalled.min_rtt.unwrap_or(recalled.srtt);
         let sample = PathSample {
             at: learnt,
-            window: u32::try_from(told.cwnd / USUAL_MSS).unwrap_or(u32::MAX),
+            window: u32::try_from(recalled.cwnd / USUAL_MSS).unwrap_or(u32::MAX),
             ssthresh: 0,
-            srtt_us: microseconds(with_queue(told.cwnd, told.rate, min_rtt)),
+            srtt_us: microseconds(with_queue(recalled.cwnd, recalled.rate, min_rtt)),
             min_rtt_us: microseconds(min_rtt),
-            rate: told.rate.map_or(0, |rate| rate.as_bps() / 8),
+            rate: recalled.rate.map_or(0, |rate| rate.as_bps() / 8),
             bdp: 0,
             shown_rate: 0,
         };
@@ -52,7 +52,7 @@ impl WindowPool {
     }
 
     /// A connection has learnt something.
-    pub(super) fn tell(
+    pub(super) fn report_sample(
         &self,
         now: Instant,
         remote: IpAddr,
@@ -68,7 +68,7 @@ impl WindowPool {
     /// since. The path has not shown what it carries, but the site needs the window at which it
     /// failed. `sample` has the window of that flight, as far as there was data to send; of `sent`
     /// segments `lost` were retransmitted.
-    pub fn tell_failure(
+    pub fn report_failure(
         &self,
         now: Instant,
         remote: IpAddr,

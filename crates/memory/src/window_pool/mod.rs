@@ -10,23 +10,23 @@
 //! connections share the window that one has proven.
 
 mod asking;
-mod loan;
 mod openings;
 mod path;
 mod paths;
 mod peer;
 mod request;
+mod reservation;
 mod together;
 
-pub use loan::{Loan, SharedStart};
 pub use path::{ColdReason, END_UNKNOWN, PathSample, ProvenPath};
 pub use peer::AnsweredPeer;
-pub use request::LoanRequest;
+pub use request::ReservationRequest;
+pub use reservation::{Reservation, SharedStart};
 
 use crate::{DestinationTable, PathKey, Scope, Shared};
-use loan::Account;
 use openings::Openings;
 use paths::Paths;
+use reservation::Account;
 use std::net::IpAddr;
 use together::Together;
 use units::{Duration, Instant};
@@ -41,7 +41,7 @@ const MAX_PATHS: usize = 65_536;
 
 /// Limits within which a connection uses memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LendingTerms {
+pub struct ReservationTerms {
     /// Older memories are ignored (`--max-age`).
     pub max_age: Duration,
     /// Round trips of the path after which the estimate of a window is halved (`--half-life`).
@@ -121,8 +121,8 @@ impl WindowPool {
         &mut self,
         now: Instant,
         to: impl Into<AnsweredPeer>,
-        request: &LoanRequest,
-        terms: &LendingTerms,
+        request: &ReservationRequest,
+        terms: &ReservationTerms,
     ) -> Result<u32, ColdReason> {
         let to = to.into();
         self.paths.expire(now, to.address);
@@ -160,9 +160,9 @@ impl WindowPool {
         &mut self,
         now: Instant,
         to: impl Into<AnsweredPeer>,
-        request: &LoanRequest,
-        terms: &LendingTerms,
-    ) -> Option<Loan> {
+        request: &ReservationRequest,
+        terms: &ReservationTerms,
+    ) -> Option<Reservation> {
         let to = to.into();
         self.paths.expire(now, to.address);
         let (path, account) = self.known(to, true)?;
@@ -205,9 +205,9 @@ impl WindowPool {
         &mut self,
         now: Instant,
         to: impl Into<AnsweredPeer>,
-        request: &LoanRequest,
+        request: &ReservationRequest,
         rate: u64,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> Option<(SharedStart, ProvenPath)> {
         let (path, account) = self.known(to, true)?;
         if !path.is_believed(now, request.rtt_us, terms) {
@@ -282,9 +282,9 @@ impl WindowPool {
         remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> bool {
-        self.tell(now, remote, sample, is_measured);
+        self.report_sample(now, remote, sample, is_measured);
         self.take(now, remote, sample, is_measured, terms)
     }
 
@@ -295,7 +295,7 @@ impl WindowPool {
         remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> bool {
         self.paths.learn(now, remote, sample, is_measured, terms)
     }

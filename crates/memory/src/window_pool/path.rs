@@ -1,7 +1,7 @@
 //! The memory of a path, and its estimate after ageing.
 
-use super::request::LoanRequest;
-use super::{LendingTerms, MAX_WINDOW};
+use super::request::ReservationRequest;
+use super::{MAX_WINDOW, ReservationTerms};
 use arith::reuse::{bdp, decayed, half_life_ns, reach, same_round_trip};
 use units::{Duration, Instant};
 
@@ -83,11 +83,11 @@ impl ProvenPath {
     }
 
     /// The estimate of the window at `now`, segments (`aged_window`).
-    pub fn aged_window(&self, now: Instant, terms: &LendingTerms) -> u32 {
+    pub fn aged_window(&self, now: Instant, terms: &ReservationTerms) -> u32 {
         self.aged(self.window, now, terms)
     }
 
-    fn aged(&self, window: u32, now: Instant, terms: &LendingTerms) -> u32 {
+    fn aged(&self, window: u32, now: Instant, terms: &ReservationTerms) -> u32 {
         let half_life = half_life_ns(self.srtt_us, terms.half_life_rtts);
         match self.learnt > now {
             true => 0,
@@ -108,7 +108,7 @@ impl ProvenPath {
         reach(self.window, bdp)
     }
 
-    fn is_old(&self, now: Instant, terms: &LendingTerms) -> bool {
+    fn is_old(&self, now: Instant, terms: &ReservationTerms) -> bool {
         // A time that seems to lie ahead is older than any other (the kernel's difference wraps).
         self.learnt > now || now - self.learnt > terms.max_age
     }
@@ -118,8 +118,8 @@ impl ProvenPath {
     pub(super) fn estimate(
         &self,
         now: Instant,
-        request: &LoanRequest,
-        terms: &LendingTerms,
+        request: &ReservationRequest,
+        terms: &ReservationTerms,
     ) -> u32 {
         match self.is_believed(now, request.rtt_us, terms) {
             true => self.aged(self.reached_window(request.mss), now, terms),
@@ -129,7 +129,7 @@ impl ProvenPath {
 
     /// Whether the memory is young enough, and of the path that the connection's first round trip
     /// shows.
-    pub(super) fn is_believed(&self, now: Instant, rtt_us: u32, terms: &LendingTerms) -> bool {
+    pub(super) fn is_believed(&self, now: Instant, rtt_us: u32, terms: &ReservationTerms) -> bool {
         !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us)
     }
 
@@ -137,8 +137,8 @@ impl ProvenPath {
     pub(super) fn recall(
         &self,
         now: Instant,
-        request: &LoanRequest,
-        terms: &LendingTerms,
+        request: &ReservationRequest,
+        terms: &ReservationTerms,
     ) -> Result<u32, ColdReason> {
         if self.is_old(now, terms) {
             return Err(ColdReason::Old);
@@ -182,7 +182,7 @@ impl ProvenPath {
         now: Instant,
         sample: &PathSample,
         is_measured: bool,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> bool {
         let fresh = Self::new(sample);
         // A probe may have shared the path with others: it shows the least that the path carries.
@@ -204,7 +204,7 @@ impl ProvenPath {
         &mut self,
         now: Instant,
         sample: &PathSample,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) {
         self.rate = sample.rate;
         self.fallbacks_in_row = 0;

@@ -8,7 +8,7 @@
 
 use super::path::{PathSample, ProvenPath};
 use super::peer::AnsweredPeer;
-use super::{LendingTerms, MAX_PATHS};
+use super::{MAX_PATHS, ReservationTerms};
 use crate::{DestinationTable, PathKey, Scope};
 use std::net::IpAddr;
 use units::{Duration, Instant};
@@ -86,7 +86,7 @@ impl Paths {
         remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> bool {
         if !sample.is_whole() {
             return false;
@@ -111,7 +111,7 @@ impl Paths {
         remote: IpAddr,
         sample: &PathSample,
         is_measured: bool,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) {
         let key = PathKey::new(remote, Scope::Network);
         let Some(path) = self.networks.entry(key) else {

@@ -2,7 +2,7 @@
 
 /// A request for a first window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoanRequest {
+pub struct ReservationRequest {
     /// Stock initial window, which the connection gets in any case, segments.
     pub cold: u32,
     /// The least first window that it takes, segments; less counts as none.

@@ -5,7 +5,8 @@ mod ages;
 mod rates;
 
 use super::{
-    ColdReason, END_UNKNOWN, LendingTerms, LoanRequest, PathSample, SharedStart, WindowPool,
+    ColdReason, END_UNKNOWN, PathSample, ReservationRequest, ReservationTerms, SharedStart,
+    WindowPool,
 };
 use crate::bound::ReportBound;
 use crate::{PathMemory, Remembered, Sample, TransferSample, shared};
@@ -14,8 +15,8 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use units::{Duration, Instant, Rate};
 
-const TERMS: LendingTerms =
-    LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
+const TERMS: ReservationTerms =
+    ReservationTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
 const SRTT_US: u32 = 80_000;
 
 fn at(ms: u64) -> Instant {
@@ -52,12 +53,12 @@ fn knowing(window: u32) -> WindowPool {
     pool
 }
 
-fn request(among: u32) -> LoanRequest {
-    LoanRequest { cold: 10, least: 0, among, rtt_us: SRTT_US, mss: 1448, takes: true }
+fn request(among: u32) -> ReservationRequest {
+    ReservationRequest { cold: 10, least: 0, among, rtt_us: SRTT_US, mss: 1448, takes: true }
 }
 
-fn lent(pool: &mut WindowPool, ms: u64, request: LoanRequest) -> Option<u32> {
-    pool.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.window)
+fn reserved(pool: &mut WindowPool, ms: u64, request: ReservationRequest) -> Option<u32> {
+    pool.reserve(at(ms), peer(1), &request, &TERMS).map(|reservation| reservation.window)
 }
 
 /// The window in memory for a line.
@@ -70,11 +71,11 @@ fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
     let mut pool = knowing(138);
     // A second is 12.5 of 3000 round trips: 138 less a fifth of a per cent is 138 in whole
     // segments.
-    assert_eq!(lent(&mut pool, 1000, request(1)), Some(138));
+    assert_eq!(reserved(&mut pool, 1000, request(1)), Some(138));
     // Half a round trip later half of it has expired: 138 - 69 - 10 beside ten of its own.
-    assert_eq!(lent(&mut pool, 1040, request(1)), Some(69));
+    assert_eq!(reserved(&mut pool, 1040, request(1)), Some(69));
     // A round trip after that all of it has.
-    assert_eq!(lent(&mut pool, 1120, request(1)), Some(138));
+    assert_eq!(reserved(&mut pool, 1120, request(1)), Some(138));
 }
 
 /// Half a round trip after the first one 69 segments are to be had, as above: too few for a
@@ -82,10 +83,10 @@ fn one_alone_is_lent_all_and_the_next_what_has_come_back() {
 #[test]
 fn less_than_the_least_window_is_none() {
     let mut pool = knowing(138);
-    assert_eq!(lent(&mut pool, 1000, request(1)), Some(138));
-    assert_eq!(lent(&mut pool, 1040, LoanRequest { least: 70, ..request(1) }), None);
+    assert_eq!(reserved(&mut pool, 1000, request(1)), Some(138));
+    assert_eq!(reserved(&mut pool, 1040, ReservationRequest { least: 70, ..request(1) }), None);
     // 138 - 79 - 10 beside ten of its own.
-    assert_eq!(lent(&mut pool, 1040, LoanRequest { least: 59, ..request(1) }), Some(59));
+    assert_eq!(reserved(&mut pool, 1040, ReservationRequest { least: 59, ..request(1) }), Some(59));
 }
 
 /// Connections that start within a round trip count together, also those that reserve nothing. With
@@ -93,11 +94,11 @@ fn less_than_the_least_window_is_none() {
 #[test]
 fn those_that_began_within_the_round_trip_are_sharers() {
     let mut pool = knowing(138);
-    let mut sharers = |ms, request: LoanRequest| {
-        pool.reserve(at(ms), peer(1), &request, &TERMS).map(|loan| loan.sharers)
+    let mut sharers = |ms, request: ReservationRequest| {
+        pool.reserve(at(ms), peer(1), &request, &TERMS).map(|reservation| reservation.sharers)
     };
     assert_eq!(sharers(1000, request(1)), Some(1));
-    assert_eq!(sharers(1030, LoanRequest { takes: false, ..request(1) }), None);
+    assert_eq!(sharers(1030, ReservationRequest { takes: false, ..request(1) }), None);
     assert_eq!(sharers(1040, request(3)), Some(5));
     assert_eq!(sharers(1200, request(1)), Some(1));
 }
@@ -110,9 +111,9 @@ fn those_whose_handshakes_are_under_way_share() {
     }
     // (138 - 6 * 10) / 6 = 13 beside its own ten; then (138 - 23 - 5 * 10) / 5 = 13 beside ten.
     let among = pool.finish_handshake(at(20), peer(1));
-    assert_eq!((among, lent(&mut pool, 20, request(among))), (6, Some(23)));
+    assert_eq!((among, reserved(&mut pool, 20, request(among))), (6, Some(23)));
     let among = pool.finish_handshake(at(20), peer(1));
-    assert_eq!((among, lent(&mut pool, 20, request(among))), (5, Some(23)));
+    assert_eq!((among, reserved(&mut pool, 20, request(among))), (5, Some(23)));
     // One that has been open starts beside the four that are left.
     assert_eq!(pool.count_restart(at(20), peer(1)), 5);
 }
@@ -122,7 +123,7 @@ fn handshakes_to_unknown_paths_do_not_count() {
     let mut pool = WindowPool::default();
     pool.begin_handshake(at(0), peer(1));
     assert_eq!(pool.finish_handshake(at(0), peer(1)), 1);
-    assert_eq!(lent(&mut pool, 0, request(1)), None);
+    assert_eq!(reserved(&mut pool, 0, request(1)), None);
 }
 
 #[test]
@@ -133,10 +134,10 @@ fn a_known_rate_lends_what_the_path_carries() {
     pool.learn(at(0), peer(1), &known, false, &TERMS);
     // (138 - 3 * 10 - taken) / among beside ten: 36, 36, 36.
     for n in 0..3 {
-        assert_eq!(lent(&mut pool, 0, request(3 - n)), Some(46));
+        assert_eq!(reserved(&mut pool, 0, request(3 - n)), Some(46));
     }
     // One alone: four times what was proven, less 1.4 of 500 half-lives of a thousandth.
-    assert_eq!(lent(&mut pool, 80, request(1)), Some(88));
+    assert_eq!(reserved(&mut pool, 80, request(1)), Some(88));
 }
 
 /// The rate fills the path with 138 segments and three. After a failed warm start no more than the
@@ -147,13 +148,13 @@ fn a_failed_start_reaches_no_further_than_what_was_proven() {
         let mut pool = WindowPool::default();
         let known = PathSample { rate: 2_500_000, ..sample(0, 100) };
         pool.learn(at(0), peer(1), &known, false, &TERMS);
-        assert_eq!(lent(&mut pool, 0, request(1)), Some(141));
+        assert_eq!(reserved(&mut pool, 0, request(1)), Some(141));
         pool.fail(at(0), peer(1), is_slower);
         assert_eq!(pool.path(peer(1)).map(|path| path.rate), Some(rate));
-        assert_eq!(lent(&mut pool, 80, request(1)), Some(50));
+        assert_eq!(reserved(&mut pool, 80, request(1)), Some(50));
         pool.confirm(peer(1));
         let reached = if is_slower { 50 } else { 141 };
-        assert_eq!(lent(&mut pool, 160, request(1)), Some(reached));
+        assert_eq!(reserved(&mut pool, 160, request(1)), Some(reached));
     }
 }
 
@@ -186,7 +187,7 @@ fn a_line_that_is_not_active_is_forgotten() {
     let mut pool = knowing(138);
     pool.learn(at(0), peer(2), &sample(0, 13), true, &TERMS);
     pool.learn(at(600_000), peer(1), &sample(600_000, 100), false, &TERMS);
-    assert_eq!(lent(&mut pool, 600_000, request(1)), Some(100));
+    assert_eq!(reserved(&mut pool, 600_000, request(1)), Some(100));
     pool.begin_handshake(at(600_000), peer(2));
     assert_eq!(window_of(&mut pool, 2), 13);
     pool.begin_handshake(at(600_001), peer(2));
@@ -196,10 +197,10 @@ fn a_line_that_is_not_active_is_forgotten() {
 #[test]
 fn what_is_not_used_is_given_back() {
     let mut pool = knowing(138);
-    assert_eq!(lent(&mut pool, 0, request(1)), Some(138));
+    assert_eq!(reserved(&mut pool, 0, request(1)), Some(138));
     pool.release(peer(1), 100, Duration::ZERO);
     // 138 - 38 - 10 are left beside its own ten.
-    assert_eq!(lent(&mut pool, 0, request(1)), Some(100));
+    assert_eq!(reserved(&mut pool, 0, request(1)), Some(100));
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn the_second_failure_in_a_row_ends_the_memory() {
 fn a_cold_start_has_a_reason() {
     let mut pool = knowing(22);
     let recall = |pool: &mut WindowPool, ms, rtt_us, cold| {
-        let opens = LoanRequest { rtt_us, cold, ..request(1) };
+        let opens = ReservationRequest { rtt_us, cold, ..request(1) };
         pool.recall(at(ms), peer(1), &opens, &TERMS)
     };
     assert_eq!(recall(&mut pool, 0, SRTT_US, 10), Ok(22));
@@ -285,7 +286,7 @@ fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
     let old = at(0) + TERMS.max_age + Duration::from_millis(1);
     assert_eq!(pool.share(old, peer(1), &request(2), 1_000_000, &TERMS), None);
     let mut share = |times: u32| {
-        let far = LoanRequest { rtt_us: times * SRTT_US, ..request(2) };
+        let far = ReservationRequest { rtt_us: times * SRTT_US, ..request(2) };
         pool.share(at(0), peer(1), &far, 1_000_000, &TERMS).is_some()
     };
     assert_eq!([share(11), share(8)], [false, true]);
@@ -294,7 +295,7 @@ fn nothing_is_shared_of_a_memory_that_is_old_or_of_another_path() {
 /// A site with one answer for all networks, which keeps the reports that it gets.
 struct Oracle {
     says: Option<Remembered>,
-    told: Rc<RefCell<Vec<TransferSample>>>,
+    reported: Rc<RefCell<Vec<TransferSample>>>,
 }
 
 impl PathMemory for Oracle {
@@ -304,7 +305,7 @@ impl PathMemory for Oracle {
 
     fn record(&mut self, _: Instant, _: IpAddr, sample: &Sample) {
         if let Sample::Transfer(transfer) = sample {
-            self.told.borrow_mut().push(*transfer);
+            self.reported.borrow_mut().push(*transfer);
         }
     }
 }
@@ -320,9 +321,9 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
         age: Duration::from_secs(3),
         ..Remembered::default()
     };
-    let told = Rc::new(RefCell::new(Vec::new()));
+    let reported = Rc::new(RefCell::new(Vec::new()));
     let mut pool = WindowPool::default();
-    pool.join(shared(Oracle { says: Some(says), told: told.clone() }));
+    pool.join(shared(Oracle { says: Some(says), reported: reported.clone() }));
     pool.begin_handshake(at(5000), peer(1));
     let path = pool.path(peer(1)).unwrap();
     assert_eq!((path.window, path.srtt_us, path.min_rtt_us), (100, 100_000, 80_000));
@@ -330,7 +331,7 @@ fn what_the_site_knows_is_taken_up_as_a_handshake_begins_unless_own_knowledge_is
     // A loss at 22 segments: the sample stays for ten seconds here, and is reported to the site.
     assert!(pool.learn(at(6000), peer(1), &sample(6000, 22), true, &TERMS));
     assert_eq!(
-        told.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
+        reported.borrow().iter().map(|one| (one.window, one.lost)).collect::<Vec<_>>(),
         [(31_856, 1)]
     );
     pool.begin_handshake(at(15_999), peer(1));

@@ -51,7 +51,7 @@ pub struct PoissonFlows {
     /// Ports at the receivers, by pair.
     ports: Vec<u16>,
     draws: Option<Draws>,
-    begun: u64,
+    started: u64,
     /// Flows that are not over, by number; numbers are reused.
     active: Vec<Option<Channel>>,
     free: Vec<u32>,
@@ -93,7 +93,7 @@ impl PoissonFlows {
             spec,
             ports: Vec::new(),
             draws: None,
-            begun: 0,
+            started: 0,
             active: Vec::new(),
             free: Vec::new(),
             index: ConnIndex::default(),
@@ -108,8 +108,8 @@ impl PoissonFlows {
     }
 
     /// Returns the number of flows started so far.
-    pub const fn begun(&self) -> u64 {
-        self.begun
+    pub const fn started(&self) -> u64 {
+        self.started
     }
 
     /// Returns the number of flows started and not over.
@@ -133,7 +133,7 @@ impl PoissonFlows {
     }
 
     fn await_next(&mut self, context: &mut AppContext<'_>) {
-        if self.spec.count != Some(self.begun)
+        if self.spec.count != Some(self.started)
             && let Some(draws) = &mut self.draws
         {
             let gap = self.spec.gaps.sample_duration(&mut draws.gaps);
@@ -144,7 +144,7 @@ impl PoissonFlows {
     fn begin(&mut self, context: &mut AppContext<'_>) {
         let Some(draws) = &mut self.draws else { return };
         let pair = match self.spec.choice {
-            PairChoice::RoundRobin => (self.begun % self.spec.pairs.len() as u64) as usize,
+            PairChoice::RoundRobin => (self.started % self.spec.pairs.len() as u64) as usize,
             PairChoice::Random => below(self.spec.pairs.len(), &mut draws.pairs),
         };
         let bytes = self.spec.bytes.sample_count(&mut draws.bytes);
@@ -153,7 +153,7 @@ impl PoissonFlows {
         let ends = ChannelEnds { from, to, port: self.ports[pair] };
         let channel = Channel::open(context, ends, scheme, Some(bytes));
         context.shutdown(from, channel.sender());
-        self.begun += 1;
+        self.started += 1;
         let number = self.enter(channel);
         self.index.insert(from, channel.sender(), number as usize);
         if let Some(peer) = context.peer(from, channel.sender()) {
@@ -184,7 +184,7 @@ impl PoissonFlows {
         }
         self.free.push(number as u32);
         self.log.push(channel.flow());
-        if self.spec.count == Some(self.begun) && self.active() == 0 {
+        if self.spec.count == Some(self.started) && self.active() == 0 {
             context.finish();
         }
     }
@@ -241,6 +241,6 @@ impl Application for PoissonFlows {
 
     fn describe(&self) -> String {
         let name = &self.spec.name;
-        format!("flows {name}: {} started, {} not over", self.begun, self.active())
+        format!("flows {name}: {} started, {} not over", self.started, self.active())
     }
 }

@@ -58,12 +58,12 @@ pub struct Rounds {
     draws: Vec<Draws>,
     channels: Vec<Option<Channel>>,
     /// By connection: true if its transfer of the current round has started.
-    has_begun: Vec<bool>,
+    has_started: Vec<bool>,
     index: ConnIndex,
     /// Number of rounds started.
-    begun: u32,
+    started: u32,
     /// Start of the last of them.
-    begun_at: Instant,
+    started_at: Instant,
     /// Number of unfinished transfers of this round.
     unfinished: usize,
     flows: Vec<FlowRecord>,
@@ -86,11 +86,11 @@ impl Rounds {
             ports: Vec::new(),
             draws: Vec::new(),
             channels: vec![None; spec.pairs.len()],
-            has_begun: vec![false; spec.pairs.len()],
+            has_started: vec![false; spec.pairs.len()],
             spec,
             index: ConnIndex::default(),
-            begun: 0,
-            begun_at: Instant::ZERO,
+            started: 0,
+            started_at: Instant::ZERO,
             unfinished: 0,
             flows: Vec::new(),
         }
@@ -110,8 +110,8 @@ impl Rounds {
     /// Returns the started transfers of a round that has not ended: the number of the connection,
     /// and the record as of the last stop of the run. Some may be over.
     pub fn under_way(&self) -> impl Iterator<Item = (usize, &FlowRecord)> {
-        let begun = self.channels.iter().enumerate().filter(|(n, _)| self.has_begun[*n]);
-        begun.filter_map(|(n, channel)| channel.as_ref().map(|channel| (n, channel.flow())))
+        let started = self.channels.iter().enumerate().filter(|(n, _)| self.has_started[*n]);
+        started.filter_map(|(n, channel)| channel.as_ref().map(|channel| (n, channel.flow())))
     }
 
     /// Returns the bytes of all transfers so far whose last byte was delivered.
@@ -121,10 +121,10 @@ impl Rounds {
     }
 
     fn begin_round(&mut self, context: &mut AppContext<'_>) {
-        let first = self.spec.first_start.as_ref().filter(|_| self.begun == 0);
+        let first = self.spec.first_start.as_ref().filter(|_| self.started == 0);
         let start = first.unwrap_or(&self.spec.start);
-        self.begun += 1;
-        self.begun_at = context.now();
+        self.started += 1;
+        self.started_at = context.now();
         self.unfinished = self.spec.pairs.len();
         for (n, draws) in self.draws.iter_mut().enumerate() {
             let at = context.now() + start.sample_duration(&mut draws.start);
@@ -135,7 +135,7 @@ impl Rounds {
     fn begin_transfer(&mut self, context: &mut AppContext<'_>, n: usize) {
         let bytes = self.spec.bytes.sample_count(&mut self.draws[n].bytes);
         let pair = &self.spec.pairs[n];
-        self.has_begun[n] = true;
+        self.has_started[n] = true;
         match &mut self.channels[n] {
             Some(channel) if !channel.has_ended() => channel.begin(context, bytes),
             none => {
@@ -154,11 +154,11 @@ impl Rounds {
             return;
         }
         self.flows.extend(self.channels.iter().flatten().map(Channel::flow));
-        self.has_begun.fill(false);
-        if self.begun == self.spec.rounds {
+        self.has_started.fill(false);
+        if self.started == self.spec.rounds {
             context.finish();
         } else {
-            let next = (context.now() + self.spec.idle).max(self.begun_at + self.spec.every);
+            let next = (context.now() + self.spec.idle).max(self.started_at + self.spec.every);
             context.set_timer(next, ROUND);
         }
     }
@@ -218,7 +218,7 @@ impl Application for Rounds {
 
     fn on_stop(&mut self, context: &mut AppContext<'_>) {
         for (channel, _) in
-            self.channels.iter_mut().zip(&self.has_begun).filter(|(_, begun)| **begun)
+            self.channels.iter_mut().zip(&self.has_started).filter(|(_, started)| **started)
         {
             if let Some(channel) = channel {
                 channel.on_stop(context);
@@ -230,7 +230,7 @@ impl Application for Rounds {
         let RoundsSpec { name, rounds, .. } = &self.spec;
         format!(
             "rounds {name}: {} transfers of round {} of {rounds} are not over",
-            self.unfinished, self.begun
+            self.unfinished, self.started
         )
     }
 }

@@ -113,7 +113,7 @@ impl PageLoad {
 
     /// The timer that repeats a finished load, by [`PageLoader::start_again`]: see
     /// [`Simulation::wake`](crate::Simulation::wake).
-    pub const AGAIN: u32 = u32::MAX;
+    pub const RESTART_TOKEN: u32 = u32::MAX;
 
     /// Returns the browser's record: deliveries and failures with their times.
     pub const fn loader(&self) -> &PageLoader {
@@ -242,7 +242,7 @@ impl PageLoad {
         if protocol.has_streams() {
             transfer.use_streams();
         }
-        if server_scheme.hears_sizes() && protocol.server == ServerModel::Builtin {
+        if server_scheme.uses_sizes() && protocol.server == ServerModel::Builtin {
             transfer.announce_sizes(protocol);
         }
         if let Some(peer) = context.peer(from, id) {
@@ -353,7 +353,7 @@ impl Application for PageLoad {
 
     fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
         let now = context.now();
-        if token == Self::AGAIN {
+        if token == Self::RESTART_TOKEN {
             return self.start_again(context);
         }
         let Some(token) = token.checked_sub(self.first_token) else {

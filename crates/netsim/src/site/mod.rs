@@ -4,11 +4,11 @@
 //! All reading of the wire happens at the site's border: outbound packets as they arrive at the
 //! first queue, inbound packets as they arrive at their server. Traffic within the site is ignored.
 
-mod edge;
+mod border;
 mod passive;
 mod rebuilt;
 
-pub use edge::ReportTap;
+pub use border::ReportTap;
 pub use passive::{PassiveGateway, PassiveTap};
 
 use crate::topology::address_of;

@@ -6,7 +6,7 @@
 //! configured otherwise. The engine corrects a rebuilt window by the data sent in answer to ACKs.
 //! `rebuilt` selects the findings for the gateway.
 
-use super::edge::{Edge, Way};
+use super::border::{SiteBorder, Way};
 use super::rebuilt::SharesOfSenders;
 use crate::observer::{Observer, Step};
 use crate::packet::{Body, SimPacket, Transit};
@@ -25,14 +25,14 @@ use trace::{
 use units::{Duration, Instant};
 
 /// Maximum number of connections that are followed at once.
-const MOST_SENDERS: usize = 65_536;
+const MAX_SENDERS: usize = 65_536;
 
 /// The box. To questions it gives the answers of its gateway.
 pub struct PassiveGateway {
     gateway: Shared,
     engine: TraceEngine<SharesOfSenders>,
     /// Packets on their way to their server: links report arrivals ahead of time.
-    coming: PassingOrder<Observed>,
+    in_transit: PassingOrder<Observed>,
 }
 
 impl PassiveGateway {
@@ -60,13 +60,13 @@ impl PassiveGateway {
             vantage: Some(Vantage::Server),
             servers: servers.collect::<NamedServers>(),
             named_open: true,
-            max_connections: MOST_SENDERS,
-            park_after: Duration::MAX,
+            max_connections: MAX_SENDERS,
+            compress_after: Duration::MAX,
             idle_timeout: Duration::MAX,
             ..EngineConfig::default()
         };
         let engine = TraceEngine::new(config, SharesOfSenders::new(gateway.clone()));
-        Self { gateway, engine, coming: PassingOrder::default() }
+        Self { gateway, engine, in_transit: PassingOrder::default() }
     }
 
     /// Handles a packet that leaves the site.
@@ -77,7 +77,7 @@ impl PassiveGateway {
 
     /// Shows the engine the packets that have entered the site by `now`.
     fn release(&mut self, now: Instant) {
-        while let Some(segment) = self.coming.pop_until(now) {
+        while let Some(segment) = self.in_transit.pop_until(now) {
             self.follow(&segment);
         }
     }
@@ -105,7 +105,7 @@ impl PathMemory for PassiveGateway {
 
 /// Shows a box the packets that pass a site's border.
 pub struct PassiveTap {
-    edge: Edge,
+    border: SiteBorder,
     passive: Rc<RefCell<PassiveGateway>>,
 }
 
@@ -116,19 +116,19 @@ impl PassiveTap {
         servers: &[HostId],
         passive: Rc<RefCell<PassiveGateway>>,
     ) -> Self {
-        Self { edge: Edge::new(topology, servers), passive }
+        Self { border: SiteBorder::new(topology, servers), passive }
     }
 }
 
 impl Observer for PassiveTap {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
-        let Some(way) = self.edge.passes(link, step, packet) else { return };
+        let Some(way) = self.border.passes(link, step, packet) else { return };
         let segment = observed(at, packet, transit);
         let mut passive = self.passive.borrow_mut();
         match way {
             Way::Out => passive.on_outgoing(&segment),
-            Way::In => passive.coming.push(at, segment),
+            Way::In => passive.in_transit.push(at, segment),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! ago: the next transfer of another server may ask then. So the gateway does not wait for the
 //! engine's own end of a transfer, which is later.
 
-use memory::{CountedWindow, GatewayReport, Sample, ShareNotes, ShareRule, Shared};
+use memory::{GatewayReport, Sample, SegmentedWindow, ShareNotes, ShareRule, Shared};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -43,15 +43,15 @@ struct SiteSender {
 }
 
 impl SiteSender {
-    const fn counted(&self) -> CountedWindow {
-        CountedWindow { cwnd: self.window, mss: self.mss }
+    const fn counted(&self) -> SegmentedWindow {
+        SegmentedWindow { cwnd: self.window, mss: self.mss }
     }
 }
 
 /// The data sent since all had been acknowledged.
 #[derive(Clone, Copy, Default)]
 struct SiteTransfer {
-    begun: bool,
+    started: bool,
     /// True if there was an ACK since.
     acked: bool,
     /// Time at which all was acknowledged, if it still is.
@@ -92,11 +92,11 @@ impl SharesOfSenders {
         let SiteTransfer { quiet, .. } = std::mem::take(&mut sender.transfer);
         let share = sender.shares.on_end(sender.counted());
         if let Some(share) = share.filter(|_| quiet.is_some()) {
-            self.tell(connection, at, share);
+            self.report_share(connection, at, share);
         }
     }
 
-    fn tell(&self, connection: u64, at: Instant, share: u64) {
+    fn report_share(&self, connection: u64, at: Instant, share: u64) {
         let Some(sender) = self.senders.get(&connection) else { return };
         let rtt = Some(sender.srtt).filter(|rtt| !rtt.is_zero());
         let report = Sample::Report(GatewayReport { share, rtt });
@@ -137,7 +137,7 @@ impl TraceSink for SharesOfSenders {
         // itself a lower bound of its window.
         let window = if known.transfer.acked { known.window } else { in_flight };
         known.shares.on_flight(known.sent, window, in_flight);
-        known.transfer.begun = true;
+        known.transfer.started = true;
         known.transfer.quiet = None;
     }
 
@@ -155,7 +155,7 @@ impl TraceSink for SharesOfSenders {
             return known.shares.on_repair();
         }
         if let Some(share) = known.shares.on_loss(known.counted(), in_avoidance) {
-            self.tell(sender.connection, again.at, share);
+            self.report_share(sender.connection, again.at, share);
         }
     }
 
@@ -173,8 +173,8 @@ impl TraceSink for SharesOfSenders {
         }
         (known.srtt, known.una) = (point.srtt, point.una);
         let transfer = &mut known.transfer;
-        transfer.acked |= transfer.begun;
-        if transfer.begun && transfer.quiet.is_none() && point.una >= known.sent {
+        transfer.acked |= transfer.started;
+        if transfer.started && transfer.quiet.is_none() && point.una >= known.sent {
             transfer.quiet = Some(point.at);
             self.quiet.push_back((point.at, sender.connection));
         }

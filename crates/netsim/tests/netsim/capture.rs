@@ -62,7 +62,7 @@ fn tshark(capture: &[u8], name: &str, filter: &str, fields: &[&str]) -> Vec<Stri
     lines.lines().map(str::to_owned).collect()
 }
 
-const AGAIN: &str = "tcp.analysis.retransmission or tcp.analysis.fast_retransmission \
+const TSHARK_RETRANSMISSIONS: &str = "tcp.analysis.retransmission or tcp.analysis.fast_retransmission \
                      or tcp.analysis.spurious_retransmission or tcp.analysis.out_of_order";
 const WRONG: &str = "_ws.malformed or ip.checksum.status == 0 or tcp.checksum.status == 0 \
                      or not tcp or tcp.len > 1460";
@@ -90,7 +90,7 @@ fn tshark_reads_captures_without_complaint() {
             assert_eq!(wrong, Vec::<String>::new(), "{name}");
         }
         let name = format!("{scheme}-again.pcap");
-        let again = tshark(&captures[0], &name, AGAIN, &["frame.number"]);
+        let again = tshark(&captures[0], &name, TSHARK_RETRANSMISSIONS, &["frame.number"]);
         assert!(retransmitted > 0);
         assert_eq!(again.len() as u64, retransmitted, "{scheme}");
     }

@@ -55,7 +55,7 @@ fn flows_have_the_rate_the_sizes_and_the_pairs_they_should() {
     sim.run(at_s(10_000)).unwrap();
     let app = sim.application::<PoissonFlows>(id).unwrap();
     let flows = app.flows();
-    assert_eq!((flows.len(), app.begun(), app.active()), (10_000, 10_000, 0));
+    assert_eq!((flows.len(), app.started(), app.active()), (10_000, 10_000, 0));
     assert!(flows.iter().all(|flow| flow.is_over() && !flow.reset));
     // 10,000 gaps of 10 ms, each as variable as long: 100 s, give or take 1 s; five of these.
     let last = flows.iter().map(|flow| flow.started_at).max().unwrap();

@@ -37,7 +37,7 @@ fn bell(pairs: usize, forward: LinkConfig) -> Dumbbell {
 
 /// Counts steps by link, and remembers the last instant of each kind: they are in order.
 #[derive(Default)]
-struct Tally {
+struct Counters {
     counts: BTreeMap<(LinkId, &'static str), u64>,
     last: BTreeMap<(LinkId, &'static str), Instant>,
     low_priority_drops: u64,
@@ -55,7 +55,7 @@ const fn kind(step: &Step) -> &'static str {
     }
 }
 
-impl Observer for Tally {
+impl Observer for Counters {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let key = (link, kind(&step));
         *self.counts.entry(key).or_default() += 1;
@@ -66,7 +66,7 @@ impl Observer for Tally {
     }
 }
 
-impl Tally {
+impl Counters {
     fn count(&self, link: LinkId, kind: &'static str) -> u64 {
         self.counts.get(&(link, kind)).copied().unwrap_or(0)
     }
@@ -93,7 +93,7 @@ fn three_transfers(forward: LinkConfig) -> (Simulation, LinkId) {
         transfers.iter().enumerate().map(|(n, scheme)| bulk(&bell, n, scheme, 400_000)).collect();
     let link = bell.bottleneck.forward;
     let mut sim = Simulation::new(bell.topology, SimulationConfig::default());
-    sim.observe(Tally::default());
+    sim.observe(Counters::default());
     for (n, app) in apps.into_iter().enumerate() {
         sim.add(at_ms(n as u64), app);
     }
@@ -123,8 +123,8 @@ fn every_kind() -> Vec<LinkConfig> {
 fn every_packet_is_accounted_for_at_every_kind_of_link() {
     for config in every_kind() {
         let (sim, link) = three_transfers(config.clone());
-        let tally = sim.observer::<Tally>().unwrap();
-        let count = |kind| tally.count(link, kind);
+        let counters = sim.observer::<Counters>().unwrap();
+        let count = |kind| counters.count(link, kind);
         assert_eq!(count("enter"), count("leave") + count("discard"), "drained: {config:?}");
         assert_eq!(count("leave"), count("arrive") + count("lose"), "{config:?}");
         let counters = sim.link(link).counters();
@@ -142,7 +142,7 @@ fn a_seed_gives_the_same_run_with_every_kind_of_link() {
     for config in every_kind() {
         let run = |config| {
             let (sim, link) = three_transfers(config);
-            (*sim.link(link).counters(), sim.observer::<Tally>().unwrap().last.clone())
+            (*sim.link(link).counters(), sim.observer::<Counters>().unwrap().last.clone())
         };
         assert_eq!(run(config.clone()), run(config));
     }

@@ -18,7 +18,7 @@ const LIMIT: Instant = Instant::from_nanos(20_000_000_000_000);
 
 /// A report about a destination to a memory.
 #[derive(Clone)]
-struct Told {
+struct Reported {
     at: Instant,
     to: IpAddr,
     report: GatewayReport,
@@ -34,7 +34,7 @@ struct InOption {
 
 /// Records its reports, and knows nothing.
 #[derive(Default)]
-struct Log(Vec<Told>);
+struct Log(Vec<Reported>);
 
 impl PathMemory for Log {
     fn recall(&mut self, _: Instant, _: IpAddr) -> Option<Remembered> {
@@ -42,7 +42,7 @@ impl PathMemory for Log {
     }
     fn record(&mut self, at: Instant, to: IpAddr, sample: &Sample) {
         if let Sample::Report(report) = *sample {
-            self.0.push(Told { at, to, report });
+            self.0.push(Reported { at, to, report });
         }
     }
 }
@@ -50,14 +50,14 @@ impl PathMemory for Log {
 impl Log {
     /// Returns the reports about each destination, in order.
     fn by_destination(&self) -> Vec<InOption> {
-        let in_option = |told: &Told| InOption {
-            to: told.to,
-            share: told.report.share,
-            rtt_us: told.report.rtt.map(Duration::as_micros),
+        let in_option = |reported: &Reported| InOption {
+            to: reported.to,
+            share: reported.report.share,
+            rtt_us: reported.report.rtt.map(Duration::as_micros),
         };
-        let mut told: Vec<_> = self.0.iter().map(in_option).collect();
-        told.sort_by_key(|one| one.to);
-        told
+        let mut reported: Vec<_> = self.0.iter().map(in_option).collect();
+        reported.sort_by_key(|one| one.to);
+        reported
     }
 }
 
@@ -101,7 +101,7 @@ fn add_rounds(sim: &mut Simulation, bell: &Dumbbell, scheme: &str) {
     sim.add(Instant::ZERO, rounds);
 }
 
-fn tell(sim: &mut Simulation, servers: &[HostId], memory: &Shared, reporting: Reporting) {
+fn start_site(sim: &mut Simulation, servers: &[HostId], memory: &Shared, reporting: Reporting) {
     for server in servers {
         sim.configure_host(*server, |host| {
             host.set_memory(MemoryKind::Gateway, memory.clone());
@@ -119,13 +119,13 @@ fn what_is_read_off_the_wire_is_what_senders_know() {
     let bell = bell(6);
     let reports = Rc::new(RefCell::new(Log::default()));
     let mut sim = simulation(&bell);
-    tell(&mut sim, &bell.sources, &(reports.clone() as Shared), Reporting::Direct);
+    start_site(&mut sim, &bell.sources, &(reports.clone() as Shared), Reporting::Direct);
     add_rounds(&mut sim, &bell, scheme);
     sim.run(LIMIT).unwrap();
 
     let read = Rc::new(RefCell::new(Log::default()));
     let mut sim = simulation(&bell);
-    tell(&mut sim, &bell.sources, &(read.clone() as Shared), Reporting::InSegments);
+    start_site(&mut sim, &bell.sources, &(read.clone() as Shared), Reporting::InSegments);
     sim.observe(ReportTap::new(&bell.topology, &bell.sources, read.clone()));
     add_rounds(&mut sim, &bell, scheme);
     sim.run(LIMIT).unwrap();
@@ -177,7 +177,7 @@ fn agreement(scheme: &str, pairs: usize) -> Agreement {
     let reports = Rc::new(RefCell::new(Log::default()));
     let rebuilt = Rc::new(RefCell::new(Log::default()));
     let mut sim = simulation(&bell);
-    tell(&mut sim, &bell.sources, &(reports.clone() as Shared), Reporting::Direct);
+    start_site(&mut sim, &bell.sources, &(reports.clone() as Shared), Reporting::Direct);
     let passive = Rc::new(RefCell::new(PassiveGateway::of_model(
         rebuilt.clone(),
         &bell.sources,
@@ -191,14 +191,14 @@ fn agreement(scheme: &str, pairs: usize) -> Agreement {
     passive.borrow_mut().recall(later, IpAddr::from([10, 0, 0, 1]));
     let (reports, mut rebuilt) = (reports.borrow(), rebuilt.borrow().0.clone());
     let (mut shares, mut rtts) = (Vec::new(), Vec::new());
-    for Told { at, to, report } in &reports.0 {
+    for Reported { at, to, report } in &reports.0 {
         let near = rebuilt.iter().enumerate().filter(|(_, other)| other.to == *to);
         let nearest = near.map(|(n, other)| (apart(*at, other.at), n)).min();
         if let Some((_, n)) = nearest.filter(|(apart, _)| *apart < Duration::from_millis(500)) {
             let found = rebuilt.remove(n).report;
             shares.push(found.share.abs_diff(report.share) as f64);
-            let [found, told] = [found.rtt, report.rtt].map(|rtt| rtt.unwrap().as_secs_f64());
-            rtts.push((found / told - 1.0).abs());
+            let [found, reported] = [found.rtt, report.rtt].map(|rtt| rtt.unwrap().as_secs_f64());
+            rtts.push((found / reported - 1.0).abs());
         }
     }
     let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;

@@ -79,8 +79,8 @@ impl Path {
         let mss = self.window.mss();
         let next_release = self.pacer.as_ref().map(|p| p.next_release(info.now));
         let Some(meter) = &mut self.meter else { return };
-        meter.on_lost(losses - marks.lost_told);
-        marks.lost_told = losses;
+        meter.on_lost(losses - marks.lost_reported);
+        marks.lost_reported = losses;
         let fresh = sample.delivered.div_ceil(mss);
         let newest = info.progress.newest.filter(|_| fresh > 0);
         let newest = newest.and_then(|n| Some((n.sent_at, marks.of(n.order)?)));

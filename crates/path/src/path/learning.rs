@@ -9,7 +9,7 @@ use super::Path;
 use super::observed::TransferNotes;
 use memory::site::Bound;
 use memory::{
-    Cold, CountedWindow, GatewayReport, PathState, Remembered, ReuseGate, Sample, ShareNotes,
+    Cold, GatewayReport, PathState, Remembered, ReuseGate, Sample, SegmentedWindow, ShareNotes,
     ShareRule, Shared,
 };
 use policy::ack::{AckSample, RttEstimator};
@@ -60,7 +60,7 @@ pub struct Learning {
     /// True if that entry was not used.
     withheld: bool,
     /// Bytes acknowledged when the path's state was last reported.
-    told_at: Option<u64>,
+    reported_at: Option<u64>,
     /// Notes about the current transfer, for a site's memory.
     notes: TransferNotes,
 }
@@ -81,7 +81,7 @@ impl Learning {
             early_data: false,
             knew: false,
             withheld: false,
-            told_at: None,
+            reported_at: None,
             notes: TransferNotes::default(),
         }
     }
@@ -105,8 +105,8 @@ impl Learning {
     }
 }
 
-fn counted(window: &Window) -> CountedWindow {
-    CountedWindow { cwnd: window.cwnd(), mss: window.mss() }
+fn counted(window: &Window) -> SegmentedWindow {
+    SegmentedWindow { cwnd: window.cwnd(), mss: window.mss() }
 }
 
 impl Path {
@@ -245,7 +245,7 @@ impl Path {
         self.on_end();
         let acked = self.acked_total;
         let Some(learning) = self.learning.as_deref_mut() else { return };
-        if learning.kind != MemoryKind::Temporal || learning.told_at == Some(acked) {
+        if learning.kind != MemoryKind::Temporal || learning.reported_at == Some(acked) {
             return;
         }
         if learning.withheld || acked == 0 && learning.knew {
@@ -253,7 +253,7 @@ impl Path {
             return;
         }
         let at = self.last_acked.unwrap_or(self.window.now());
-        learning.told_at = Some(acked);
+        learning.reported_at = Some(acked);
         let mut state = PathState {
             cwnd: self.window.cwnd(),
             ssthresh: Some(self.window.ssthresh()).filter(|bytes| *bytes != u64::MAX),

@@ -4,12 +4,12 @@
 //! beside the start-up and the congestion controller that move it, keeps the state for an undo, and
 //! paces.
 
-mod attended;
 mod beginning;
 mod bucket;
 mod capabilities;
 mod control;
 mod epochs;
+mod hooked;
 mod learning;
 mod observed;
 mod pacer;
@@ -23,9 +23,9 @@ mod startup_report;
 mod usage;
 mod wait;
 
-use attended::Attention;
 use capabilities::Capabilities;
 pub use control::MemberDelivery;
+use hooked::KernelHooks;
 pub use learning::{Learning, LearningTerms, Reporting};
 pub use pacer::Pacer;
 use pacer::{Batches, PacedSegment, PathPacer};
@@ -35,13 +35,13 @@ use policy::config::{ConnectionConfig, IdleRestart, PacingGain, WindowValidation
 use policy::congestion::CongestionControl;
 use policy::recovery::Overtaken;
 use policy::sharing::Sharing;
-use policy::startup::{Beginning, Occasion, Phase, StartUp};
+use policy::startup::{Beginning, Phase, StartUp, StartupReason};
 use policy::window::{Cause, Window};
-pub use restart::ParkedPath;
+pub use restart::IdlePath;
 use segment::Segment;
 pub use send_log::{Front, SendLog};
 use shared::Shared;
-pub use shared::{Origin, Upheaval};
+pub use shared::{Origin, PathReset};
 use startup_report::StartUpMeter;
 pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
@@ -56,7 +56,7 @@ pub struct Path {
     congestion: Box<dyn CongestionControl>,
     in_startup: bool,
     capabilities: Capabilities,
-    attention: Attention,
+    hooks: KernelHooks,
     /// Round trips on this path, shared by its members.
     pub rtt: RttEstimator,
     pacer: Option<PathPacer>,
@@ -80,7 +80,7 @@ pub struct Path {
     /// True if the restart rule was applied, and nothing was sent since.
     resumed: bool,
     /// True if the path has had its first data.
-    begun: bool,
+    started: bool,
     /// The kind of the start-up's last beginning.
     beginning: Beginning,
     before_reduction: Option<(u64, u64)>,
@@ -132,7 +132,7 @@ impl Path {
             congestion,
             in_startup: true,
             capabilities,
-            attention: Attention::default(),
+            hooks: KernelHooks::default(),
             rtt: RttEstimator::new(config.rto),
             pacer: config.pacing.then_some(pacer),
             pacing_gain: config.pacing_gain,
@@ -148,7 +148,7 @@ impl Path {
             last_sent: None,
             last_acked: None,
             resumed: false,
-            begun: false,
+            started: false,
             beginning: Beginning::Whole,
             before_reduction: None,
             usage: WindowUsage::new(config.validation),
@@ -385,13 +385,13 @@ impl Path {
             return false;
         }
         if !self.in_startup {
-            self.enter_startup_if_below(Occasion::Loss);
+            self.enter_startup_if_below(StartupReason::Loss);
         }
-        let retreat = self.ask_owner(sample);
+        let fall_back = self.ask_owner(sample);
         if self.is_metered() {
             self.obey();
         }
-        retreat
+        fall_back
     }
 
     /// Lets the policy that owns the window grow it. Returns true if the start-up takes back what
@@ -413,7 +413,7 @@ impl Path {
                 self.avoid(sample);
             }
         }
-        phase == Phase::Retreat
+        phase == Phase::FallBack
     }
 
     #[inline]

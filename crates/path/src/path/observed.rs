@@ -24,7 +24,7 @@ pub(super) struct TransferNotes {
     /// Bytes of the path sent by then: once they are delivered, the loss is repaired.
     repaired_at: u64,
     /// True if a loss of this transfer was reported.
-    told: bool,
+    reported: bool,
     /// Number of segments retransmitted since.
     resent: u32,
 }
@@ -75,16 +75,16 @@ impl TransferNotes {
 
     /// Ends the transfer; returns its sample, unless it is only the part after a reported loss.
     pub(super) fn end(&mut self, rtt: &RttEstimator, mss: u64) -> Option<TransferSample> {
-        let behind = self.told && self.met.is_none();
+        let behind = self.reported && self.met.is_none();
         let sample = self.take(rtt, mss);
-        self.told = false;
+        self.reported = false;
         (!behind && sample.window > 0).then_some(sample)
     }
 
     /// Returns the sample, and resets the notes.
     pub(super) fn take(&mut self, rtt: &RttEstimator, mss: u64) -> TransferSample {
         let Self { most, limited, rate, met, resent, .. } = *self;
-        *self = Self { told: true, ..Self::default() };
+        *self = Self { reported: true, ..Self::default() };
         let window = met.unwrap_or(most);
         let unlost = if limited { Bound::OwnStart } else { Bound::Application };
         TransferSample {

@@ -54,7 +54,7 @@ pub(super) fn due(now: Instant, late: Duration, gap: Duration) -> Instant {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Batches {
     next: Instant,
-    begun: Instant,
+    started: Instant,
     /// Number of segments that the batch has room for.
     left: u64,
     bytes: u64,
@@ -63,7 +63,7 @@ pub(super) struct Batches {
 
 impl Batches {
     fn is_open(&self, now: Instant) -> bool {
-        self.left > 0 && now == self.begun
+        self.left > 0 && now == self.started
     }
 
     fn next_release(&self, now: Instant) -> Instant {
@@ -74,7 +74,7 @@ impl Batches {
     /// a new batch.
     fn on_sent(&mut self, now: Instant, bytes: u64, rate: Option<Rate>, size: u64) {
         if !self.is_open(now) {
-            self.begun = self.next.max(now);
+            self.started = self.next.max(now);
             self.late = now.saturating_since(self.next);
             self.left = size;
             self.bytes = 0;
@@ -83,7 +83,7 @@ impl Batches {
         self.bytes += bytes;
         let time = rate.map_or(Duration::ZERO, |rate| rate.transmit_time(self.bytes));
         let time = if time == Duration::MAX { Duration::ZERO } else { time };
-        self.next = self.begun + time.saturating_sub(self.late.min(time / 2));
+        self.next = self.started + time.saturating_sub(self.late.min(time / 2));
     }
 }
 

@@ -20,8 +20,8 @@ impl Path {
     const fn has_spacing(&self) -> bool {
         self.pacer.is_some()
             || self.planned.is_some()
-            || self.attention.sending.watches_sending
-            || self.attention.sending.shares_pace
+            || self.hooks.sending.watches_sending
+            || self.hooks.sending.shares_pace
     }
 
     /// Updates the cached result of [`Path::is_paced`], which every packet reads.

@@ -6,34 +6,35 @@ use super::beginning::Trigger;
 use super::{Path, StartUpExit};
 use policy::congestion::{CongestionEvent, LoweredWindow};
 use policy::recovery::{Reduction, Report};
-use policy::startup::{LossEvent, Occasion, Phase, Setback};
+use policy::startup::{LossEvent, LossSignal, Phase, StartupReason};
 use policy::window::Cause;
 
 impl Path {
     /// Asks the start-up for its response to a loss signal; returns true if it takes back what it
     /// sent.
-    pub fn on_setback(&mut self, setback: Setback) -> bool {
-        self.startup.on_loss(&mut self.window, LossEvent::Setback(setback)) == Phase::Retreat
+    pub fn on_loss_signal(&mut self, loss_signal: LossSignal) -> bool {
+        self.startup.on_loss(&mut self.window, LossEvent::LossSignal(loss_signal))
+            == Phase::FallBack
     }
 
     /// Falls back: the start-up takes back what it sent. The window is the initial one, and slow
     /// start follows.
-    pub fn retreat(&mut self) {
+    pub fn fall_back(&mut self) {
         // A reduction during the start-up was caused by it, so no undo may restore the window.
         self.before_reduction = None;
-        self.startup_meter.on_exit(StartUpExit::Retreat);
+        self.startup_meter.on_exit(StartUpExit::FallBack);
         if let Some(log) = &mut self.log {
             log.on_timeout(self.segments_sent);
         }
-        self.on_shared_retreat();
-        self.window.set_cwnd(self.restart_window, Cause::Retreat);
+        self.on_shared_fallback();
+        self.window.set_cwnd(self.restart_window, Cause::FallBack);
         self.in_startup = self.window.below_ssthresh();
     }
 
-    pub(super) fn enter_startup_if_below(&mut self, occasion: Occasion) {
+    pub(super) fn enter_startup_if_below(&mut self, reason: StartupReason) {
         self.in_startup = self.falls_to_startup();
         if self.in_startup {
-            self.begin_startup(Trigger::of(occasion));
+            self.begin_startup(Trigger::of(reason));
         }
     }
 
@@ -78,7 +79,7 @@ impl Path {
         self.on_shared_reduction(event.timeout);
         if reduction == Reduction::Again {
             self.window.set_cwnd(self.window.mss(), cause);
-            self.enter_startup_if_below(Occasion::Loss);
+            self.enter_startup_if_below(StartupReason::Loss);
             return;
         }
         self.learn_of_congestion();
@@ -116,7 +117,7 @@ impl Path {
             Reduction::ToOneSegment => self.window.set_cwnd(self.window.mss(), cause),
             Reduction::Gradual | Reduction::Again => {}
         }
-        self.enter_startup_if_below(Occasion::Loss);
+        self.enter_startup_if_below(StartupReason::Loss);
     }
 
     /// Notes the start of a repair without congestion: the threshold is at least three quarters of
@@ -164,7 +165,7 @@ mod tests {
             Phase::Done
         }
         fn on_loss(&mut self, window: &mut Window, _: LossEvent) -> Phase {
-            window.set_ssthresh(window.ssthresh().min(self.0), Cause::Retreat);
+            window.set_ssthresh(window.ssthresh().min(self.0), Cause::FallBack);
             Phase::Continue
         }
     }

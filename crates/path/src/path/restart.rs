@@ -4,13 +4,13 @@
 use super::Path;
 use super::beginning::Trigger;
 use policy::config::IdleRestart;
-use policy::startup::{Beginning, Occasion, PendingData};
+use policy::startup::{Beginning, PendingData, StartupReason};
 use policy::window::Cause;
 use units::{Duration, Instant};
 
 /// A path with nothing in flight, compressed to a few numbers, for senders rebuilt from a capture.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ParkedPath {
+pub struct IdlePath {
     cwnd: u64,
     ssthresh: u64,
     last_sent: Option<Instant>,
@@ -18,19 +18,19 @@ pub struct ParkedPath {
 
 impl Path {
     /// Compresses the path to a few numbers.
-    pub const fn park(&self) -> ParkedPath {
+    pub const fn compress(&self) -> IdlePath {
         let (cwnd, ssthresh) = (self.window.cwnd(), self.window.ssthresh());
-        ParkedPath { cwnd, ssthresh, last_sent: self.last_sent }
+        IdlePath { cwnd, ssthresh, last_sent: self.last_sent }
     }
 
     /// Restores a compressed path: the next data follows an idle time.
-    pub fn unpark(&mut self, parked: &ParkedPath) {
-        self.begun = parked.last_sent.is_some();
-        self.last_sent = parked.last_sent;
-        if parked.ssthresh != u64::MAX {
-            self.window.set_ssthresh(parked.ssthresh, Cause::Seed);
+    pub fn restore(&mut self, idle: &IdlePath) {
+        self.started = idle.last_sent.is_some();
+        self.last_sent = idle.last_sent;
+        if idle.ssthresh != u64::MAX {
+            self.window.set_ssthresh(idle.ssthresh, Cause::Seed);
         }
-        self.window.set_cwnd(parked.cwnd, Cause::Seed);
+        self.window.set_cwnd(idle.cwnd, Cause::Seed);
         self.in_startup = self.falls_to_startup();
     }
 
@@ -73,7 +73,7 @@ impl Path {
     pub fn restart_by_timer(&mut self) {
         if self.idle == IdleRestart::TimerSlowStart {
             self.window.set_cwnd(self.window.mss(), Cause::Idle);
-            self.enter_startup_if_below(Occasion::Idle);
+            self.enter_startup_if_below(StartupReason::Idle);
         }
     }
 
@@ -84,7 +84,12 @@ impl Path {
                 self.in_startup = true;
                 let seed = self.recall(true);
                 let transfer = Some(transfer);
-                self.begin_startup(Trigger { seed, transfer, idle, ..Trigger::of(Occasion::Idle) });
+                self.begin_startup(Trigger {
+                    seed,
+                    transfer,
+                    idle,
+                    ..Trigger::of(StartupReason::Idle)
+                });
                 return;
             }
             IdleRestart::SlowStart => {
@@ -95,7 +100,7 @@ impl Path {
                 self.decay_after(idle);
             }
         }
-        self.enter_startup_if_below(Occasion::Idle);
+        self.enter_startup_if_below(StartupReason::Idle);
     }
 
     /// Halves the window once per RTO of idle time down to the restart window; `ssthresh` keeps

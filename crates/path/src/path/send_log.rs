@@ -12,7 +12,7 @@
 //! The log knows only the [`Front`] of a member; SACK ranges, retransmissions and all else stay
 //! with the connection. Only shared paths whose scheme asks for it have one.
 
-use policy::recovery::{News, Overtaken};
+use policy::recovery::{MemberEvidence, Overtaken};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -86,7 +86,7 @@ pub struct SendLog {
     lost: BinaryHeap<Reverse<(u64, Member)>>,
     /// Members with an overtaken outstanding segment ([`Overtaken::Each`]).
     suspects: Vec<Member>,
-    told: VecDeque<(Member, News)>,
+    evidence: VecDeque<(Member, MemberEvidence)>,
     /// True if this ACK may still cause one retransmission.
     due: bool,
     /// Number of segments and members examined, for the test that measures it.
@@ -114,7 +114,7 @@ impl SendLog {
             held: BinaryHeap::new(),
             lost: BinaryHeap::new(),
             suspects: Vec::new(),
-            told: VecDeque::new(),
+            evidence: VecDeque::new(),
             due: false,
             #[cfg(test)]
             steps: 0,
@@ -167,7 +167,7 @@ impl SendLog {
     pub fn leave(&mut self, member: Member) {
         self.members.remove(&member);
         self.suspects.retain(|m| *m != member);
-        self.told.retain(|(m, _)| *m != member);
+        self.evidence.retain(|(m, _)| *m != member);
     }
 
     /// Empties the list after a retransmission timeout (Eggert et al. 2000 §3.3): later ACKs
@@ -178,7 +178,7 @@ impl SendLog {
         self.sent.clear();
         self.held.clear();
         self.lost.clear();
-        self.told.clear();
+        self.evidence.clear();
     }
 
     /// Digests an ACK, new or duplicate, that reports the segment at position `order`, sent at
@@ -198,9 +198,9 @@ impl SendLog {
     }
 
     /// Returns the next member to notify because of the last ACK.
-    pub fn next_news(&mut self) -> Option<(Member, News)> {
-        if let Some(told) = self.told.pop_front() {
-            return Some(told);
+    pub fn next_evidence(&mut self) -> Option<(Member, MemberEvidence)> {
+        if let Some(evidence) = self.evidence.pop_front() {
+            return Some(evidence);
         }
         if matches!(self.rule, Overtaken::Lost { one_per_ack: true, .. }) && !self.due {
             return None;
@@ -208,7 +208,7 @@ impl SendLog {
         while let Some(Reverse((order, member))) = self.lost.pop() {
             if self.still_lost(order, member) {
                 self.due = false;
-                return Some((member, News::Lost));
+                return Some((member, MemberEvidence::Lost));
             }
         }
         None
@@ -307,7 +307,7 @@ impl SendLog {
     /// Notifies each other member how many of its segments the ACK for position `order` has
     /// overtaken.
     fn count_overtaken(&mut self, acked: Member, order: u64) {
-        let Self { members, suspects, told, since, highest, .. } = self;
+        let Self { members, suspects, evidence, since, highest, .. } = self;
         suspects.retain(|&member| {
             let Some(entry) = members.get_mut(&member) else { return false };
             let front = entry.front;
@@ -318,7 +318,7 @@ impl SendLog {
             entry.suspect = !front.busy && before(highest[0]) > 0;
             let passed = before(order);
             if entry.suspect && member != acked && passed > 0 {
-                told.push_back((member, News::Overtaken(passed)));
+                evidence.push_back((member, MemberEvidence::Overtaken(passed)));
             }
             entry.suspect
         });

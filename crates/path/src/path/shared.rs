@@ -9,8 +9,8 @@
 //! - A member cannot inflate it: duplicate ACKs lower the member's bytes in flight instead.
 
 use super::Path;
-use super::attended::Attention;
 use super::epochs::Epochs;
+use super::hooked::KernelHooks;
 use crate::client::ProxyClient;
 use policy::ack::{AckSample, SentSegment};
 use policy::congestion::CongestionEvent;
@@ -22,18 +22,18 @@ use units::{Duration, Instant};
 
 /// Maximum number of timeouts that a member waits for others' ACKs to show something about its
 /// outstanding data.
-const MOST_TIMEOUTS: u64 = 2;
+const MAX_TIMEOUTS: u64 = 2;
 
 /// An event of one member that affects the outstanding data of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upheaval {
+pub enum PathReset {
     /// The path's timer ran out, which doubles the timeout.
     Timeout {
         /// Number of doublings in force from now on.
         backoff: u32,
     },
     /// The start-up took back the data of all members.
-    Retreat,
+    FallBack,
 }
 
 /// The member that a report is about.
@@ -70,7 +70,7 @@ pub(super) struct Shared {
     glide: Option<Prr>,
     /// Bytes that the last ACK removed from flight, until something is sent.
     left_by_ack: u64,
-    upheaval: Option<Upheaval>,
+    path_reset: Option<PathReset>,
     /// Position from which on sending is spaced, because no ACKs clocked it.
     paced_since: Option<u64>,
 }
@@ -87,7 +87,7 @@ impl Shared {
             epochs,
             glide: None,
             left_by_ack: 0,
-            upheaval: None,
+            path_reset: None,
             paced_since: None,
         }
     }
@@ -130,7 +130,7 @@ impl Path {
     /// Makes the path shareable by several connections from now on.
     pub fn share(&mut self, sharing: Sharing) {
         // The agent's start-ups know the events of one connection only.
-        self.attention = Attention::default();
+        self.hooks = KernelHooks::default();
         self.note_spacing();
         match &mut self.shared {
             Some(shared) => shared.sharing = sharing,
@@ -359,7 +359,7 @@ impl Path {
         let reset = self.reset_timeout(head.is_low_priority());
         let timeout = reset.unwrap_or_else(|| self.rtt.rto(backoff));
         let due =
-            (self.last_acked? + timeout).min(head.sent_at + timeout.saturating_mul(MOST_TIMEOUTS));
+            (self.last_acked? + timeout).min(head.sent_at + timeout.saturating_mul(MAX_TIMEOUTS));
         (due > now).then_some(due)
     }
 
@@ -374,23 +374,23 @@ impl Path {
             && shared.sharing.timer == TimerScope::Path
             && silent
         {
-            shared.upheaval = Some(Upheaval::Timeout { backoff });
+            shared.path_reset = Some(PathReset::Timeout { backoff });
         }
     }
 
     /// Notes that the start-up takes back the data of all members.
-    pub(super) fn on_shared_retreat(&mut self) {
+    pub(super) fn on_shared_fallback(&mut self) {
         self.on_shared_reduction(false);
         let next = self.next_order();
         if let Some(shared) = &mut self.shared {
             shared.on_whole_reduced(next);
-            shared.upheaval = Some(Upheaval::Retreat);
+            shared.path_reset = Some(PathReset::FallBack);
         }
     }
 
     /// Takes the last event that concerns all members.
-    pub fn take_upheaval(&mut self) -> Option<Upheaval> {
-        self.shared.as_mut()?.upheaval.take()
+    pub fn take_path_reset(&mut self) -> Option<PathReset> {
+        self.shared.as_mut()?.path_reset.take()
     }
 
     /// Spaces the first window of a member that joins. It is about to send its first data, and no
@@ -399,7 +399,7 @@ impl Path {
     /// Touch 2000 §3.1).
     pub fn pace_first_window(&mut self) {
         let next = self.next_order();
-        let Some(rtt) = self.join_round_trip().filter(|_| self.begun) else { return };
+        let Some(rtt) = self.join_round_trip().filter(|_| self.started) else { return };
         if let Some(shared) = &mut self.shared {
             shared.paced_since = Some(next);
             self.window.spread_over(rtt);

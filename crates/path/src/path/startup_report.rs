@@ -16,7 +16,7 @@ pub enum StartUpExit {
     /// An ECN mark.
     Ecn,
     /// It fell back: it took back what it had sent.
-    Retreat,
+    FallBack,
 }
 
 impl StartUpExit {
@@ -27,7 +27,7 @@ impl StartUpExit {
             Self::Loss => "loss",
             Self::Timeout => "timeout",
             Self::Ecn => "ecn",
-            Self::Retreat => "fell-back",
+            Self::FallBack => "fell-back",
         }
     }
 }

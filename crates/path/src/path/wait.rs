@@ -42,7 +42,7 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
 
-    const LATE: Duration = Duration::from_micros(20);
+    const MAX_RELEASE_DELAY: Duration = Duration::from_micros(20);
 
     #[test]
     fn late_is_what_waited_for_the_pacer_and_no_more() {
@@ -51,7 +51,7 @@ mod tests {
         // The pacer is asked twice at the same moment, as a member of a path and as a connection.
         wait.on_asked(at(520), None);
         wait.on_asked(at(520), None);
-        assert_eq!(wait.end(at(520)), LATE);
+        assert_eq!(wait.end(at(520)), MAX_RELEASE_DELAY);
         assert_eq!(wait.end(at(520)), Duration::ZERO, "the next one has not waited");
         // Nothing waited when it was permitted: a later segment is not late.
         wait.on_asked(at(600), Some(at(900)));

@@ -164,22 +164,22 @@ impl DeliveryMeter {
     }
 
     /// Processes an ACK (§3.3) and returns the sample, if it makes one.
-    pub fn on_ack(&mut self, told: &Delivered) -> Option<RateSample> {
-        self.total += told.fresh;
-        let sending = told.newest.map(|(sent_at, mark)| {
+    pub fn on_ack(&mut self, ack: &Delivered) -> Option<RateSample> {
+        self.total += ack.fresh;
+        let sending = ack.newest.map(|(sent_at, mark)| {
             self.first_sent = sent_at;
             micros(mark.first_sent, sent_at)
         });
         if self.limited_until > 0 && self.total > self.limited_until {
             self.limited_until = 0;
         }
-        if told.fresh > 0 {
-            self.delivered_at = told.now;
+        if ack.fresh > 0 {
+            self.delivered_at = ack.now;
         }
-        let (_, mark) = told.newest?;
+        let (_, mark) = ack.newest?;
         // Sending and acknowledging are a pipeline's two phases: the slower one is the path's.
-        let interval_us = micros(mark.delivered_at, told.now).max(sending?);
-        if interval_us == 0 || interval_us < told.min_rtt.as_micros() {
+        let interval_us = micros(mark.delivered_at, ack.now).max(sending?);
+        if interval_us == 0 || interval_us < ack.min_rtt.as_micros() {
             // Shorter than any round trip: the segment was presumed lost and retransmitted although
             // it was delivered.
             return None;
@@ -221,7 +221,7 @@ pub struct DeliveryMarks {
     /// Position in the path's order of sending from which each mark holds, ascending.
     marks: VecDeque<(u64, DeliveryMark)>,
     /// Losses on the connection's scoreboard that were reported to the path.
-    pub lost_told: u64,
+    pub lost_reported: u64,
 }
 
 impl DeliveryMarks {

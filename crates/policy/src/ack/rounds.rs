@@ -11,7 +11,7 @@ use units::{Duration, Instant};
 pub struct RoundMeter {
     /// End of the current round, as an offset of the path's sent bytes.
     end: u64,
-    begun_at: Option<Instant>,
+    started_at: Option<Instant>,
     sum: Duration,
     samples: u32,
     base: Duration,
@@ -19,7 +19,7 @@ pub struct RoundMeter {
 
 impl Default for RoundMeter {
     fn default() -> Self {
-        Self { end: 0, begun_at: None, sum: Duration::ZERO, samples: 0, base: Duration::MAX }
+        Self { end: 0, started_at: None, sum: Duration::ZERO, samples: 0, base: Duration::MAX }
     }
 }
 
@@ -44,11 +44,11 @@ impl RoundMeter {
     fn end_round(&mut self, sample: &AckSample, mss: u64) -> Option<RoundTrip> {
         let next = sample.acked_total + sample.in_flight;
         let sent = next - self.end.min(next);
-        let lasted = self.begun_at.map(|begun| sample.now.saturating_since(begun));
+        let lasted = self.started_at.map(|started| sample.now.saturating_since(started));
         let mean = (self.samples > 0).then(|| self.sum / u64::from(self.samples));
         let rtt = mean.or(lasted).or(sample.rtt).filter(|rtt| !rtt.is_zero());
         self.end = next;
-        self.begun_at = Some(sample.now);
+        self.started_at = Some(sample.now);
         self.sum = Duration::ZERO;
         self.samples = 0;
         let rtt = rtt?;

@@ -12,9 +12,9 @@ use units::Instant;
 /// Rounds after which the older of two maxima is dropped.
 const WINDOW_ROUNDS: u32 = 5;
 /// The excess counts up to what the path delivers in 100 ms.
-const MOST_US: u64 = 100_000;
+const MAX_US: u64 = 100_000;
 /// Size of an epoch, segments, from which it is too old to continue.
-const MOST_ACKED: u64 = 1 << 20;
+const MAX_ACKED: u64 = 1 << 20;
 
 /// Maxima of the excess, in segments.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +53,7 @@ impl Aggregation {
         }
         let elapsed = micros(self.epoch, delivery.at);
         let mut expected = bw.saturating_mul(elapsed) >> BW_SCALE;
-        if self.acked <= expected || self.acked + delivery.fresh >= MOST_ACKED {
+        if self.acked <= expected || self.acked + delivery.fresh >= MAX_ACKED {
             self.restart(delivery.at);
             expected = 0;
         }
@@ -75,7 +75,7 @@ impl Aggregation {
     /// Segments that the window is larger by.
     pub(super) fn excess(&self, bw: u64) -> u64 {
         let most = self.maxima[0].max(self.maxima[1]);
-        most.min(bw.saturating_mul(MOST_US) >> BW_SCALE)
+        most.min(bw.saturating_mul(MAX_US) >> BW_SCALE)
     }
 }
 

@@ -22,7 +22,7 @@ impl FullPipe {
     /// little to send do not count.
     pub(crate) fn is_reached(&mut self, model: &Model, delivery: &Delivery) -> bool {
         let limited = delivery.rate.is_none_or(|rate| rate.app_limited);
-        if !model.has_round_begun() || limited {
+        if !model.has_round_started() || limited {
             return false;
         }
         let bw = model.max_bandwidth();

@@ -80,7 +80,7 @@ pub struct Model {
     /// The round ends when a segment is acknowledged that left after this number of deliveries.
     round_ends: u64,
     /// A round began with the last ACK.
-    round_begun: bool,
+    round_started: bool,
     trips: RoundTrips,
     aggregation: Aggregation,
     repair: Repair,
@@ -129,7 +129,7 @@ impl Model {
             policer: Policer::default(),
             rounds: 0,
             round_ends: 0,
-            round_begun: false,
+            round_started: false,
             trips: RoundTrips::default(),
             aggregation: Aggregation::default(),
             repair: Repair::default(),
@@ -161,8 +161,8 @@ impl Model {
     }
 
     /// A round began with the last ACK.
-    pub(crate) fn has_round_begun(&self) -> bool {
-        self.round_begun
+    pub(crate) fn has_round_started(&self) -> bool {
+        self.round_started
     }
 
     /// The round trip is being probed.
@@ -193,16 +193,16 @@ impl Model {
             let ended = PolicerAck { round: true, ..self.policer_ack(window, delivery) };
             self.policer.on_ack(&ended);
         }
-        self.round_begun = false;
+        self.round_started = false;
         let Some(rate) = delivery.rate else { return false };
         if rate.prior_delivered >= self.round_ends {
             self.begin_round(delivery.total);
             self.rounds += 1;
-            self.round_begun = true;
+            self.round_started = true;
             self.repair.end_conservation();
         }
         let probing = cruising && !self.is_probing_rtt();
-        let (round, fresh_loss) = (self.round_begun, delivery.lost > 0);
+        let (round, fresh_loss) = (self.round_started, delivery.lost > 0);
         let ack = PolicerAck { round, probing, fresh_loss, ..self.policer_ack(window, delivery) };
         let used_up = self.policer.on_ack(&ack);
         let bw = bbr::bandwidth(rate.delivered, rate.interval_us);
@@ -210,7 +210,7 @@ impl Model {
             self.max_bw.update(BW_WINDOW_ROUNDS, self.rounds, bw);
         }
         let carried = Carried { bw: self.bandwidth(), cwnd: window.cwnd() / window.mss() };
-        self.aggregation.on_ack(delivery, carried, self.round_begun);
+        self.aggregation.on_ack(delivery, carried, self.round_started);
         used_up
     }
 
@@ -262,7 +262,7 @@ impl Model {
         // With this few in flight the samples do not show the bandwidth.
         window.ignore_rates();
         let in_flight = sample.in_flight.div_ceil(window.mss());
-        if probe.on_ack(sample.now, in_flight, self.round_begun) {
+        if probe.on_ack(sample.now, in_flight, self.round_started) {
             self.round_ends = delivery.total;
         }
         if probe.has_lasted_a_round() { self.end_probing(window, sample.now) } else { Probing::Yes }

@@ -70,7 +70,7 @@ pub(super) struct Probe {
 impl Probe {
     /// Takes an ACK after which `in_flight` segments are. True if that few are for the first time,
     /// so that a round begins that the probe has to outlast.
-    pub(super) fn on_ack(&mut self, now: Instant, in_flight: u64, round_begun: bool) -> bool {
+    pub(super) fn on_ack(&mut self, now: Instant, in_flight: u64, round_started: bool) -> bool {
         match self.ends {
             None if in_flight <= MIN_WINDOW => {
                 self.ends = Some(now + PROBE);
@@ -78,7 +78,7 @@ impl Probe {
             }
             None => false,
             Some(_) => {
-                self.round_done |= round_begun;
+                self.round_done |= round_started;
                 false
             }
         }

@@ -32,8 +32,8 @@ impl Repair {
 
     /// Returns that a timeout has started an episode, as soon as an ACK shows it.
     pub(super) fn on_episode(&mut self, episode: Episode) -> Option<Episode> {
-        let begun = episode == Episode::Timeout && self.episode != Episode::Timeout;
-        begun.then(|| {
+        let started = episode == Episode::Timeout && self.episode != Episode::Timeout;
+        started.then(|| {
             self.episode = episode;
             episode
         })

@@ -78,9 +78,9 @@ impl DupAcks {
 
     /// Processes a timeout. It starts an episode, all outstanding segments count as lost, and the
     /// receiver may discard data that it has reported (RFC 2018 §8).
-    pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+    pub fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_fallback: bool) -> Report {
         self.begin_episode(cx.snd_nxt);
-        if !is_retreat {
+        if !is_fallback {
             cx.board.forget_sacks();
         }
         cx.board.mark_all_lost();

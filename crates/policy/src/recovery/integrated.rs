@@ -9,8 +9,8 @@
 
 use super::reno::ENTERED;
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState,
-    Reduction, Report, SentInfo,
+    LossRecovery, MemberEvidence, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
+    RecoveryState, Reduction, Report, SentInfo,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Implied, Make};
@@ -45,8 +45,8 @@ impl Integrated {
 }
 
 impl Integrated {
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        if news != News::Lost || cx.board.mark_lost(0) == 0 {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, evidence: MemberEvidence) -> Report {
+        if evidence != MemberEvidence::Lost || cx.board.mark_lost(0) == 0 {
             return Report::default();
         }
         self.repairing = cx.board.segment(0).map(|s| s.end());
@@ -93,7 +93,7 @@ impl LossRecovery for Integrated {
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
             RecoveryEvent::RetransmissionTimeout { .. } => self.on_rto(cx),
-            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            RecoveryEvent::LaterAcks(evidence) => self.on_later_acks(cx, evidence),
             _ => Report::default(),
         }
     }

@@ -1,7 +1,8 @@
 //! Evidence in ACKs of one connection about the segments of others on the same path (Balakrishnan
 //! et al. 1998 §5.3; Padmanabhan & Katz 1998 §7.3; Eggert, Heidemann & Touch 2000 §3.3).
 //!
-//! The rule is a scheme's; the path applies it and passes the [`News`] to a member's recovery.
+//! The rule is a scheme's; the path applies it and passes the [`MemberEvidence`] to a member's
+//! recovery.
 
 /// Effect of being overtaken on segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ impl Overtaken {
 
 /// Evidence for a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum MemberEvidence {
     /// Its lowest unacknowledged segment is lost.
     Lost,
     /// Number of its segments that were overtaken by one more ACK.

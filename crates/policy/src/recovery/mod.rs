@@ -33,7 +33,7 @@ recoveries! {
 
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::Descriptor;
-pub use later_acks::{News, Overtaken};
+pub use later_acks::{MemberEvidence, Overtaken};
 use units::{Duration, Instant};
 
 /// State that a recovery policy may read and mark.
@@ -98,7 +98,7 @@ pub struct Report {
     /// Send a tail-loss probe: one segment regardless of the window.
     pub probe: bool,
     /// The calls that the policy needs from here on.
-    pub stance: Stance,
+    pub skippable_calls: SkippableCalls,
 }
 
 impl Report {
@@ -113,7 +113,7 @@ impl Report {
         duplicate_bytes: 0,
         timer: TimerAction::OnProgress,
         probe: false,
-        stance: Stance::Idle,
+        skippable_calls: SkippableCalls::Idle,
     };
 
     /// Returns the window that the policy imposes, if the report has no other effect on it: the
@@ -132,7 +132,7 @@ impl Report {
 /// connection without losses need not ask it at each segment. Each is valid only while no segment
 /// is lost and waits to be retransmitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stance {
+pub enum SkippableCalls {
     /// None: the policy must be asked.
     #[default]
     Ask,
@@ -200,7 +200,7 @@ pub enum RecoveryEvent {
         now: Instant,
         /// A start-up takes back the outstanding data. There is no congestion, and no reason to
         /// assume that the receiver has discarded anything.
-        is_retreat: bool,
+        is_fallback: bool,
     },
     /// The recovery's own timer ran out.
     Timeout {
@@ -214,7 +214,7 @@ pub enum RecoveryEvent {
     /// answer may impose a window.
     Reduced,
     /// On a shared path, ACKs of other members say this of the segments outstanding.
-    LaterAcks(News),
+    LaterAcks(MemberEvidence),
     /// The path takes only smaller segments. Longer ones are marked lost, and congestion is not the
     /// reason. The window stays while they are repaired.
     SmallerSegments,
@@ -278,8 +278,8 @@ pub struct SentInfo {
     /// Send time.
     pub now: Instant,
     /// Segments of new data that left one after the other, this one the last: 1 but at
-    /// [`Stance::AtRest`], with others outstanding. [`LossRecovery::on_plain_ack`] needs to know of
-    /// none that left before it.
+    /// [`SkippableCalls::AtRest`], with others outstanding. [`LossRecovery::on_plain_ack`] needs to
+    /// know of none that left before it.
     pub segments: usize,
     /// Sequence space taken.
     pub len: u64,
@@ -346,7 +346,7 @@ pub trait LossRecovery {
     /// Digests one ACK: marks losses, moves between open and recovering.
     fn on_ack(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report;
 
-    /// Digests a plain ACK, at [`Stance::AtRest`].
+    /// Digests a plain ACK, at [`SkippableCalls::AtRest`].
     fn on_plain_ack(&mut self, ack: &PlainAck) -> AtRest {
         let _ = ack;
         AtRest { timeout: self.state().timeout, until: Instant::ZERO }

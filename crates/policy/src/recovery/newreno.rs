@@ -222,12 +222,12 @@ impl NewReno {
 }
 
 impl NewReno {
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_fallback: bool) -> Report {
         self.dup.count = 0;
         self.fast = None;
         self.partial_seen = false;
         self.burst_left = u64::MAX;
-        self.dup.on_rto(cx, is_retreat)
+        self.dup.on_rto(cx, is_fallback)
     }
 }
 
@@ -257,7 +257,9 @@ impl LossRecovery for NewReno {
 
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
-            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::RetransmissionTimeout { is_fallback, .. } => {
+                self.on_rto(cx, is_fallback)
+            }
             RecoveryEvent::IdleTimeout => {
                 self.dup.begin_episode(cx.snd_nxt);
                 Report::default()

@@ -293,7 +293,7 @@ impl LossRecovery for RackTlp {
             wants_new_data: self.hold == Hold::ForNewData,
             may_be_needless: self.undo.has_sent_again(),
             is_probing: !self.probe.is_idle(),
-            reordering: self.reordering.told(),
+            reordering: self.reordering.reported(),
             ..RecoveryState::until(recovery_point)
         }
     }
@@ -314,7 +314,7 @@ impl LossRecovery for RackTlp {
             RecoveryEvent::RetransmissionTimeout { now, .. } => self.on_rto(cx, now),
             RecoveryEvent::Timeout { now } => self.on_timeout(cx, now),
             RecoveryEvent::Reduced => self.on_reduced(cx),
-            RecoveryEvent::LaterAcks(news) => self.hear_later_acks(cx, news),
+            RecoveryEvent::LaterAcks(evidence) => self.on_later_acks(cx, evidence),
             RecoveryEvent::SmallerSegments => self.on_smaller_segments(cx),
             RecoveryEvent::NothingNew => self.on_nothing_new(cx),
             RecoveryEvent::Opened => {

@@ -7,8 +7,8 @@
 use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::{
-    LossRecovery, News, RecoveryContext, RecoveryDescriptor, RecoveryEvent, RecoveryState,
-    Reduction, Report, SentInfo, Stance, TimerAction,
+    LossRecovery, MemberEvidence, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
+    RecoveryState, Reduction, Report, SentInfo, SkippableCalls, TimerAction,
 };
 use crate::ack::AckInfo;
 use crate::registry::{Make, Parameter};
@@ -93,7 +93,7 @@ pub(super) const ENTERED: Report = Report {
     duplicate_bytes: 0,
     timer: TimerAction::Restart,
     probe: false,
-    stance: Stance::Ask,
+    skippable_calls: SkippableCalls::Ask,
 };
 
 impl RenoRecovery {
@@ -137,8 +137,8 @@ impl RenoRecovery {
 }
 
 impl RenoRecovery {
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
-        let News::Overtaken(segments) = news else { return Report::default() };
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, evidence: MemberEvidence) -> Report {
+        let MemberEvidence::Overtaken(segments) = evidence else { return Report::default() };
         if self.is_busy() {
             return Report::default();
         }
@@ -152,11 +152,11 @@ impl RenoRecovery {
         self.dup.count >= DUP_THRESH
     }
 
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_fallback: bool) -> Report {
         self.forget_duplicates();
         self.fast = None;
         self.timed_out = cx.snd_nxt;
-        self.dup.on_rto(cx, is_retreat)
+        self.dup.on_rto(cx, is_fallback)
     }
 
     fn left_network(&self) -> u64 {
@@ -184,12 +184,14 @@ impl LossRecovery for RenoRecovery {
 
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
-            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::RetransmissionTimeout { is_fallback, .. } => {
+                self.on_rto(cx, is_fallback)
+            }
             RecoveryEvent::IdleTimeout => {
                 self.dup.begin_episode(cx.snd_nxt);
                 Report::default()
             }
-            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            RecoveryEvent::LaterAcks(evidence) => self.on_later_acks(cx, evidence),
             _ => Report::default(),
         }
     }

@@ -4,8 +4,8 @@ use super::dupacks::LIMITED_TRANSMIT;
 use super::dupacks::{DUP_THRESH, DupAcks, LimitedTransmit};
 use super::reno::ENTERED;
 use super::{
-    LossRecovery, News, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor, RecoveryEvent,
-    RecoveryState, Reduction, Report, SentInfo,
+    LossRecovery, MemberEvidence, RecoveryCapabilities, RecoveryContext, RecoveryDescriptor,
+    RecoveryEvent, RecoveryState, Reduction, Report, SentInfo,
 };
 use crate::ack::{AckInfo, Scoreboard};
 use crate::registry::{Implied, Make};
@@ -100,10 +100,10 @@ fn lost_below(ranges: &[(u64, u64)], mss: u64) -> Option<u64> {
 impl Sack {
     /// Later ACKs of others replace `DupThresh` SACKed segments of its own: §5.1's condition holds
     /// for them, too.
-    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+    fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, evidence: MemberEvidence) -> Report {
         let una = cx.board.segment(0).map_or(0, |head| head.start);
         let fresh = una >= self.dup.recover;
-        if news == News::Lost && fresh { self.enter(cx) } else { Report::default() }
+        if evidence == MemberEvidence::Lost && fresh { self.enter(cx) } else { Report::default() }
     }
 
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
@@ -157,7 +157,7 @@ impl LossRecovery for Sack {
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
             RecoveryEvent::RetransmissionTimeout { .. } => self.on_rto(cx),
-            RecoveryEvent::LaterAcks(news) => self.on_later_acks(cx, news),
+            RecoveryEvent::LaterAcks(evidence) => self.on_later_acks(cx, evidence),
             _ => Report::default(),
         }
     }

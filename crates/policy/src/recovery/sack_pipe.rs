@@ -101,11 +101,11 @@ impl SackPipe {
 }
 
 impl SackPipe {
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_retreat: bool) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, is_fallback: bool) -> Report {
         self.dup.count = 0;
         self.fast = None;
         self.timed_out = true;
-        self.dup.on_rto(cx, is_retreat)
+        self.dup.on_rto(cx, is_fallback)
     }
 }
 
@@ -127,7 +127,9 @@ impl LossRecovery for SackPipe {
 
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
-            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => self.on_rto(cx, is_retreat),
+            RecoveryEvent::RetransmissionTimeout { is_fallback, .. } => {
+                self.on_rto(cx, is_fallback)
+            }
             RecoveryEvent::IdleTimeout => {
                 self.dup.begin_episode(cx.snd_nxt);
                 Report::default()

@@ -61,9 +61,9 @@ impl LossRecovery for Tahoe {
 
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
-            RecoveryEvent::RetransmissionTimeout { is_retreat, .. } => {
+            RecoveryEvent::RetransmissionTimeout { is_fallback, .. } => {
                 // The duplicate count stays: further duplicates of the old window mean nothing new.
-                self.dup.on_rto(cx, is_retreat)
+                self.dup.on_rto(cx, is_fallback)
             }
             RecoveryEvent::IdleTimeout => {
                 self.dup.begin_episode(cx.snd_nxt);

@@ -212,13 +212,13 @@ impl VegasRecovery {
 }
 
 impl VegasRecovery {
-    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant, is_retreat: bool) -> Report {
+    fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant, is_fallback: bool) -> Report {
         self.dup.count = 0;
         self.inflation = None;
         self.forced = false;
         self.timed_out = true;
         self.reduced_at = Some(now);
-        Report { cwnd: Some(AFTER_TIMEOUT * cx.mss), ..self.dup.on_rto(cx, is_retreat) }
+        Report { cwnd: Some(AFTER_TIMEOUT * cx.mss), ..self.dup.on_rto(cx, is_fallback) }
     }
 }
 
@@ -245,8 +245,8 @@ impl LossRecovery for VegasRecovery {
 
     fn on_event(&mut self, cx: &mut RecoveryContext<'_>, event: RecoveryEvent) -> Report {
         match event {
-            RecoveryEvent::RetransmissionTimeout { now, is_retreat } => {
-                self.on_rto(cx, now, is_retreat)
+            RecoveryEvent::RetransmissionTimeout { now, is_fallback } => {
+                self.on_rto(cx, now, is_fallback)
             }
             _ => Report::default(),
         }

@@ -6,8 +6,8 @@
 //! leaves the window and, as threshold, what fills the path; below that it is slow start then.
 
 use super::{
-    Beginning, LossEvent, Occasion, Phase, SlowStart, Start, StartUp, StartUpCapabilities,
-    StartUpDescriptor,
+    Beginning, LossEvent, Phase, SlowStart, Start, StartUp, StartUpCapabilities, StartUpDescriptor,
+    StartupReason,
 };
 use crate::ack::{AckSample, Delivery, Episode};
 use crate::bbr::{FullPipe, Gains, MeteredAck, Model};
@@ -67,14 +67,15 @@ impl LossyRound {
     /// Losses of more than 2 % (`BBRLossThresh`) in at least six ranges (`BBRStartupFullLossCnt`).
     /// The number of ranges is that of ACKs that report a loss, so a few may count as one.
     const LOST_PERCENT: u64 = 2;
+    /// Number of ranges with losses (`BBRStartupFullLossCnt`).
     const RANGES: u32 = 6;
 
     /// Takes an ACK; true if a round ends with it that lost too much.
-    fn is_over(&mut self, delivery: &Delivery, round_begun: bool) -> bool {
+    fn is_over(&mut self, delivery: &Delivery, round_started: bool) -> bool {
         let recovering = delivery.episode == Episode::FastRecovery;
         let much = self.lost * 100 > (self.delivered + self.lost) * Self::LOST_PERCENT;
-        let over = round_begun && self.recovering && much && self.tellings >= Self::RANGES;
-        if round_begun {
+        let over = round_started && self.recovering && much && self.tellings >= Self::RANGES;
+        if round_started {
             *self = Self { recovering, ..Self::default() };
         }
         self.recovering &= recovering;
@@ -105,7 +106,7 @@ impl StartUp for BbrStart {
 
     /// Losses and idling start nothing again: the model processes them.
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
-        if start.occasion == Occasion::NewPath {
+        if start.reason == StartupReason::NewPath {
             self.model = Some(Box::new(Model::new(window, start.rtt, start.now)));
             self.full_pipe = FullPipe::default();
         }
@@ -118,7 +119,7 @@ impl StartUp for BbrStart {
         };
         let Some(delivery) = &sample.delivery else { return Phase::Continue };
         model.on_ack(window, delivery, false);
-        let lossy = |losses: &mut LossyRound| losses.is_over(delivery, model.has_round_begun());
+        let lossy = |losses: &mut LossyRound| losses.is_over(delivery, model.has_round_started());
         let lossy = self.losses.as_mut().is_some_and(lossy);
         if self.full_pipe.is_reached(model, delivery) || lossy {
             model.fill();
@@ -133,7 +134,7 @@ impl StartUp for BbrStart {
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         match event {
-            LossEvent::Setback(_) => {}
+            LossEvent::LossSignal(_) => {}
             LossEvent::Reduced => {
                 if window.last_cause() == Cause::Timeout {
                     self.full_pipe.forget_level();

@@ -6,7 +6,9 @@
 //! that was less. The average moves by a quarter of the difference. Connections that begin together
 //! count as one. The other start-up grows the window.
 
-use super::{LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Wrapping};
+use super::{
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Wrapping,
+};
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make, Parameter};
@@ -33,7 +35,7 @@ static HALVES_ON_LOSS: Parameter<bool> = Parameter::choice(
     "ewma-iw: a connection that lost something counts as any other, or halves the average",
 );
 
-/// The weight of a sample is one in this many.
+/// The weight of a sample is one in this many. Chosen, not measured.
 const WEIGHT: u64 = 4;
 
 /// Begins with the mean window of others.
@@ -69,7 +71,7 @@ impl EwmaIw {
 
 impl Overlay for EwmaIw {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        if start.occasion == Occasion::NewPath {
+        if start.reason == StartupReason::NewPath {
             self.initial_window = start.initial_window;
             self.average = start.seed.map(|seed| seed.cwnd);
             if let Some(average) = self.average {
@@ -112,7 +114,8 @@ mod tests {
         let mut window = Window::new(MSS, 10 * MSS, u64::MAX, false);
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
         let seed = average.map(|n| Remembered { cwnd: n * MSS, ..Remembered::default() });
-        let start = Start { seed, initial_window: 10 * MSS, ..Start::of(Occasion::NewPath, &rtt) };
+        let start =
+            Start { seed, initial_window: 10 * MSS, ..Start::of(StartupReason::NewPath, &rtt) };
         policy.begin(&mut window, &start);
         assert_eq!(window.cwnd(), average.unwrap_or(10) * MSS);
         window.set_cwnd(60 * MSS, Cause::SlowStart);

@@ -8,8 +8,8 @@
 //! ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, Setback, Start,
-    StartUpDescriptor, Wrapping,
+    LossEvent, LossSignal, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpDescriptor,
+    StartupReason, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -283,18 +283,18 @@ impl FastStart {
     }
 
     /// A loss of segments with low priority shows only that the attempt was too bold (§3.4.4).
-    fn answer(&mut self, window: &mut Window, setback: Setback) -> Option<Phase> {
+    fn answer(&mut self, window: &mut Window, loss_signal: LossSignal) -> Option<Phase> {
         let attempt = self.attempt?;
-        let failed = match setback {
-            Setback::Timeout { marked } => marked,
-            Setback::PartialAck => true,
+        let failed = match loss_signal {
+            LossSignal::Timeout { marked } => marked,
+            LossSignal::PartialAck => true,
         };
         if failed && self.options.quick_recovery {
             self.end(window);
-            window.set_ssthresh(attempt.ssthresh, Cause::Retreat);
-            return Some(Phase::Retreat);
+            window.set_ssthresh(attempt.ssthresh, Cause::FallBack);
+            return Some(Phase::FallBack);
         }
-        if setback != Setback::PartialAck {
+        if loss_signal != LossSignal::PartialAck {
             self.end(window);
         }
         None
@@ -310,13 +310,13 @@ fn went_through(cwnd: u64, ssthresh: u64, mss: u64) -> u64 {
 impl Overlay for FastStart {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.end(window);
-        let turn = match start.occasion {
-            Occasion::NewPath => self.begin_new(window, start),
-            Occasion::Idle => {
+        let turn = match start.reason {
+            StartupReason::NewPath => self.begin_new(window, start),
+            StartupReason::Idle => {
                 self.begin_idle(window, start);
                 OverlayTurn::Taken
             }
-            Occasion::Loss => OverlayTurn::Left,
+            StartupReason::Loss => OverlayTurn::Left,
         };
         self.order_timeout(window);
         turn
@@ -338,8 +338,8 @@ impl Overlay for FastStart {
 
     /// A mark counts however the attempt ends: its reduction of the threshold stays (§4.3).
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
-        if let LossEvent::Setback(setback) = event {
-            let phase = self.answer(window, setback);
+        if let LossEvent::LossSignal(loss_signal) = event {
+            let phase = self.answer(window, loss_signal);
             self.order_timeout(window);
             return phase;
         }
@@ -372,8 +372,11 @@ mod tests {
             policy.exact.on_sample(rtt.as_nanos());
         }
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
-        let start =
-            Start { seed: Some(seed), initial_window: IW, ..Start::of(Occasion::NewPath, &rtt) };
+        let start = Start {
+            seed: Some(seed),
+            initial_window: IW,
+            ..Start::of(StartupReason::NewPath, &rtt)
+        };
         policy.begin(&mut window, &start);
         (window, policy)
     }
@@ -407,8 +410,8 @@ mod tests {
     fn the_reset_timer_lasts_as_long_as_the_attempt() {
         let (mut window, mut policy) = begin(SEED, None);
         assert_eq!(window.ordered_timeout(false), None, "it guards marked segments alone");
-        let timeout = LossEvent::Setback(Setback::Timeout { marked: true });
-        assert_eq!(policy.on_loss(&mut window, timeout), Some(Phase::Retreat));
+        let timeout = LossEvent::LossSignal(LossSignal::Timeout { marked: true });
+        assert_eq!(policy.on_loss(&mut window, timeout), Some(Phase::FallBack));
         assert!(!window.has_ordered_timeout());
         let (mut window, mut policy) = begin(SEED, None);
         policy.options.quick_recovery = false;

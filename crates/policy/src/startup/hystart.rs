@@ -6,7 +6,7 @@
 //! The other is a smallest round trip of the first samples above the smallest ever. Either sets
 //! `ssthresh` := `cwnd`. Facts of Linux `tcp_cubic.c`: `hystart_update`, `cubictcp_acked`.
 
-use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LinuxSlowStart, Phase, Start, StartUp, StartUpDescriptor, StartupReason};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -21,18 +21,19 @@ pub static HYSTART: StartUpDescriptor = StartUpDescriptor::new(
 )
 .explained(&super::pages::HYSTART);
 
-/// Below this window, segments, nothing is detected.
+/// Below this window, segments, nothing is detected. Source: Linux `tcp_cubic.c`.
 const LOW_WINDOW: u64 = 16;
-/// ACKs at most this far apart are one train.
+/// ACKs at most this far apart are one train. Source: Linux `tcp_cubic.c`.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Samples a round needs before its delay is judged.
+/// Samples a round needs before its delay is judged. Source: Linux `tcp_cubic.c`.
 const MIN_SAMPLES: u32 = 8;
-/// A rise of an eighth of the smallest round trip is a sign, within these bounds.
+/// A rise of an eighth of the smallest round trip is a sign, within these bounds. Source: Linux
+/// `tcp_cubic.c`.
 const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
-/// Longest allowance for the batching of ACKs by segmentation offload.
+/// Longest allowance for the batching of ACKs by segmentation offload. Source: Linux `tcp_cubic.c`.
 const MAX_BATCHING: Duration = Duration::from_millis(1);
-/// Four batches of 64 KiB: what batching is allowed for.
+/// Four batches of 64 KiB: what batching is allowed for. Source: Linux `tcp_cubic.c`.
 const BATCHED_BYTES: u64 = 4 << 16;
 
 /// Slow start with HyStart.
@@ -64,7 +65,7 @@ struct Round {
 impl StartUp for HyStart {
     /// A timeout restarts the search; after idling its result stays valid.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
-        if start.occasion == Occasion::Loss {
+        if start.reason == StartupReason::Loss {
             self.found = false;
             self.min_delay = None;
             self.round = Round::new(self.last_now, self.last_sent);
@@ -330,9 +331,9 @@ mod tests {
         assert_eq!(s.window.ssthresh(), 15 * MSS);
     }
 
-    fn start(occasion: Occasion, rtt: &RttEstimator) -> Start<'_> {
+    fn start(reason: StartupReason, rtt: &RttEstimator) -> Start<'_> {
         let (now, idle) = (Instant::ZERO, Duration::ZERO);
-        Start { now, initial_window: MSS, idle, ..Start::of(occasion, rtt) }
+        Start { now, initial_window: MSS, idle, ..Start::of(reason, rtt) }
     }
 
     #[test]
@@ -340,9 +341,9 @@ mod tests {
         let mut s = Sender::new(20);
         s.hystart.found = true;
         let rtt = RttEstimator::new(crate::config::ConnectionConfig::default().rto);
-        s.hystart.begin(&mut s.window, &start(Occasion::Idle, &rtt));
+        s.hystart.begin(&mut s.window, &start(StartupReason::Idle, &rtt));
         assert!(s.hystart.found);
-        s.hystart.begin(&mut s.window, &start(Occasion::Loss, &rtt));
+        s.hystart.begin(&mut s.window, &start(StartupReason::Loss, &rtt));
         assert!(!s.hystart.found);
     }
 }

@@ -6,7 +6,7 @@
 //! again, the rise was no sign, and slow start continues. Otherwise five rounds later `ssthresh` :=
 //! `cwnd`. Trains of ACKs are no sign here, unlike in HyStart.
 
-use super::{Beginning, LossEvent, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LossEvent, Phase, Start, StartUp, StartUpDescriptor, StartupReason};
 use crate::ack::AckSample;
 use crate::registry::values::positive;
 use crate::registry::{Make, Parameter};
@@ -37,7 +37,7 @@ static CSS_ROUNDS: Parameter<u32> = Parameter::text(
 /// The constants of §4.3: `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`, `N_RTT_SAMPLE`,
 /// `CSS_GROWTH_DIVISOR`, `L`.
 const LEAST_RISE: Duration = Duration::from_millis(4);
-const MOST_RISE: Duration = Duration::from_millis(16);
+const MAX_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
 const MIN_SAMPLES: u32 = 8;
 const GROWTH_DIVISOR: u64 = 4;
@@ -133,14 +133,14 @@ impl HyStartPlusPlus {
 
 /// `RttThresh` above the last round's delay.
 fn rise(last: Duration) -> Duration {
-    (last / RISE_DIVISOR).clamp(LEAST_RISE, MOST_RISE)
+    (last / RISE_DIVISOR).clamp(LEAST_RISE, MAX_RISE)
 }
 
 impl StartUp for HyStartPlusPlus {
     /// HyStart++ is for the first slow start only (§4.3); after a timeout it is slow start up to
     /// the threshold.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
-        if start.occasion == Occasion::Loss {
+        if start.reason == StartupReason::Loss {
             self.stage = Stage::Found;
         }
         Beginning::Whole

@@ -7,7 +7,8 @@
 //! not the transfer: the jump waits for the data after it.
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Suspended,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::registry::Make;
@@ -73,7 +74,7 @@ impl Default for JumpStart {
 impl Overlay for JumpStart {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         self.end(window, Stage::Inner);
-        let transfer = start.transfer.filter(|_| start.occasion == Occasion::NewPath);
+        let transfer = start.transfer.filter(|_| start.reason == StartupReason::NewPath);
         let bytes = transfer.map_or(0, |t| t.bytes.min(t.admitted));
         let may_jump = bytes > start.initial_window && start.lost_window.is_none();
         match start.rtt.measured().filter(|_| may_jump) {

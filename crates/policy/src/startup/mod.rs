@@ -3,8 +3,8 @@
 //!
 //! A start-up begins with a path's first data, after an idle time, and after a timeout. It ends by
 //! returning [`Phase::Done`]; until then it, not congestion control, changes the window on ACKs.
-//! One that sent more than slow start would have may take that back ([`Phase::Retreat`]) at a
-//! [`Setback`]. Any start-up runs with any congestion control and any recovery.
+//! One that sent more than slow start would have may take that back ([`Phase::FallBack`]) at a
+//! [`LossSignal`]. Any start-up runs with any congestion control and any recovery.
 
 /// Declares the modules of start-ups and lists their descriptors, so that a new one takes one line.
 macro_rules! start_ups {
@@ -16,8 +16,8 @@ macro_rules! start_ups {
     };
 }
 
-pub mod attended;
 mod capabilities;
+pub mod hooked;
 mod pages;
 mod registered;
 pub mod start;
@@ -52,22 +52,22 @@ use crate::registry::Descriptor;
 use crate::window::Window;
 use memory::PathState;
 
-pub use attended::{
-    Attendance, Attendant, KernelEvents, OpenedBy, SendingNeeds, SharedAttendant, SharedSending,
-    Situation,
-};
 pub use bbr::BbrStart;
 pub use capabilities::StartUpCapabilities;
 pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
 pub use hoe::Hoe;
+pub use hooked::{
+    HookedConnection, HookedHost, KernelEvents, OpenedBy, SendingNeeds, SharedHookedHost,
+    SharedSending, Situation,
+};
 pub use jump_start::JumpStart;
 pub use paced_start::PacedStart;
 pub use rbp::Rbp;
 pub use registered::{find, register};
 pub use slow_start::{LinuxSlowStart, SlowStart};
 pub use spand::Spand;
-pub use start::{Occasion, PendingData, Remembered, SeedTerms, Start};
+pub use start::{PendingData, Remembered, SeedTerms, Start, StartupReason};
 pub use vegas::VegasStart;
 pub use warm::Warm;
 pub use wrapping::{Overlay, OverlayTurn, Suspended, Wrapping};
@@ -83,7 +83,7 @@ pub enum Phase {
     /// initial one and plain slow start follows, as if the start-up had never tried. Unlike after a
     /// timeout, the start-up sets the threshold, the retransmission timeout does not double, and
     /// SACKs stay valid.
-    Retreat,
+    FallBack,
 }
 
 /// Result of a start-up's beginning.
@@ -99,7 +99,7 @@ pub enum Beginning {
 
 /// An event that recovery would answer in its own way, unless the start-up falls back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Setback {
+pub enum LossSignal {
     /// The retransmission timer, or the one that replaces it, expired.
     Timeout {
         /// The earliest segment that is not acknowledged was sent with low priority.
@@ -113,9 +113,9 @@ pub enum Setback {
 /// A step of the answer to a loss, a mark or a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossEvent {
-    /// Recovery answers next, unless the start-up answers [`Phase::Retreat`]. To do so it first
+    /// Recovery answers next, unless the start-up answers [`Phase::FallBack`]. To do so it first
     /// sets `ssthresh` to slow start's threshold. Any other answer leaves it to recovery.
-    Setback(Setback),
+    LossSignal(LossSignal),
     /// `ssthresh` is lowered, whether or not the start-up still owns the window.
     /// [`Window::last_cause`] shows if the cause is loss, ECN or timeout.
     Reduced,
@@ -148,7 +148,8 @@ pub trait StartUp {
     /// Grows the window on an ACK of new data outside of recovery.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase;
 
-    /// Answers a loss, a mark or a timeout. The answer counts for a [`LossEvent::Setback`] alone.
+    /// Answers a loss, a mark or a timeout. The answer counts for a [`LossEvent::LossSignal`]
+    /// alone.
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         let _ = (window, event);
         Phase::Continue

@@ -7,7 +7,8 @@
 //! nothing is remembered, the other start-up begins.
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Suspended,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -27,7 +28,8 @@ pub static PICOQUIC_RESUME: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
 .explained(&super::pages::PICOQUIC_RESUME);
 
-/// The remembered round trip may differ from the sample by one part in this many.
+/// The remembered round trip may differ from the sample by one part in this many. Source:
+/// picoquic's code.
 const MARGIN: u64 = 4;
 
 /// Resumes with the whole window.
@@ -46,7 +48,7 @@ pub struct PicoquicResume {
 struct Round {
     /// Its end, as an offset of what the path sends.
     end: u64,
-    begun: Option<Instant>,
+    started: Option<Instant>,
     bytes: u64,
 }
 
@@ -75,12 +77,12 @@ impl PicoquicResume {
         if sample.acked_total <= self.round.end {
             return;
         }
-        if let Some(begun) = self.round.begun {
-            let time = sample.now.saturating_since(begun);
+        if let Some(started) = self.round.started {
+            let time = sample.now.saturating_since(started);
             let rate = (!time.is_zero()).then(|| Rate::from_bytes_over(self.round.bytes, time));
             self.best = self.best.max(rate);
         }
-        self.round = Round { end: sample.sent_total, begun: Some(sample.now), bytes: 0 };
+        self.round = Round { end: sample.sent_total, started: Some(sample.now), bytes: 0 };
     }
 
     fn end_pacing(&mut self, window: &mut Window) {
@@ -92,7 +94,7 @@ impl PicoquicResume {
 
 impl Overlay for PicoquicResume {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        if start.occasion != Occasion::NewPath {
+        if start.reason != StartupReason::NewPath {
             self.end_pacing(window);
             self.resumed = false;
             return OverlayTurn::Left;
@@ -155,7 +157,7 @@ mod tests {
             let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
             rtt.seed(saved, saved / 2);
             rtt.on_sample(Instant::ZERO, Instant::from_nanos(handshake * 1_000_000), 0, 0);
-            let start = Start { seed: Some(seed), ..Start::of(Occasion::NewPath, &rtt) };
+            let start = Start { seed: Some(seed), ..Start::of(StartupReason::NewPath, &rtt) };
             PicoquicResume::seed(&start)
         };
         assert_eq!([79, 134].map(begin), [None, None]);

@@ -8,7 +8,8 @@
 //! handshake is not the transfer: the jump waits for the data after it.
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Suspended,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -29,7 +30,7 @@ pub static QUICLY_JUMP: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
 .explained(&super::pages::QUICLY_JUMP);
 
-/// Segments that leave at once.
+/// Segments that leave at once. Source: quicly's code.
 const BURST: u64 = 10;
 /// Part of the jump's delivered bytes that is left after a loss, tenths (`QUICLY_RENO_BETA`).
 const BETA_TENTHS: u64 = 7;
@@ -62,7 +63,7 @@ enum Stage {
     /// The jump ended here; not all of it is acknowledged.
     Validating { until: u64 },
     /// Something of it was lost.
-    Retreat { until: u64 },
+    SafeRetreat { until: u64 },
 }
 
 /// Rate of deliveries while the window limited sending, in samples of 50 ms.
@@ -144,15 +145,15 @@ impl QuiclyJump {
     }
 
     /// Processes congestion: the jump is judged by the bytes that it delivers.
-    fn retreat(&mut self, window: &mut Window) {
+    fn fall_back(&mut self, window: &mut Window) {
         let until = match self.stage {
             Stage::Jump { .. } => self.sent,
             Stage::Validating { until } => until,
-            Stage::Normal | Stage::Retreat { .. } => return,
+            Stage::Normal | Stage::SafeRetreat { .. } => return,
         };
         window.end_plan();
-        window.set_ssthresh(self.left(), Cause::Retreat);
-        self.stage = Stage::Retreat { until };
+        window.set_ssthresh(self.left(), Cause::FallBack);
+        self.stage = Stage::SafeRetreat { until };
     }
 
     const fn turn(&self) -> OverlayTurn {
@@ -162,7 +163,7 @@ impl QuiclyJump {
 
 impl Overlay for QuiclyJump {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        if start.occasion != Occasion::NewPath {
+        if start.reason != StartupReason::NewPath {
             return self.turn();
         }
         self.initial_window = start.initial_window;
@@ -177,7 +178,7 @@ impl Overlay for QuiclyJump {
 
     fn suspends(&self) -> Suspended {
         Suspended {
-            observing: matches!(self.stage, Stage::Jump { .. } | Stage::Retreat { .. }),
+            observing: matches!(self.stage, Stage::Jump { .. } | Stage::SafeRetreat { .. }),
             ruling: self.stage != Stage::Normal,
         }
     }
@@ -195,8 +196,8 @@ impl Overlay for QuiclyJump {
             Stage::Validating { until } if sample.acked_total >= until => {
                 self.stage = Stage::Normal;
             }
-            Stage::Retreat { until } => {
-                window.set_ssthresh(self.left().max(window.ssthresh()), Cause::Retreat);
+            Stage::SafeRetreat { until } => {
+                window.set_ssthresh(self.left().max(window.ssthresh()), Cause::FallBack);
                 if sample.acked_total >= until {
                     self.stage = Stage::Normal;
                 }
@@ -211,7 +212,7 @@ impl Overlay for QuiclyJump {
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         if event == LossEvent::Reduced {
-            self.retreat(window);
+            self.fall_back(window);
         }
         None
     }
@@ -241,7 +242,7 @@ mod tests {
             let mut rtt = RttEstimator::new(ConnectionConfig::default().rto);
             rtt.seed(saved, saved / 2);
             rtt.on_sample(Instant::ZERO, Instant::from_nanos(handshake * 1_000_000), 0, 0);
-            let start = Start { seed: Some(seed), ..Start::of(Occasion::NewPath, &rtt) };
+            let start = Start { seed: Some(seed), ..Start::of(StartupReason::NewPath, &rtt) };
             let expected = Some((segments * MSS, Duration::from_millis(handshake)));
             assert_eq!(QuiclyJump::target(&start, MSS), expected);
         }

@@ -7,8 +7,8 @@
 //! that first loss itself; congestion control takes over after it.
 
 use super::{
-    Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpCapabilities,
-    StartUpDescriptor,
+    Beginning, LinuxSlowStart, LossEvent, Phase, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor, StartupReason,
 };
 use crate::ack::AckSample;
 use crate::registry::Make;
@@ -25,7 +25,8 @@ pub static RAPID_START: StartUpDescriptor = StartUpDescriptor::new(
 )
 .explained(&super::pages::RAPID_START);
 
-/// The round trip has grown by this, or by a tenth, whichever is less: a queue builds up.
+/// The round trip has grown by this, or by a tenth, whichever is less: a queue builds up. Source:
+/// draft-kazuho-ccwg-rapid-start-02.
 const RISE: Duration = Duration::from_millis(4);
 const RISE_PARTS: u64 = 10;
 /// Factors in tenths for CUBIC's `beta` of 0.7, with `K` = 2/3: `silence_factor` and `loss_factor`
@@ -50,14 +51,14 @@ enum Stage {
     #[default]
     Growing,
     /// The first loss is being answered.
-    Recovering(Fall),
+    Recovering(LossResponse),
     /// Slow start, as of any sender.
     Over,
 }
 
 /// The answer to the first loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fall {
+struct LossResponse {
     /// It lasts until this offset of what the path sends is acknowledged; the next ACK sets it.
     until: Option<u64>,
     /// The window falls no lower, bytes.
@@ -101,16 +102,21 @@ impl RapidStart {
 
     /// Reduces the window by delivered and lost bytes; ends when all bytes sent at the loss were
     /// delivered or lost.
-    fn recover(&mut self, window: &mut Window, sample: &AckSample, fall: Fall) -> Phase {
-        let Fall { until, least } = fall;
+    fn recover(
+        &mut self,
+        window: &mut Window,
+        sample: &AckSample,
+        reduction: LossResponse,
+    ) -> Phase {
+        let LossResponse { until, least } = reduction;
         let lost = sample.delivery.map_or(0, |delivery| delivery.lost) * window.mss();
-        let fall = (PER_ACKED * sample.delivered + PER_LOST * lost) / 10;
-        let cwnd = window.cwnd().saturating_sub(fall).max(least).min(window.cwnd());
+        let reduction = (PER_ACKED * sample.delivered + PER_LOST * lost) / 10;
+        let cwnd = window.cwnd().saturating_sub(reduction).max(least).min(window.cwnd());
         if cwnd != window.cwnd() {
             window.set_cwnd(cwnd, Cause::Recovery);
         }
         let until = until.unwrap_or(sample.sent_total);
-        self.stage = Stage::Recovering(Fall { until: Some(until), least });
+        self.stage = Stage::Recovering(LossResponse { until: Some(until), least });
         if sample.acked_total < until {
             return Phase::Continue;
         }
@@ -120,7 +126,7 @@ impl RapidStart {
     }
 
     /// Congestion is met: the first loss is answered here.
-    fn fall(&mut self, window: &mut Window) {
+    fn reduction(&mut self, window: &mut Window) {
         if self.stage == Stage::Over {
             return;
         }
@@ -132,7 +138,7 @@ impl RapidStart {
         if self.stage == Stage::Growing {
             let least = cwnd * BETA / 10 / STEEPEST;
             let least = least.max(self.initial_window * BETA / 10).min(cwnd);
-            self.stage = Stage::Recovering(Fall { until: None, least });
+            self.stage = Stage::Recovering(LossResponse { until: None, least });
             window.end_plan();
             window.set_cwnd((cwnd * SILENCE / 10).max(least), Cause::Loss);
         }
@@ -159,16 +165,16 @@ impl StartUp for RapidStart {
     }
 
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
-        match start.occasion {
-            Occasion::NewPath => {
+        match start.reason {
+            StartupReason::NewPath => {
                 self.initial_window = start.initial_window;
                 if let Some(round_trip) = start.rtt.measured() {
                     pace(window, round_trip);
                 }
             }
-            Occasion::Idle => {}
-            Occasion::Loss if matches!(self.stage, Stage::Recovering(_)) => {}
-            Occasion::Loss => self.end(window),
+            StartupReason::Idle => {}
+            StartupReason::Loss if matches!(self.stage, Stage::Recovering(_)) => {}
+            StartupReason::Loss => self.end(window),
         }
         Beginning::Whole
     }
@@ -176,16 +182,16 @@ impl StartUp for RapidStart {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         match self.stage {
             Stage::Growing => self.grow(window, sample),
-            Stage::Recovering(fall) => self.recover(window, sample, fall),
+            Stage::Recovering(reduction) => self.recover(window, sample, reduction),
             Stage::Over => LinuxSlowStart.on_ack(window, sample),
         }
     }
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         match (event, self.stage) {
-            (LossEvent::Reduced, _) => self.fall(window),
+            (LossEvent::Reduced, _) => self.reduction(window),
             (LossEvent::Undone, Stage::Recovering(_)) => self.stage = Stage::Growing,
-            (LossEvent::Undone | LossEvent::Setback(_), _) => {}
+            (LossEvent::Undone | LossEvent::LossSignal(_), _) => {}
         }
         Phase::Continue
     }

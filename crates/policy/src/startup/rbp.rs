@@ -6,8 +6,8 @@
 //! The idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpCapabilities,
-    StartUpDescriptor, VegasStart, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Remembered, Start, StartUpCapabilities,
+    StartUpDescriptor, StartupReason, VegasStart, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::congestion::VegasOptions;
@@ -70,7 +70,7 @@ pub static END: Parameter<RbpEnd> = Parameter::choice(
     "rbp: paced until the first ACK; which takes the window to what was sent; until one finds the window used up",
 );
 
-/// At least this many segments are paced.
+/// At least this many segments are paced. Chosen, not measured.
 const LEAST: u64 = 2;
 
 /// Source of the window to be paced.
@@ -200,10 +200,10 @@ impl Overlay for Rbp {
     }
 
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        match (start.occasion, &start.seed) {
-            (Occasion::Idle, _) => self.start(window),
-            (Occasion::NewPath, Some(seed)) => self.reuse(window, seed),
-            (Occasion::NewPath, None) | (Occasion::Loss, _) => return OverlayTurn::Left,
+        match (start.reason, &start.seed) {
+            (StartupReason::Idle, _) => self.start(window),
+            (StartupReason::NewPath, Some(seed)) => self.reuse(window, seed),
+            (StartupReason::NewPath, None) | (StartupReason::Loss, _) => return OverlayTurn::Left,
         }
         OverlayTurn::Taken
     }

@@ -6,7 +6,7 @@
 //! that is not full the two are alike. If a quarter (0.26) of the sent bytes is missing, `ssthresh`
 //! := `cwnd`. The draft's drain after the exit is optional, and omitted here.
 
-use super::{Beginning, LinuxSlowStart, Occasion, Phase, Start, StartUp, StartUpDescriptor};
+use super::{Beginning, LinuxSlowStart, Phase, Start, StartUp, StartUpDescriptor, StartupReason};
 use crate::ack::AckSample;
 use crate::registry::Make;
 use crate::window::{Cause, Window};
@@ -128,7 +128,7 @@ impl SearchStart {
 impl StartUp for SearchStart {
     /// After a timeout it looks again, from the first bin on.
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
-        if start.occasion == Occasion::Loss {
+        if start.reason == StartupReason::Loss {
             self.found = false;
             self.bins = None;
         }

@@ -8,8 +8,8 @@
 //! The idle rule must leave the window to the start-up ([`crate::config::IdleRestart::StartUp`]).
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, PendingData, Phase, Remembered, Start,
-    StartUpDescriptor, Wrapping,
+    LossEvent, Overlay, OverlayTurn, PendingData, Phase, Remembered, Start, StartUpDescriptor,
+    StartupReason, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::{AckPolicy, MemoryKind};
@@ -145,15 +145,15 @@ impl Overlay for Spand {
         let awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
         let share = start.seed.and_then(|seed| Some((seed, seed.share?)));
         let known = share.filter(|_| !awaits_transfer);
-        match (start.occasion, known) {
-            (Occasion::NewPath | Occasion::Idle, Some((seed, share))) => {
+        match (start.reason, known) {
+            (StartupReason::NewPath | StartupReason::Idle, Some((seed, share))) => {
                 self.resume(window, start, &seed, share);
                 return OverlayTurn::Taken;
             }
-            (Occasion::Idle, None) => {
+            (StartupReason::Idle, None) => {
                 window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
             }
-            (Occasion::NewPath, None) | (Occasion::Loss, _) => {}
+            (StartupReason::NewPath, None) | (StartupReason::Loss, _) => {}
         }
         if awaits_transfer { OverlayTurn::AwaitsTransfer } else { OverlayTurn::Left }
     }
@@ -201,16 +201,16 @@ mod tests {
 
     /// Returns a window of 10 segments after a start with this reason and this share, in segments,
     /// if any.
-    fn begun(occasion: Occasion, share: Option<u64>, bytes: u64) -> (Wrapping<Spand>, Window) {
+    fn started(reason: StartupReason, share: Option<u64>, bytes: u64) -> (Wrapping<Spand>, Window) {
         let (mut spand, mut window) = stock();
-        begin(&mut spand, &mut window, occasion, share, bytes);
+        begin(&mut spand, &mut window, reason, share, bytes);
         (spand, window)
     }
 
     fn begin(
         spand: &mut Wrapping<Spand>,
         window: &mut Window,
-        occasion: Occasion,
+        reason: StartupReason,
         share: Option<u64>,
         bytes: u64,
     ) -> Beginning {
@@ -219,7 +219,7 @@ mod tests {
             seed: share.map(seed),
             transfer: Some(PendingData { bytes, admitted: u64::MAX, announced: 0 }),
             initial_window: 3 * MSS,
-            ..Start::of(occasion, &rtt)
+            ..Start::of(reason, &rtt)
         };
         spand.begin(window, &start)
     }
@@ -228,8 +228,8 @@ mod tests {
     fn the_papers_example_in_a_bucket_over_the_gateways_round_trip() {
         // Wc = 10, F = 11 (the last segment is not full): 5, straight in avoidance. A token every
         // 20 ms.
-        for occasion in [Occasion::NewPath, Occasion::Idle] {
-            let (mut spand, mut window) = begun(occasion, Some(10), 10_500);
+        for reason in [StartupReason::NewPath, StartupReason::Idle] {
+            let (mut spand, mut window) = started(reason, Some(10), 10_500);
             assert_eq!((window.cwnd(), window.ssthresh()), (5 * MSS, 5 * MSS));
             let plan = SendPlan::bucket(4, Duration::from_millis(20));
             assert_eq!(window.take_order(), Some(PlanOrder::Follow(plan)));
@@ -271,17 +271,18 @@ mod tests {
     fn a_tls_handshake_is_not_the_transfer() {
         // The initial window is 3: what fits leaves it alone, and the next data begins.
         let (mut spand, mut window) = stock();
-        let mut begin = |bytes| begin(&mut spand, &mut window, Occasion::NewPath, Some(10), bytes);
+        let mut begin =
+            |bytes| begin(&mut spand, &mut window, StartupReason::NewPath, Some(10), bytes);
         assert_eq!(begin(3 * MSS), Beginning::AwaitsTransfer);
         assert_eq!(begin(3 * MSS + 1), Beginning::Whole);
-        let (_, window) = begun(Occasion::NewPath, Some(10), 3 * MSS);
+        let (_, window) = started(StartupReason::NewPath, Some(10), 3 * MSS);
         assert_eq!(window.cwnd(), 10 * MSS);
     }
 
     #[test]
     fn what_the_bucket_holds_needs_no_spacing() {
         // Wc = 4, F = 4: the whole transfer in a window.
-        let (_, mut window) = begun(Occasion::NewPath, Some(4), 4 * MSS);
+        let (_, mut window) = started(StartupReason::NewPath, Some(4), 4 * MSS);
         assert_eq!((window.cwnd(), window.take_order()), (4 * MSS, None));
     }
 
@@ -289,7 +290,7 @@ mod tests {
     fn a_window_of_one_is_as_good_as_avoidance() {
         // Wc = 10, F = 67 is an epoch and a segment: one. A threshold is at least two, so the first
         // ACK is slow start's; avoidance would add a segment as well.
-        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 67 * MSS);
+        let (mut spand, mut window) = started(StartupReason::NewPath, Some(10), 67 * MSS);
         assert_eq!(window.cwnd(), MSS);
         let sample = AckSample::of(Instant::from_nanos(1), MSS);
         assert_eq!(spand.on_ack(&mut window, &sample), Phase::Done);
@@ -298,16 +299,16 @@ mod tests {
 
     #[test]
     fn without_an_estimate_slow_start() {
-        let (_, window) = begun(Occasion::NewPath, None, 50 * MSS);
+        let (_, window) = started(StartupReason::NewPath, None, 50 * MSS);
         assert_eq!((window.cwnd(), window.ssthresh()), (10 * MSS, u64::MAX));
         // After idle from the restart window (RFC 5681 §4.1).
-        let (_, window) = begun(Occasion::Idle, None, 50 * MSS);
+        let (_, window) = started(StartupReason::Idle, None, 50 * MSS);
         assert_eq!((window.cwnd(), window.ssthresh()), (3 * MSS, u64::MAX));
     }
 
     #[test]
     fn congestion_ends_the_shaping() {
-        let (mut spand, mut window) = begun(Occasion::NewPath, Some(10), 11 * MSS);
+        let (mut spand, mut window) = started(StartupReason::NewPath, Some(10), 11 * MSS);
         spand.on_loss(&mut window, LossEvent::Reduced);
         assert_eq!(window.take_order(), Some(PlanOrder::End));
     }

@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 
 /// The reason for which a start-up begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
+pub enum StartupReason {
     /// The path's first data, or the data after it for a policy that
     /// [awaits](super::Beginning::AwaitsTransfer) more. A policy is new at first: it need not
     /// forget anything.
@@ -21,7 +21,7 @@ pub enum Occasion {
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     /// The reason.
-    pub occasion: Occasion,
+    pub reason: StartupReason,
     /// The time.
     pub now: Instant,
     /// Round trips of the path so far. On a new path [`RttEstimator::measured`] is the handshake's,
@@ -38,7 +38,7 @@ pub struct Start<'a> {
     /// Upper bound of the first data, bytes, because SYNs were lost (RFC 5681 §3.1); `None`: none
     /// were. The path applies it itself; this is for a policy that would send more at once.
     pub lost_window: Option<u64>,
-    /// Time without sending; zero unless the reason is [`Occasion::Idle`].
+    /// Time without sending; zero unless the reason is [`StartupReason::Idle`].
     pub idle: Duration,
 }
 
@@ -73,9 +73,9 @@ pub struct PendingData {
 #[cfg(test)]
 impl<'a> Start<'a> {
     /// Returns a start with only the reason and the round trips.
-    pub(crate) const fn of(occasion: Occasion, rtt: &'a RttEstimator) -> Self {
+    pub(crate) const fn of(reason: StartupReason, rtt: &'a RttEstimator) -> Self {
         Self {
-            occasion,
+            reason,
             now: Instant::ZERO,
             rtt,
             seed: None,

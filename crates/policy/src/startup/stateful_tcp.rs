@@ -7,7 +7,8 @@
 //! start-up continues. It never falls back, and the rate does not age.
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Suspended,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -28,12 +29,12 @@ pub static STATEFUL_TCP: StartUpDescriptor = StartUpDescriptor::new(
 .implying(Implied { memory: MemoryKind::Temporal, ..Implied::NOTHING })
 .explained(&super::pages::STATEFUL_TCP);
 
-/// Number of rates of which the best is stored.
+/// Number of rates of which the best is stored. Source: draft-lee-tcpm-stateful-tcp-00.
 const RATES: usize = 5;
-/// A rate needs more ACKs than this.
-const FEW_ACKS: u32 = 3;
-/// Segments in flight above which an ACK ends the pacing.
-const FEW_IN_FLIGHT: u64 = 5;
+/// A rate needs more ACKs than this. Source: draft-lee-tcpm-stateful-tcp-00.
+const MIN_ACKS: u32 = 3;
+/// Segments in flight above which an ACK ends the pacing. Source: draft-lee-tcpm-stateful-tcp-00.
+const PACED_SEGMENTS_IN_FLIGHT: u64 = 5;
 /// Window, segments, above which it is paced. A smaller one has so few segments in flight that
 /// nothing would end the pacing. It is the initial window of RFC 6928.
 const LEAST_WINDOW: u64 = 10;
@@ -59,7 +60,7 @@ struct Gauge {
 /// out: the sender paused there.
 #[derive(Clone, Copy, Debug)]
 struct RateRound {
-    begun: Instant,
+    started: Instant,
     last: Instant,
     acks: u32,
     /// Bytes after the first ACK.
@@ -72,7 +73,7 @@ struct RateRound {
 impl RateRound {
     fn new(now: Instant) -> Self {
         let (longest, after_longest) = (Duration::ZERO, 0);
-        Self { begun: now, last: now, acks: 1, bytes: 0, longest, after_longest }
+        Self { started: now, last: now, acks: 1, bytes: 0, longest, after_longest }
     }
 
     fn on_ack(&mut self, now: Instant, bytes: u64) {
@@ -88,9 +89,9 @@ impl RateRound {
 
     /// Bytes per second.
     fn rate(&self) -> Option<u64> {
-        let time = self.last.saturating_since(self.begun).saturating_sub(self.longest);
+        let time = self.last.saturating_since(self.started).saturating_sub(self.longest);
         let bytes = self.bytes - self.after_longest;
-        if self.acks <= FEW_ACKS || time.is_zero() || bytes == 0 {
+        if self.acks <= MIN_ACKS || time.is_zero() || bytes == 0 {
             return None;
         }
         Some(Rate::from_bytes_over(bytes, time).as_bps() / 8)
@@ -107,7 +108,7 @@ impl Gauge {
             return;
         };
         round.on_ack(sample.now, sample.delivered);
-        if sample.now.saturating_since(round.begun) < sample.srtt {
+        if sample.now.saturating_since(round.started) < sample.srtt {
             return;
         }
         if let Some(rate) = round.rate() {
@@ -135,7 +136,7 @@ impl StatefulTcp {
 
 impl Overlay for StatefulTcp {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        if start.occasion != Occasion::NewPath {
+        if start.reason != StartupReason::NewPath {
             self.end_pacing(window);
             return OverlayTurn::Left;
         }
@@ -160,7 +161,7 @@ impl Overlay for StatefulTcp {
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.gauge.on_ack(sample);
-        let few = FEW_IN_FLIGHT * window.mss();
+        let few = PACED_SEGMENTS_IN_FLIGHT * window.mss();
         if self.pacing && window.cwnd() <= few {
             // Others have lowered it.
             self.end_pacing(window);

@@ -11,7 +11,7 @@
 
 use super::hystart::HyStart;
 use super::{
-    Beginning, LinuxSlowStart, LossEvent, Occasion, Phase, Start, StartUp, StartUpDescriptor,
+    Beginning, LinuxSlowStart, LossEvent, Phase, Start, StartUp, StartUpDescriptor, StartupReason,
 };
 use crate::ack::AckSample;
 use crate::registry::values::positive;
@@ -25,23 +25,23 @@ pub static SUSS: StartUpDescriptor = StartUpDescriptor::new(
     "suss",
     "slow start with HyStart whose flights quadruple where ACK trains say that the path stays free",
     "Arghavani et al. 2024: SUSS; project SUSSdeveloper/SUSS",
-    Make::Alone(&|setup| Box::new(Suss::new(setup.get(&MOST)))),
+    Make::Alone(&|setup| Box::new(Suss::new(setup.get(&MAX_GROWTH)))),
 )
-.with(&[&MOST])
+.with(&[&MAX_GROWTH])
 .explained(&super::pages::SUSS);
 
-static MOST: Parameter<u32> = Parameter::text(
+static MAX_GROWTH: Parameter<u32> = Parameter::text(
     "suss_max",
     ("number", positive),
     "3",
     "suss: how many flights may be filled up",
 );
 
-/// On shorter round trips there is nothing to gain.
+/// On shorter round trips there is nothing to gain. Source: Arghavani et al. 2024.
 const SHORTEST: Duration = Duration::from_millis(10);
-/// ACKs at most this far apart are one train.
+/// ACKs at most this far apart are one train. Source: HyStart in Linux `tcp_cubic.c`.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Below this window, segments, no train ends slow start.
+/// Below this window, segments, no train ends slow start. Source: HyStart in Linux `tcp_cubic.c`.
 const LOW_WINDOW: u64 = 16;
 
 /// Slow start with flights that are filled up.
@@ -75,7 +75,7 @@ struct State {
     /// End of the flight that is being acknowledged, and of its blue part.
     head: u64,
     tail: u64,
-    begun: Instant,
+    started: Instant,
     last_in_train: Instant,
     blue: Blue,
     /// Bytes of blue segments acknowledged in this round, but for the last ACK.
@@ -109,7 +109,7 @@ impl State {
             round: 1,
             head: 0,
             tail: initial_window,
-            begun: Instant::ZERO,
+            started: Instant::ZERO,
             last_in_train: Instant::ZERO,
             blue: Blue::Yes,
             blue_acked: 0,
@@ -131,7 +131,7 @@ impl State {
     fn begin_round(&mut self, sample: &AckSample) {
         self.round += 1;
         self.head = sample.sent_total;
-        (self.begun, self.last_in_train) = (sample.now, sample.now);
+        (self.started, self.last_in_train) = (sample.now, sample.now);
         (self.blue, self.blue_acked) = (Blue::Yes, 0);
         self.round_min = Duration::MAX;
     }
@@ -146,7 +146,7 @@ impl State {
     /// Returns the length of the train of blue ACKs, if more than one came; scaled to the whole
     /// train if some ACKs were for several segments.
     fn train(&self, now: Instant) -> Option<Duration> {
-        let elapsed = u128::from(now.saturating_since(self.begun).as_nanos());
+        let elapsed = u128::from(now.saturating_since(self.started).as_nanos());
         let expected = u128::from(self.blue_bytes() / 2);
         let train = (elapsed * expected).checked_div(u128::from(self.blue_acked))?;
         Some(Duration::from_nanos(u64::try_from(train).unwrap_or(u64::MAX)))
@@ -268,7 +268,7 @@ impl Suss {
             return;
         }
         state.last_in_train = now;
-        let train = now.saturating_since(state.begun).saturating_mul(1 << state.filled);
+        let train = now.saturating_since(state.started).saturating_mul(1 << state.filled);
         if train > state.min_rtt / 2 {
             let more = state.blue_acked.saturating_mul((1 << state.filled) - 1);
             state.cap = Some(window.cwnd().saturating_add(more));
@@ -313,17 +313,17 @@ impl Suss {
 
 impl StartUp for Suss {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
-        match start.occasion {
-            Occasion::NewPath if start.initial_window >= window.mss() => {
+        match start.reason {
+            StartupReason::NewPath if start.initial_window >= window.mss() => {
                 self.state = Some(State::new(start.initial_window));
                 self.hystart.watch_trains(false);
             }
-            Occasion::NewPath => {}
-            Occasion::Idle => {
+            StartupReason::NewPath => {}
+            StartupReason::Idle => {
                 self.end_red(window, start.initial_window);
                 self.end(window);
             }
-            Occasion::Loss => self.end(window),
+            StartupReason::Loss => self.end(window),
         }
         self.hystart.begin(window, start)
     }

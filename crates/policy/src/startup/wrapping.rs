@@ -5,7 +5,7 @@
 //! nothing to do is therefore the start-up that it wraps.
 
 use super::{
-    Beginning, KernelEvents, LossEvent, Occasion, Phase, Start, StartUp, StartUpCapabilities,
+    Beginning, KernelEvents, LossEvent, Phase, Start, StartUp, StartUpCapabilities, StartupReason,
 };
 use crate::ack::AckSample;
 use crate::bbr::Model;
@@ -86,7 +86,7 @@ pub struct Wrapping<O> {
     /// The overlay took the path's beginning, so the wrapped start-up knows nothing of the path.
     passed_over: bool,
     /// The wrapped start-up has started with the path's first data.
-    begun: bool,
+    started: bool,
     /// The wrapped start-up's last answer.
     inner_beginning: Beginning,
     /// The overlay returned [`Phase::Done`].
@@ -100,7 +100,7 @@ impl<O: Overlay> Wrapping<O> {
             overlay,
             inner,
             passed_over: false,
-            begun: false,
+            started: false,
             inner_beginning: Beginning::Whole,
             done_by_overlay: false,
         }
@@ -108,9 +108,9 @@ impl<O: Overlay> Wrapping<O> {
 
     /// True if the overlay awaited this transfer, and leaves it; the wrapped start-up has started
     /// long before.
-    fn has_begun_before(&self, start: &Start<'_>) -> bool {
-        start.occasion == Occasion::NewPath
-            && self.begun
+    fn has_started_before(&self, start: &Start<'_>) -> bool {
+        start.reason == StartupReason::NewPath
+            && self.started
             && self.inner_beginning == Beginning::Whole
     }
 }
@@ -134,13 +134,13 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
         let turn = self.overlay.begin(window, start);
         let taken = turn == OverlayTurn::Taken;
-        match start.occasion {
-            Occasion::NewPath => self.passed_over = taken,
-            Occasion::Idle => self.passed_over |= taken,
-            Occasion::Loss => {}
+        match start.reason {
+            StartupReason::NewPath => self.passed_over = taken,
+            StartupReason::Idle => self.passed_over |= taken,
+            StartupReason::Loss => {}
         }
-        if !taken && !self.has_begun_before(start) {
-            self.begun |= start.occasion == Occasion::NewPath;
+        if !taken && !self.has_started_before(start) {
+            self.started |= start.reason == StartupReason::NewPath;
             self.inner_beginning = self.inner.begin(window, start);
         }
         match turn {
@@ -164,7 +164,7 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     }
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
-        if let LossEvent::Setback(_) = event {
+        if let LossEvent::LossSignal(_) = event {
             let own = self.overlay.on_loss(window, event);
             return own.unwrap_or_else(|| self.inner.on_loss(window, event));
         }

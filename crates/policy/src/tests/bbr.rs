@@ -3,7 +3,7 @@
 use crate::ack::{AckSample, Delivery, Episode, RateSample, RttEstimator};
 use crate::config::ConnectionConfig;
 use crate::congestion::{Bbr, CongestionControl, CongestionEvent, ModellingControl};
-use crate::startup::{BbrStart, Occasion, Phase, Start, StartUp};
+use crate::startup::{BbrStart, Phase, Start, StartUp, StartupReason};
 use crate::window::{Cause, Window};
 use units::{Duration, Instant};
 
@@ -23,7 +23,7 @@ struct Flow {
 
 /// Contents of an ACK.
 #[derive(Clone, Copy)]
-struct Told {
+struct AckContents {
     /// Time since the last one.
     after_ms: u64,
     fresh: u64,
@@ -35,9 +35,9 @@ struct Told {
 }
 
 /// Returns an ACK a round trip later of `fresh` segments, with no loss and nothing in flight.
-const fn round(fresh: u64) -> Told {
+const fn round(fresh: u64) -> AckContents {
     let (episode, rtt_ms) = (Episode::None, RTT);
-    Told { after_ms: RTT, fresh, lost: 0, in_flight: 0, rtt_ms, app_limited: false, episode }
+    AckContents { after_ms: RTT, fresh, lost: 0, in_flight: 0, rtt_ms, app_limited: false, episode }
 }
 
 impl Flow {
@@ -47,42 +47,42 @@ impl Flow {
         let now = Instant::from_nanos(RTT * 1_000_000);
         rtt.on_sample(Instant::ZERO, now, 0, 0);
         let mut start = BbrStart::default();
-        start.begin(&mut window, &Start { now, ..Start::of(Occasion::NewPath, &rtt) });
+        start.begin(&mut window, &Start { now, ..Start::of(StartupReason::NewPath, &rtt) });
         Self { window, start, control: None, now_ms: RTT, total: 1, lost: 0, srtt: rtt.srtt() }
     }
 
     /// An ACK whose rate is `fresh` over the time since the last.
-    fn ack(&mut self, told: Told) {
+    fn ack(&mut self, ack: AckContents) {
         let prior_delivered = self.total;
-        self.now_ms += told.after_ms;
-        self.total += told.fresh;
-        self.lost += told.lost;
+        self.now_ms += ack.after_ms;
+        self.total += ack.fresh;
+        self.lost += ack.lost;
         let now = Instant::from_nanos(self.now_ms * 1_000_000);
         let rate = RateSample {
             prior_delivered,
-            delivered: told.fresh,
-            interval_us: told.after_ms * 1000,
-            app_limited: told.app_limited,
+            delivered: ack.fresh,
+            interval_us: ack.after_ms * 1000,
+            app_limited: ack.app_limited,
         };
         let delivery = Delivery {
             total: self.total,
             at: now,
-            fresh: told.fresh,
-            lost: told.lost,
+            fresh: ack.fresh,
+            lost: ack.lost,
             total_lost: self.lost,
             rate: Some(rate),
-            episode: told.episode,
+            episode: ack.episode,
             delayed: false,
             resumed: None,
             next_release: now,
         };
         let sample = AckSample {
             delivery: Some(delivery),
-            rtt: Some(Duration::from_millis(told.rtt_ms)),
+            rtt: Some(Duration::from_millis(ack.rtt_ms)),
             srtt: self.srtt,
-            prior_in_flight: (told.in_flight + told.fresh) * MSS,
-            in_flight: told.in_flight * MSS,
-            ..AckSample::of(now, told.fresh * MSS)
+            prior_in_flight: (ack.in_flight + ack.fresh) * MSS,
+            in_flight: ack.in_flight * MSS,
+            ..AckSample::of(now, ack.fresh * MSS)
         };
         self.window.set_now(now);
         if self.control.is_none() {
@@ -169,12 +169,12 @@ fn rounds_limited_by_the_application_neither_count_nor_lower_the_bandwidth() {
         flow.ack(round(fresh));
     }
     for _ in 0..20 {
-        flow.ack(Told { app_limited: true, ..round(5) });
+        flow.ack(AckContents { app_limited: true, ..round(5) });
     }
     assert!(flow.control.is_none());
     assert_eq!(flow.rate(80), 286);
     // One that is faster all the same counts.
-    flow.ack(Told { app_limited: true, ..round(160) });
+    flow.ack(AckContents { app_limited: true, ..round(160) });
     assert_eq!(flow.rate(160), 286);
 }
 
@@ -184,14 +184,14 @@ fn what_start_up_queued_is_drained_at_the_inverse_of_its_gain() {
     for fresh in [10, 20, 40, 80, 100, 100, 100] {
         flow.ack(round(fresh));
     }
-    flow.ack(Told { in_flight: 180, ..round(100) });
+    flow.ack(AckContents { in_flight: 180, ..round(100) });
     // 88 / 256 of 100, less 1 %.
     assert_eq!(flow.rate(100), 34);
     // The target in flight at gain 1: 100 and three batches of three (2.89 * 1.25 MB/s, a
     // millisecond is 3.6 kB), even: 110. The batch shrinks with the rate: two, 106.
-    flow.ack(Told { in_flight: 107, ..round(100) });
+    flow.ack(AckContents { in_flight: 107, ..round(100) });
     assert_eq!(flow.rate(100), 34);
-    flow.ack(Told { in_flight: 100, ..round(100) });
+    flow.ack(AckContents { in_flight: 100, ..round(100) });
     assert!(flow.rate(100) > 70, "{}", flow.rate(100));
 }
 
@@ -202,7 +202,7 @@ fn cruising_goes_through_eight_phases_of_a_round_trip() {
     for _ in 0..16 {
         // Slightly longer than the round trip, at the same bandwidth; enough in flight for any
         // phase to end.
-        flow.ack(Told { after_ms: 84, in_flight: 140, ..round(105) });
+        flow.ack(AckContents { after_ms: 84, in_flight: 140, ..round(105) });
         rates.push(flow.rate(100));
     }
     // 1.25, 0.75 and 1, less 1 %: each cycle has one of the first, then one of the second.
@@ -221,17 +221,17 @@ fn probing_for_more_lasts_until_more_is_in_flight_or_lost() {
         if flow.rate(100) == 124 {
             break;
         }
-        flow.ack(Told { after_ms: 84, in_flight: 140, ..round(105) });
+        flow.ack(AckContents { after_ms: 84, in_flight: 140, ..round(105) });
     }
     // 1.25 of 100 are not in flight: it goes on.
     for _ in 0..3 {
-        flow.ack(Told { after_ms: 84, in_flight: 10, ..round(105) });
+        flow.ack(AckContents { after_ms: 84, in_flight: 10, ..round(105) });
         assert_eq!(flow.rate(100), 124);
     }
-    flow.ack(Told { after_ms: 84, in_flight: 10, lost: 1, ..round(105) });
+    flow.ack(AckContents { after_ms: 84, in_flight: 10, lost: 1, ..round(105) });
     assert_eq!(flow.rate(100), 74);
     // Nothing to drain: the next phase at once, without waiting for a round trip.
-    flow.ack(Told { after_ms: 4, ..round(5) });
+    flow.ack(AckContents { after_ms: 4, ..round(5) });
     assert_eq!(flow.rate(100), 99);
 }
 
@@ -240,7 +240,7 @@ fn after_ten_seconds_the_round_trip_is_probed_for_200_ms_and_a_round() {
     let mut flow = Flow::cruising();
     // The lowest is the handshake's, from 80 ms on; equal ones since do not make it younger.
     let lowest_at = RTT;
-    let busy = Told { rtt_ms: 90, in_flight: 140, ..round(100) };
+    let busy = AckContents { rtt_ms: 90, in_flight: 140, ..round(100) };
     while flow.now_ms + RTT <= lowest_at + 10_000 {
         flow.ack(busy);
         assert!(flow.cwnd() > 100);
@@ -249,7 +249,7 @@ fn after_ten_seconds_the_round_trip_is_probed_for_200_ms_and_a_round() {
     flow.ack(busy);
     assert_eq!(flow.cwnd(), 4);
     // Few enough are in flight; from here 200 ms, in rounds of 80: the third ends it.
-    let few = Told { in_flight: 4, ..round(4) };
+    let few = AckContents { in_flight: 4, ..round(4) };
     flow.ack(few);
     for n in 0..2 {
         flow.ack(few);
@@ -265,7 +265,7 @@ fn after_ten_seconds_the_round_trip_is_probed_for_200_ms_and_a_round() {
 fn after_idle_the_pace_is_that_of_the_path() {
     let mut flow = Flow::cruising();
     while flow.rate(100) != 124 {
-        flow.ack(Told { after_ms: 84, in_flight: 140, ..round(105) });
+        flow.ack(AckContents { after_ms: 84, in_flight: 140, ..round(105) });
     }
     flow.resume_after(1000);
     assert_eq!(flow.rate(100), 99);
@@ -279,10 +279,10 @@ fn idling_ends_a_probe_of_the_round_trip() {
         let mut flow = Flow::cruising();
         let before = flow.cwnd();
         while flow.cwnd() != 4 {
-            flow.ack(Told { rtt_ms: 90, in_flight: 140, ..round(100) });
+            flow.ack(AckContents { rtt_ms: 90, in_flight: 140, ..round(100) });
         }
         // Few enough are in flight from here on.
-        flow.ack(Told { in_flight: 4, ..round(4) });
+        flow.ack(AckContents { in_flight: 4, ..round(4) });
         flow.resume_after(idle_ms);
         assert_eq!(flow.cwnd() > 4, is_over, "{idle_ms} ms");
         assert!(!is_over || flow.cwnd() >= before - 2, "{} {before}", flow.cwnd());
@@ -296,15 +296,15 @@ fn a_repair_begins_with_a_round_that_sends_what_arrives_and_ends_where_it_began(
     let fast = Episode::FastRecovery;
     // Ten are lost; 80 are left in flight, and one was delivered with the ACK that reported it.
     flow.control.as_mut().unwrap().on_congestion(&flow.window, &event());
-    let repair = Told { after_ms: 1, in_flight: 80, episode: fast, ..round(1) };
-    flow.ack(Told { lost: 10, ..repair });
+    let repair = AckContents { after_ms: 1, in_flight: 80, episode: fast, ..round(1) };
+    flow.ack(AckContents { lost: 10, ..repair });
     assert_eq!(flow.cwnd(), 81);
-    flow.ack(Told { in_flight: 81, ..repair });
+    flow.ack(AckContents { in_flight: 81, ..repair });
     // A new round began with it, and conservation is over: two for one from now on.
-    flow.ack(Told { in_flight: 81, ..repair });
-    flow.ack(Told { in_flight: 82, ..repair });
+    flow.ack(AckContents { in_flight: 81, ..repair });
+    flow.ack(AckContents { in_flight: 82, ..repair });
     assert!((82..86).contains(&flow.cwnd()), "{}", flow.cwnd());
-    flow.ack(Told { in_flight: 60, ..round(1) });
+    flow.ack(AckContents { in_flight: 60, ..round(1) });
     assert!(flow.cwnd() >= before - 4, "{} {before}", flow.cwnd());
 }
 

@@ -2,7 +2,7 @@
 //! segments worked out by hand from RFC 8985, 6937 and 3708. Timeouts: `steps_linux_timeouts.rs`.
 
 use crate::linux_sender::*;
-use policy::recovery::{LossRecovery, Reduction, Report, Stance, TimerAction};
+use policy::recovery::{LossRecovery, Reduction, Report, SkippableCalls, TimerAction};
 
 #[test]
 fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
@@ -12,7 +12,10 @@ fn without_loss_the_window_may_grow_and_a_probe_is_two_round_trips_away() {
     assert_eq!(s.rack.state().timeout, Some(at(202)));
     let report = s.ack(at(100), ack(2));
     // Nothing to repair: until the next ACK the window alone decides.
-    assert_eq!(report, Report { grow: true, stance: Stance::AtRest, ..Report::default() });
+    assert_eq!(
+        report,
+        Report { grow: true, skippable_calls: SkippableCalls::AtRest, ..Report::default() }
+    );
     assert_eq!(s.rack.state().timeout, Some(at(302)));
     // Sending looks at the head, too: it times out 300 ms after it was sent.
     assert_eq!(s.send(at(100)), [New(4), New(5)]);

@@ -127,10 +127,14 @@ pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> 
 }
 
 /// Passes on the state after all changes of each instant, in the order of time.
-fn for_each_instant(mut sender: Sender, changes: &[Dated], mut tell: impl FnMut(Instant, &Sender)) {
+fn for_each_instant(
+    mut sender: Sender,
+    changes: &[Dated],
+    mut report: impl FnMut(Instant, &Sender),
+) {
     for same in changes.chunk_by(|one, next| one.0 == next.0) {
         same.iter().for_each(|(_, change)| sender.apply(*change));
-        tell(same[0].0, &sender);
+        report(same[0].0, &sender);
     }
 }
 

@@ -14,7 +14,7 @@ use workload::{Http, LoaderConfig, Page, Tls};
 
 /// A sender at an instant, by its own account.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct AccountAt {
     at: Instant,
     transfer: usize,
     /// Written and not sent.
@@ -46,14 +46,14 @@ fn race(scheme: &str, http: Http, tls: Tls, path: &str) -> Race {
 }
 
 /// Returns the state of all senders at an instant.
-fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
+fn account_at((stage, race): (&Stage, &Race), at: Instant) -> Vec<AccountAt> {
     let transfers = stage.load_of(race, 0).transfers().iter().enumerate();
-    let told = transfers.filter_map(|(transfer, of)| {
+    let account = transfers.filter_map(|(transfer, of)| {
         let conn = of.server_conn().filter(|_| !of.is_recorded())?;
         let host = stage.simulation.host(of.server());
         let (connection, path) = (host.connection(conn)?, host.path_of(conn)?);
         let in_flight = connection.bytes_in_flight();
-        Some(Told {
+        Some(AccountAt {
             at,
             transfer,
             unsent: connection.unsent(),
@@ -64,24 +64,24 @@ fn tell((stage, race): (&Stage, &Race), at: Instant) -> Vec<Told> {
             is_clean: !connection.recovering() && connection.backoff() == 0,
         })
     });
-    told.collect()
+    account.collect()
 }
 
 /// Runs a load and samples it about every 0.3 ms; returns the samples, and the account's view of
 /// each sender.
-fn asked(race: &Race) -> (Vec<Told>, Vec<Vec<BoundFrom>>) {
+fn asked(race: &Race) -> (Vec<AccountAt>, Vec<Vec<BoundFrom>>) {
     let mut stage = Stage::new(&Staging::new(race, &race.schemes[0]), 0);
     stage.watch(false);
-    let (mut at, mut told) = (stage.start, Vec::new());
+    let (mut at, mut account) = (stage.start, Vec::new());
     while !stage.load_of(race, 0).loader().is_done() {
         stage.simulation.run_until(at).unwrap();
-        told.extend(tell((&stage, race), at));
+        account.extend(account_at((&stage, race), at));
         at += Duration::from_nanos(301_237);
     }
-    let mut recording = LoadRecording::begun(stage.start, stage.load_of(race, 0));
+    let mut recording = LoadRecording::started(stage.start, stage.load_of(race, 0));
     stage.simulation.observer::<Recorder>().unwrap().watch().complete(&mut recording, None);
     let all = 0..recording.transfers.len();
-    (told, all.map(|index| timeline(&race.page, &recording, index)).collect())
+    (account, all.map(|index| timeline(&race.page, &recording, index)).collect())
 }
 
 fn in_force(timeline: &[BoundFrom], at: Instant) -> Option<Bound> {
@@ -104,15 +104,15 @@ fn senders_say_the_same_of_themselves() {
     for scheme in schemes {
         for (http, tls) in ways {
             for path in ["50mbit,80ms,inf", "2mbit,60ms,8p"] {
-                let (told, timelines) = asked(&race(scheme, http, tls, path));
-                let of_use = |told: &Told| !timelines[told.transfer].is_empty();
-                for told in told.into_iter().filter(of_use) {
-                    let bound = in_force(&timelines[told.transfer], told.at);
-                    let place = format!("{scheme} {http} {tls} {path} {bound:?} {told:?}");
+                let (account, timelines) = asked(&race(scheme, http, tls, path));
+                let of_use = |account: &AccountAt| !timelines[account.transfer].is_empty();
+                for account in account.into_iter().filter(of_use) {
+                    let bound = in_force(&timelines[account.transfer], account.at);
+                    let place = format!("{scheme} {http} {tls} {path} {bound:?} {account:?}");
                     if let Some(bound) = bound {
                         seen[bound as usize] += 1;
                     }
-                    check(bound, told, &place);
+                    check(bound, account, &place);
                 }
             }
         }
@@ -122,25 +122,25 @@ fn senders_say_the_same_of_themselves() {
     }
 }
 
-fn check(bound: Option<Bound>, told: Told, place: &str) {
-    let segment = told.unsent.min(told.mss);
+fn check(bound: Option<Bound>, account: AccountAt, place: &str) {
+    let segment = account.unsent.min(account.mss);
     match bound {
         Some(Bound::CongestionWindow) => {
-            assert!(told.unsent > 0, "{place}");
-            assert!(!told.is_clean || told.offered_room >= segment, "{place}");
-            assert!(told.is_paced || told.congestion_room < segment, "{place}");
+            assert!(account.unsent > 0, "{place}");
+            assert!(!account.is_clean || account.offered_room >= segment, "{place}");
+            assert!(account.is_paced || account.congestion_room < segment, "{place}");
         }
-        Some(Bound::ReceiveWindow) => assert!(told.unsent > 0, "{place}"),
+        Some(Bound::ReceiveWindow) => assert!(account.unsent > 0, "{place}"),
         Some(Bound::Recovery) => {}
         // From outside a pacer that still spaces the flight before looks like a host that has not
         // come to the next answer.
-        Some(Bound::Server) => assert!(told.unsent == 0 || told.is_paced, "{place}"),
-        None | Some(Bound::Rounds) => assert_eq!(told.unsent, 0, "{place}"),
+        Some(Bound::Server) => assert!(account.unsent == 0 || account.is_paced, "{place}"),
+        None | Some(Bound::Rounds) => assert_eq!(account.unsent, 0, "{place}"),
         Some(Bound::Path | Bound::Client | Bound::Dns) => {
             panic!("no matter of one sender: {place}")
         }
     }
-    if told.is_clean && told.unsent > 0 && told.offered_room < segment {
+    if account.is_clean && account.unsent > 0 && account.offered_room < segment {
         assert!(matches!(bound, Some(Bound::ReceiveWindow | Bound::Recovery)), "{place}");
     }
 }

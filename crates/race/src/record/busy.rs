@@ -63,13 +63,13 @@ mod tests {
     fn what_overlaps_or_touches_is_one_stretch() {
         // The stretches 1 to 4 and 2 to 5 overlap, 5 to 6 follows at once, 8 to 9 stands alone, and
         // 9 to 9 is empty.
-        let told_at_once =
+        let reported_at_once =
             [(1, 1), (2, 1), (4, -1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
-        assert_eq!(stretches(&told_at_once), [(1, 6), (8, 9)]);
+        assert_eq!(stretches(&reported_at_once), [(1, 6), (8, 9)]);
         // The same stretches, when each departure is known at the entry.
-        let told_ahead =
+        let reported_ahead =
             [(1, 1), (4, -1), (2, 1), (5, -1), (5, 1), (6, -1), (8, 1), (9, -1), (9, 1), (9, -1)];
-        assert_eq!(stretches(&told_ahead), [(1, 6), (8, 9)]);
+        assert_eq!(stretches(&reported_ahead), [(1, 6), (8, 9)]);
         assert_eq!(stretches(&[(3, 1), (3, -1)]), []);
     }
 

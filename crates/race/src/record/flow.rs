@@ -181,13 +181,13 @@ impl FlowRecord {
                 if !segment.has(Flags::SYN) {
                     self.accepted = self.accepted.or(Some(at));
                 }
-                self.on_heard(at, segment);
+                self.on_client_segment(at, segment);
             }
         }
     }
 
     /// The server receives an ACK of its own stream.
-    fn on_heard(&mut self, at: Instant, segment: &Segment) {
+    fn on_client_segment(&mut self, at: Instant, segment: &Segment) {
         let acked = if segment.has(Flags::ACK) { self.server.offset(segment.ack) } else { Some(0) };
         let Some(acked) = acked else { return };
         let before = self.server.acked;

@@ -1,6 +1,6 @@
 //! Lost bytes of a stream that are not yet retransmitted.
 
-use super::stretch::Edge;
+use super::stretch::StretchBound;
 use std::ops::Range;
 use units::Instant;
 
@@ -11,7 +11,7 @@ pub(super) struct Gaps {
     /// Disjoint, in no order.
     open: Vec<Range<u64>>,
     /// When there began to be gaps (+1), and when there were none any more (−1).
-    edges: Vec<Edge>,
+    edges: Vec<StretchBound>,
 }
 
 impl Gaps {
@@ -35,8 +35,8 @@ impl Gaps {
         self.take(&piece);
         if self.open.is_empty() {
             // A loss is known in advance of its instant; a piece repaired by then was not missed.
-            let begun = self.edges.last().map_or(at, |(begun, _)| *begun);
-            self.edges.push((at.max(begun), -1));
+            let started = self.edges.last().map_or(at, |(started, _)| *started);
+            self.edges.push((at.max(started), -1));
         }
     }
 
@@ -53,7 +53,7 @@ impl Gaps {
     }
 
     /// Times at which gaps began and ended. A last one may have no end.
-    pub(super) fn edges(&self) -> &[Edge] {
+    pub(super) fn edges(&self) -> &[StretchBound] {
         &self.edges
     }
 }

@@ -12,7 +12,7 @@ pub struct Stretch {
 }
 
 /// A stretch begins (+1) or ends (−1).
-pub(crate) type Edge = (Instant, i64);
+pub(crate) type StretchBound = (Instant, i64);
 
 impl Stretch {
     /// Returns the time that lies in at least one of them. If one ends at the instant at which

@@ -2,8 +2,8 @@
 
 use super::TIME_LIMIT;
 use super::causes::CauseCounts;
+use super::cell_setup::CellReference;
 use super::run::TransferOutcome;
-use super::scene::Yardstick;
 use serde::Serialize;
 use units::Duration;
 
@@ -33,7 +33,7 @@ pub struct CellScore {
 /// A cell's runs under each seed.
 #[derive(Clone, Copy)]
 pub(super) struct CellRuns<'a> {
-    pub(super) yardstick: Yardstick,
+    pub(super) reference: CellReference,
     /// The background's time beside nothing.
     pub(super) alone: &'a [Option<Duration>],
     pub(super) scheme: &'a [TransferOutcome],
@@ -43,9 +43,9 @@ pub(super) struct CellRuns<'a> {
 
 impl CellScore {
     pub(super) fn of(runs: CellRuns<'_>) -> Self {
-        let CellRuns { yardstick, scheme, .. } = runs;
-        let limit = nanos(yardstick.limit_without_handshake);
-        let rtt = nanos(yardstick.rtt);
+        let CellRuns { reference, scheme, .. } = runs;
+        let limit = nanos(reference.limit_without_handshake);
+        let rtt = nanos(reference.rtt);
         let times = || scheme.iter().map(|one| Some(time(one)));
         let unfinished = scheme.iter().filter(|one| one.completion.is_none()).count() as u32;
         // All are there, so their means are.
@@ -78,7 +78,7 @@ impl<'a> CellRuns<'a> {
     /// For each seed, the background's time over its time alone, over the same ratio under fair
     /// sharing.
     fn over_fair(self) -> impl Iterator<Item = Option<f64>> + 'a {
-        let fair = self.yardstick.fair;
+        let fair = self.reference.fair;
         let over = move |(one, alone): (&TransferOutcome, &Option<Duration>)| {
             Some(background(one)? / nanos((*alone)?) / fair)
         };
@@ -150,7 +150,7 @@ mod tests {
     fn score(scheme: &[TransferOutcome], linux: &[TransferOutcome], alone: &[u64]) -> CellScore {
         let alone: Vec<_> = alone.iter().map(|ms| Some(Duration::from_millis(*ms))).collect();
         CellScore::of(CellRuns {
-            yardstick: Yardstick {
+            reference: CellReference {
                 rtt: Duration::from_millis(50),
                 limit: Duration::from_millis(150),
                 limit_without_handshake: Duration::from_millis(100),

@@ -4,7 +4,7 @@
 //! occurred the fewest times, where rare pairs count more. A hash breaks ties. So every prefix of
 //! it is balanced. The quick set is built the same way within strata of cells' costs (`strata`).
 
-use super::scene::{BackgroundLoad, Before, DownRate, Scene};
+use super::cell_setup::{BackgroundLoad, Before, CellSetup, DownRate};
 use link::matrix::{MatrixPath, QUEUES, RATES, RTTS, SIZES};
 use link::path::PathSpec;
 use netsim::derive_seed;
@@ -177,8 +177,8 @@ impl MatrixCell {
 const FASTER: u64 = 4;
 
 impl MatrixCell {
-    pub(super) fn scene(&self) -> Scene {
-        Scene {
+    pub(super) fn setup(&self) -> CellSetup {
+        CellSetup {
             name: self.name(),
             page: Arc::new(self.page()),
             bytes: self.bytes,

@@ -3,7 +3,7 @@
 //!
 //! `cells` has the matrix and its published sample, `strata` the quick set and the weights of
 //! cells, `real` the board of real shapes. `set` selects cells, `use_shares` has the use of each
-//! path and visit, `half` the halves to tune and to check on. `scene` is a cell as it is run, `run`
+//! path and visit, `half` the halves to tune and to check on. `setup` is a cell as it is run, `run`
 //! one transfer in it, `standing` the progress of the background meanwhile, `causes` the reasons
 //! for lost time. `cell_score` has the results of a scheme in a cell, `score` those over all cells,
 //! `ranking` whether two boards rank alike. The cells do not change: figures of different versions
@@ -11,12 +11,12 @@
 
 mod causes;
 mod cell_score;
+mod cell_setup;
 mod cells;
 mod half;
 mod ranking;
 mod real;
 mod run;
-mod scene;
 mod score;
 mod set;
 mod standing;
@@ -27,20 +27,20 @@ mod wander;
 
 pub use causes::CauseCounts;
 pub use cell_score::CellScore;
+pub use cell_setup::BackgroundLoad;
 pub use cells::{FACTORS, LEVELS, MatrixCell, MatrixFactor, Memory, SAMPLE_CELLS, TransferShape};
 pub use half::Half;
 pub use ranking::{RankAgreement, Ranked, Ranking, SwappedPair};
 pub use real::{RealCell, RealVisit};
 pub use run::TransferOutcome;
-pub use scene::BackgroundLoad;
 pub use score::{Board, HarmScore, LevelScore, LimitScore, Score, StateScore, TimeScore};
 pub use set::{BoardCell, BoardFactor, Set};
 pub use statistics::MeanBounds;
 
 use crate::{BASELINE, ProcessingDelay, REAL_PROCESSING, in_threads};
+use cell_setup::CellSetup;
 use rayon::prelude::*;
 use run::Draw;
-use scene::Scene;
 use score::BoardRuns;
 use strata::WeighedCell;
 use tcp::Scheme;
@@ -138,21 +138,21 @@ impl ScoreboardPlan {
         on_run: &(dyn Fn() + Sync),
     ) -> Vec<TransferOutcome> {
         let cells = WeighedCell::all(self.set, self.half);
-        let scenes: Vec<Scene> = cells.iter().map(|weighed| weighed.cell.scene()).collect();
+        let setups: Vec<CellSetup> = cells.iter().map(|weighed| weighed.cell.setup()).collect();
         let draws = self.draws();
-        let runs: Vec<(&Scene, Draw)> =
-            scenes.iter().flat_map(|scene| draws.iter().map(move |draw| (scene, *draw))).collect();
+        let runs: Vec<(&CellSetup, Draw)> =
+            setups.iter().flat_map(|setup| draws.iter().map(move |draw| (setup, *draw))).collect();
         let parts = [Part::Alone, Part::Perfect].into_iter();
         let parts = parts.chain(self.schemes.iter().map(Part::Scheme));
         let all = parts.flat_map(|part| runs.iter().map(move |run| (part, run))).enumerate();
         let all = all.filter(|(number, _)| wanted(*number)).map(|(_, run)| run);
-        let all: Vec<(Part<'_>, &(&Scene, Draw))> = all.collect();
-        let one = |(part, (scene, draw)): &(Part<'_>, &(&Scene, Draw))| {
+        let all: Vec<(Part<'_>, &(&CellSetup, Draw))> = all.collect();
+        let one = |(part, (setup, draw)): &(Part<'_>, &(&CellSetup, Draw))| {
             let outcome = match part {
-                Part::Scheme(scheme) => run::run(scene, scheme, *draw),
-                Part::Perfect => run::perfect(scene, *draw),
+                Part::Scheme(scheme) => run::run(setup, scheme, *draw),
+                Part::Perfect => run::perfect(setup, *draw),
                 Part::Alone => TransferOutcome {
-                    background: run::alone(scene, *draw),
+                    background: run::alone(setup, *draw),
                     ..TransferOutcome::default()
                 },
             };
@@ -175,7 +175,7 @@ impl ScoreboardPlan {
         let times = |seeds: Vec<TransferOutcome>| seeds.iter().map(|one| one.background).collect();
         let baseline = self.schemes.iter().position(|s| s.name() == BASELINE);
         BoardRuns {
-            yardsticks: cells.iter().map(|weighed| weighed.cell.scene().yardstick()).collect(),
+            references: cells.iter().map(|weighed| weighed.cell.setup().reference()).collect(),
             cells,
             alone: alone.into_iter().map(times).collect(),
             perfect,

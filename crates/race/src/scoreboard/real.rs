@@ -5,7 +5,7 @@
 //! objects of the million most visited sites (NGI 2012). Paths are presets. Each document stands
 //! for a tenth of the board, a page for a sixth.
 
-use super::scene::{BackgroundLoad, Before, DownRate, Scene};
+use super::cell_setup::{BackgroundLoad, Before, CellSetup, DownRate};
 use link::path::{PathSpec, preset};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
@@ -76,9 +76,9 @@ impl RealCell {
         preset(self.path).expect("a preset").spec()
     }
 
-    pub(super) fn scene(&self) -> Scene {
+    pub(super) fn setup(&self) -> CellSetup {
         let page = Self::page_of(self.content).expect("a content");
-        Scene {
+        CellSetup {
             name: self.name(),
             bytes: page.response_bytes(),
             page,

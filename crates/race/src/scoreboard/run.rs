@@ -3,8 +3,8 @@
 
 use super::TIME_LIMIT;
 use super::causes::{CauseCounts, Resends};
-use super::scene::{BackgroundLoad, Before, DownRate, Scene};
-use super::standing::{Standing, Tally};
+use super::cell_setup::{BackgroundLoad, Before, CellSetup, DownRate};
+use super::standing::{Standing, StandingCounters};
 use super::wander;
 use crate::ends::EndCounts;
 use crate::perfect::{self, LinkOrder};
@@ -101,24 +101,24 @@ const IDLE: Duration = Duration::from_secs(5);
 const HEAD_START: (Duration, u64) = (Duration::from_secs(5), 10);
 
 /// Transfers the scenario's page under `scheme`.
-pub(super) fn run(scene: &Scene, scheme: &Scheme, draw: Draw) -> TransferOutcome {
+pub(super) fn run(setup: &CellSetup, scheme: &Scheme, draw: Draw) -> TransferOutcome {
     let scheme = as_browsers_use_it(scheme);
-    transfer(Stage::new(scene, draw, None), scene, Ends { server: &scheme, client: &scheme })
+    transfer(Stage::new(setup, draw, None), setup, Ends { server: &scheme, client: &scheme })
 }
 
 /// Transfers it by servers that know the path, in the better order of the link. Its queues lose
 /// nothing, so the background's time would not measure harm, and is left out.
-pub(super) fn perfect(scene: &Scene, draw: Draw) -> TransferOutcome {
-    let window = match scene.down_rate {
-        DownRate::Steady => perfect::window(&scene.path, scene.path.rtt(), perfect::PACKET),
+pub(super) fn perfect(setup: &CellSetup, draw: Draw) -> TransferOutcome {
+    let window = match setup.down_rate {
+        DownRate::Steady => perfect::window(&setup.path, setup.path.rtt(), perfect::PACKET),
         DownRate::Wandering => perfect::NO_WINDOW,
     };
     let server = &as_browsers_use_it(&perfect::server(window));
     let client = &as_browsers_use_it(&crate::run::linux());
     let outcome = |order: &LinkOrder| {
-        transfer(Stage::new(scene, draw, Some(*order)), scene, Ends { server, client })
+        transfer(Stage::new(setup, draw, Some(*order)), setup, Ends { server, client })
     };
-    let orders = LinkOrder::all(scene.load != BackgroundLoad::Idle).iter();
+    let orders = LinkOrder::all(setup.load != BackgroundLoad::Idle).iter();
     let faster = orders.map(outcome).min_by_key(|one| one.completion.unwrap_or(Duration::MAX));
     let TransferOutcome { completion, causes, .. } = faster.expect("there is an order");
     TransferOutcome { completion, causes, ..TransferOutcome::default() }
@@ -131,33 +131,33 @@ struct Ends<'a> {
     client: &'a Scheme,
 }
 
-fn transfer(mut stage: Stage, scene: &Scene, ends: Ends<'_>) -> TransferOutcome {
-    let load = stage.enter(scene, ends);
-    let start = stage.visit_before(scene);
+fn transfer(mut stage: Stage, setup: &CellSetup, ends: Ends<'_>) -> TransferOutcome {
+    let load = stage.enter(setup, ends);
+    let start = stage.visit_before(setup);
     start.map_or_else(TransferOutcome::default, |start| {
-        if scene.before != Before::Nothing {
-            stage.simulation.wake(load, start, PageLoad::AGAIN);
+        if setup.before != Before::Nothing {
+            stage.simulation.wake(load, start, PageLoad::RESTART_TOKEN);
         }
-        stage.measure(scene, load, start)
+        stage.measure(setup, load, start)
     })
 }
 
 /// Time that the background takes for its bytes without a transfer. Where there is a first visit by
 /// `linux`, it counts from the instant at which the measured one would begin. `None` without a
 /// background.
-pub(super) fn alone(scene: &Scene, draw: Draw) -> Option<Duration> {
-    let mut stage = Stage::new(scene, draw, None);
-    let start = match scene.before {
+pub(super) fn alone(setup: &CellSetup, draw: Draw) -> Option<Duration> {
+    let mut stage = Stage::new(setup, draw, None);
+    let start = match setup.before {
         Before::Nothing => stage.start,
         Before::SameTransfer | Before::FasterPath(_) => {
             let linux = as_browsers_use_it(&crate::run::linux());
-            stage.enter(scene, Ends { server: &linux, client: &linux });
-            stage.visit_before(scene)?
+            stage.enter(setup, Ends { server: &linux, client: &linux });
+            stage.visit_before(setup)?
         }
     };
-    let tally = stage.watch_background(scene, start)?;
-    stage.finish_background(scene, start + TIME_LIMIT, &tally);
-    let reached = tally.borrow().reached;
+    let counters = stage.watch_background(setup, start)?;
+    stage.finish_background(setup, start + TIME_LIMIT, &counters);
+    let reached = counters.borrow().reached;
     Some(reached.map_or(TIME_LIMIT, |at| at.saturating_since(start)))
 }
 
@@ -173,11 +173,11 @@ struct Stage {
 
 impl Stage {
     /// The access link is the cell's, or one that loses nothing and has an order.
-    fn new(scene: &Scene, draw: Draw, order: Option<LinkOrder>) -> Self {
-        let seed = derive_seed(draw.seed, &format!("cell/{}", scene.name));
-        let flows = scene.background();
-        let servers = scene.page.hosts().len();
-        let links = LinkOrder::of_links(order, links(scene, seed));
+    fn new(setup: &CellSetup, draw: Draw, order: Option<LinkOrder>) -> Self {
+        let seed = derive_seed(draw.seed, &format!("cell/{}", setup.name));
+        let flows = setup.background();
+        let servers = setup.page.hosts().len();
+        let links = LinkOrder::of_links(order, links(setup, seed));
         let mut access = Access::new(servers + flows.len(), None, links);
         for host in access.servers.iter().chain([&access.client]) {
             access.topology.set_processing_delay(*host, draw.processing);
@@ -192,17 +192,17 @@ impl Stage {
         }
         let head_start = match flows.is_empty() {
             true => Duration::ZERO,
-            false => HEAD_START.0 + scene.path.rtt().saturating_mul(HEAD_START.1),
+            false => HEAD_START.0 + setup.path.rtt().saturating_mul(HEAD_START.1),
         };
         let start = Instant::ZERO + head_start + phase;
         Self { simulation, access, servers, start }
     }
 
     /// Adds the load of the page, to begin with the first visit.
-    fn enter(&mut self, scene: &Scene, ends: Ends<'_>) -> AppId {
+    fn enter(&mut self, setup: &CellSetup, ends: Ends<'_>) -> AppId {
         let load = PageLoad::new(PageSpec {
-            page: Arc::clone(&scene.page),
-            config: loader_for(&scene.loader, ends.server),
+            page: Arc::clone(&setup.page),
+            config: loader_for(&setup.loader, ends.server),
             client: self.access.client,
             servers: self.access.servers[..self.servers].to_vec(),
             client_scheme: ends.client.clone(),
@@ -213,16 +213,16 @@ impl Stage {
 
     /// The visit that leaves something to remember; returns when the measured one begins, or `None`
     /// if it did not end.
-    fn visit_before(&mut self, scene: &Scene) -> Option<Instant> {
-        if scene.before == Before::Nothing {
+    fn visit_before(&mut self, setup: &CellSetup) -> Option<Instant> {
+        if setup.before == Before::Nothing {
             return Some(self.start);
         }
         let end = self.simulation.run(self.start + TIME_LIMIT).ok()?;
-        if let Before::FasterPath(_) = scene.before {
+        if let Before::FasterPath(_) = setup.before {
             self.simulation.run_until(end + IDLE / 2).ok()?;
             let links = self.access.access;
             for (link, rate) in
-                [(links.forward, scene.path.down()), (links.reverse, scene.path.up())]
+                [(links.forward, setup.path.down()), (links.reverse, setup.path.up())]
             {
                 self.simulation.set_rate(link, rate).ok()?;
             }
@@ -231,19 +231,19 @@ impl Stage {
     }
 
     /// Runs up to `start` and watches the background from there on, if there is one.
-    fn watch_background(&mut self, scene: &Scene, start: Instant) -> Option<Watched> {
+    fn watch_background(&mut self, setup: &CellSetup, start: Instant) -> Option<Watched> {
         let _ = self.simulation.run_until(start);
         let sources = &self.access.servers[self.servers..];
-        let (standing, tally) = Standing::new(sources, start, scene.goal());
+        let (standing, counters) = Standing::new(sources, start, setup.goal());
         if sources.is_empty() {
             return None;
         }
         self.simulation.observe(standing);
-        Some(tally)
+        Some(counters)
     }
 
-    fn measure(mut self, scene: &Scene, load: AppId, start: Instant) -> TransferOutcome {
-        let tally = self.watch_background(scene, start);
+    fn measure(mut self, setup: &CellSetup, load: AppId, start: Instant) -> TransferOutcome {
+        let counters = self.watch_background(setup, start);
         let before = self.end_counts(load);
         self.simulation.observe(Resends::new(&self.access.servers[..self.servers], start));
         let ended = self.simulation.run(start + TIME_LIMIT).is_ok();
@@ -251,15 +251,16 @@ impl Stage {
         let ends = self.end_counts(load).since(before);
         let resends = self.simulation.observer::<Resends>().expect("it was added");
         let causes = resends.with(ends);
-        if let Some(tally) = &tally {
-            self.finish_background(scene, start + TIME_LIMIT, tally);
+        if let Some(counters) = &counters {
+            self.finish_background(setup, start + TIME_LIMIT, counters);
         }
-        let tally = tally.map_or_else(Tally::default, |tally| *tally.borrow());
+        let counters =
+            counters.map_or_else(StandingCounters::default, |counters| *counters.borrow());
         TransferOutcome {
             completion: done.map(|at| at.saturating_since(start)),
-            background: tally.reached.map(|at| at.saturating_since(start)),
-            background_packets: tally.offered,
-            background_drops: tally.dropped,
+            background: counters.reached.map(|at| at.saturating_since(start)),
+            background_packets: counters.offered,
+            background_drops: counters.dropped,
             causes,
         }
     }
@@ -274,9 +275,9 @@ impl Stage {
     }
 
     /// Goes on until the background has its bytes, some round trips at a time.
-    fn finish_background(&mut self, scene: &Scene, limit: Instant, tally: &Watched) {
-        let step = scene.path.rtt().saturating_mul(4);
-        while tally.borrow().reached.is_none() && self.simulation.now() < limit {
+    fn finish_background(&mut self, setup: &CellSetup, limit: Instant, counters: &Watched) {
+        let step = setup.path.rtt().saturating_mul(4);
+        while counters.borrow().reached.is_none() && self.simulation.now() < limit {
             let next = self.simulation.now() + step;
             if self.simulation.run_until(next).is_err() {
                 break;
@@ -286,17 +287,17 @@ impl Stage {
 }
 
 /// A counter that an observer adds to.
-type Watched = Rc<RefCell<Tally>>;
+type Watched = Rc<RefCell<StandingCounters>>;
 
 /// The access link at first.
-fn links(scene: &Scene, seed: u64) -> Duplex<LinkConfig> {
-    let mut links = scene.path.links();
-    if let Before::FasterPath(times) = scene.before {
+fn links(setup: &CellSetup, seed: u64) -> Duplex<LinkConfig> {
+    let mut links = setup.path.links();
+    if let Before::FasterPath(times) = setup.before {
         // The queue is that of the measured path.
-        links = faster(&scene.path, times).links();
+        links = faster(&setup.path, times).links();
     }
-    if scene.down_rate == DownRate::Wandering {
-        links.forward = links.forward.with_rate_trace(wander::trace(scene.path.down(), seed));
+    if setup.down_rate == DownRate::Wandering {
+        links.forward = links.forward.with_rate_trace(wander::trace(setup.path.down(), seed));
     }
     links
 }

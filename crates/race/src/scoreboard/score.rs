@@ -2,9 +2,9 @@
 
 use super::causes::CauseCounts;
 use super::cell_score::{CellRuns, CellScore};
+use super::cell_setup::CellReference;
 use super::half::Half;
 use super::run::TransferOutcome;
-use super::scene::Yardstick;
 use super::set::{BoardCell, Set};
 use super::statistics::{
     CellValue, MeanBounds, geometric_mean, interval, mean, mean_interval, percentile,
@@ -161,7 +161,7 @@ pub struct StateScore {
 /// Every outcome in every cell under every seed, and their references.
 pub(super) struct BoardRuns {
     pub(super) cells: Vec<WeighedCell>,
-    pub(super) yardsticks: Vec<Yardstick>,
+    pub(super) references: Vec<CellReference>,
     /// Time of the background without a transfer, by cell and seed.
     pub(super) alone: Vec<Vec<Option<Duration>>>,
     /// Outcomes of perfect start, by cell and seed.
@@ -196,7 +196,7 @@ impl Board {
             cells: runs.cells.iter().map(|weighed| weighed.cell).collect(),
             weights: runs.cells.iter().map(|weighed| weighed.weight).collect(),
             limits: vec![
-                LimitScore::of(LIMIT, runs, |yardstick| yardstick.limit),
+                LimitScore::of(LIMIT, runs, |reference| reference.limit),
                 LimitScore::of(LIMIT_WITHOUT_HANDSHAKE, runs, |y| y.limit_without_handshake),
             ],
             perfect_start,
@@ -210,7 +210,7 @@ impl BoardRuns {
     fn scores(&self, outcomes: &[Vec<TransferOutcome>]) -> Vec<CellScore> {
         let score = |(at, scheme): (usize, &Vec<TransferOutcome>)| {
             CellScore::of(CellRuns {
-                yardstick: self.yardsticks[at],
+                reference: self.references[at],
                 alone: &self.alone[at],
                 scheme,
                 linux: &self.outcomes[self.baseline][at],
@@ -240,16 +240,16 @@ impl TimeScore {
 
 impl LimitScore {
     /// A limit is a transfer that takes that long in each cell.
-    fn of(name: &'static str, runs: &BoardRuns, limit: fn(&Yardstick) -> Duration) -> Self {
-        let ended = |(yardstick, linux): (&Yardstick, &Vec<TransferOutcome>)| {
-            let completion = Some(limit(yardstick).min(TIME_LIMIT));
+    fn of(name: &'static str, runs: &BoardRuns, limit: fn(&CellReference) -> Duration) -> Self {
+        let ended = |(reference, linux): (&CellReference, &Vec<TransferOutcome>)| {
+            let completion = Some(limit(reference).min(TIME_LIMIT));
             vec![TransferOutcome { completion, ..TransferOutcome::default() }; linux.len()]
         };
         let linux = &runs.outcomes[runs.baseline];
-        let outcomes: Vec<_> = runs.yardsticks.iter().zip(linux).map(ended).collect();
+        let outcomes: Vec<_> = runs.references.iter().zip(linux).map(ended).collect();
         let scores = runs.scores(&outcomes);
         let all: Vec<Scored<'_>> = runs.cells.iter().zip(&scores).collect();
-        let cells = runs.yardsticks.iter().map(|y| limit(y).as_secs_f64()).collect();
+        let cells = runs.references.iter().map(|y| limit(y).as_secs_f64()).collect();
         Self { name, time: TimeScore::of(&all), cells }
     }
 }

@@ -1,9 +1,9 @@
 //! Cells of either board, and which of them are run.
 
+use super::cell_setup::CellSetup;
 use super::cells::{MatrixCell, MatrixFactor};
 use super::half::Half;
 use super::real::RealCell;
-use super::scene::Scene;
 use serde::{Deserialize, Serialize};
 
 /// A set of cells.
@@ -98,10 +98,10 @@ impl BoardCell {
         }
     }
 
-    pub(super) fn scene(&self) -> Scene {
+    pub(super) fn setup(&self) -> CellSetup {
         match self {
-            Self::Matrix(cell) => cell.scene(),
-            Self::Real(cell) => cell.scene(),
+            Self::Matrix(cell) => cell.setup(),
+            Self::Real(cell) => cell.setup(),
         }
     }
 

@@ -16,12 +16,12 @@ pub(super) struct Standing {
     since: Instant,
     /// Bytes to be acknowledged, over all sources.
     goal: u64,
-    tally: Rc<RefCell<Tally>>,
+    counters: Rc<RefCell<StandingCounters>>,
 }
 
 /// Counts so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct StandingCounters {
     acked: u64,
     /// Time at which the goal was met; later packets do not count.
     pub(super) reached: Option<Instant>,
@@ -34,10 +34,14 @@ pub(super) struct Tally {
 impl Standing {
     /// Watches `sources` from `since` on, until `goal` bytes are acknowledged to them together. The
     /// counters are shared with the caller.
-    pub(super) fn new(sources: &[HostId], since: Instant, goal: u64) -> (Self, Rc<RefCell<Tally>>) {
-        let tally = Rc::new(RefCell::new(Tally::default()));
+    pub(super) fn new(
+        sources: &[HostId],
+        since: Instant,
+        goal: u64,
+    ) -> (Self, Rc<RefCell<StandingCounters>>) {
+        let counters = Rc::new(RefCell::new(StandingCounters::default()));
         let acked = sources.iter().map(|source| (*source, None)).collect();
-        (Self { acked, since, goal, tally: Rc::clone(&tally) }, tally)
+        (Self { acked, since, goal, counters: Rc::clone(&counters) }, counters)
     }
 
     fn on_ack(&mut self, at: Instant, source: HostId, ack: SeqNum) {
@@ -46,20 +50,20 @@ impl Standing {
         if before.is_none() || advance > 0 {
             *before = Some(ack);
         }
-        let mut tally = self.tally.borrow_mut();
-        tally.acked += u64::from(advance.unsigned_abs());
-        if tally.acked >= self.goal && tally.reached.is_none() {
-            tally.reached = Some(at);
+        let mut counters = self.counters.borrow_mut();
+        counters.acked += u64::from(advance.unsigned_abs());
+        if counters.acked >= self.goal && counters.reached.is_none() {
+            counters.reached = Some(at);
         }
     }
 
     fn on_data(&self, step: Step) {
-        let mut tally = self.tally.borrow_mut();
-        if tally.reached.is_some() {
+        let mut counters = self.counters.borrow_mut();
+        if counters.reached.is_some() {
             return;
         }
-        tally.offered += u64::from(matches!(step, Step::Enter { .. } | Step::Drop { .. }));
-        tally.dropped += u64::from(matches!(step, Step::Drop { .. } | Step::Discard { .. }));
+        counters.offered += u64::from(matches!(step, Step::Enter { .. } | Step::Drop { .. }));
+        counters.dropped += u64::from(matches!(step, Step::Drop { .. } | Step::Discard { .. }));
     }
 }
 

@@ -80,9 +80,10 @@ fn square_error(values: &[CellValue]) -> f64 {
 /// The least value that `percent` per cent, by weight, do not exceed (nearest rank).
 pub(super) fn percentile(mut values: Vec<CellValue>, percent: u32) -> Option<f64> {
     /// Weights are shares, which do not add up to the last bit.
-    const ALMOST: f64 = 1.0 - 1e-9;
+    const WHOLE_LESS_ROUNDING: f64 = 1.0 - 1e-9;
     values.sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-    let wanted = values.iter().map(|v| v.weight).sum::<f64>() * f64::from(percent) / 100.0 * ALMOST;
+    let wanted = values.iter().map(|v| v.weight).sum::<f64>() * f64::from(percent) / 100.0
+        * WHOLE_LESS_ROUNDING;
     let mut reached = 0.0;
     let rank = values.iter().position(|v| {
         reached += v.weight;

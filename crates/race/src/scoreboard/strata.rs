@@ -5,10 +5,10 @@
 //! the costly ones. Every figure weighs a cell by its share of the matrix. So the quick set is as
 //! precise as the sample, which takes two and a half times as long.
 
+use super::cell_setup::BackgroundLoad;
 use super::cells::{MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced, sample};
 use super::half::Half;
 use super::real;
-use super::scene::BackgroundLoad;
 use super::set::{BoardCell, Set};
 
 /// Cells that stand for a part of the matrix, each for as much of it.

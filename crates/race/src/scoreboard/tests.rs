@@ -108,7 +108,7 @@ fn cell(load: BackgroundLoad, memory: Memory, shape: TransferShape) -> MatrixCel
 }
 
 fn outcome(cell: &MatrixCell, scheme: &str) -> TransferOutcome {
-    run::run(&cell.scene(), &Scheme::parse(scheme).unwrap(), draw(1))
+    run::run(&cell.setup(), &Scheme::parse(scheme).unwrap(), draw(1))
 }
 
 fn draw(seed: u64) -> Draw {
@@ -120,7 +120,7 @@ fn nothing_is_over_before_the_limit() {
     for shape in [TransferShape::One, TransferShape::Page4, TransferShape::Page12] {
         for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
             let cell = cell(BackgroundLoad::Idle, memory, shape);
-            let limit = cell.scene().yardstick().limit_without_handshake;
+            let limit = cell.setup().reference().limit_without_handshake;
             for scheme in ["linux", "phttp", "newreno+open=data+iw=1000", "fs", "spand", "session"]
             {
                 let outcome = outcome(&cell, scheme);
@@ -164,7 +164,7 @@ fn what_a_background_loses_is_the_transfers_doing() {
     let mut dropped = 0;
     for seed in 1..=8 {
         let run =
-            |scheme: &str| run::run(&cell.scene(), &Scheme::parse(scheme).unwrap(), draw(seed));
+            |scheme: &str| run::run(&cell.setup(), &Scheme::parse(scheme).unwrap(), draw(seed));
         // Twelve packets more, one for each connection: 28 do not even fill the path.
         let (modest, bold) = (run("newreno+window=1"), run("linux"));
         assert_eq!(modest.background_drops, 0, "{modest:?}");
@@ -193,11 +193,11 @@ fn half_a_load_takes_half_of_the_path() {
 #[test]
 fn a_background_alone_takes_what_its_window_says() {
     for memory in [Memory::Cold, Memory::Warm] {
-        let scene = cell(BackgroundLoad::Half, memory, TransferShape::One).scene();
-        let time = run::alone(&scene, draw(1)).unwrap().as_secs_f64();
+        let setup = cell(BackgroundLoad::Half, memory, TransferShape::One).setup();
+        let time = run::alone(&setup, draw(1)).unwrap().as_secs_f64();
         assert!((0.137..0.220).contains(&time), "{time}");
     }
-    let idle = cell(BackgroundLoad::Idle, Memory::Cold, TransferShape::One).scene();
+    let idle = cell(BackgroundLoad::Idle, Memory::Cold, TransferShape::One).setup();
     assert_eq!(run::alone(&idle, draw(1)), None);
 }
 
@@ -247,7 +247,7 @@ fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
 fn perfect_start_keeps_an_idle_link_busy() {
     for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
         let cell = cell(BackgroundLoad::Idle, memory, TransferShape::One);
-        let outcome = run::perfect(&cell.scene(), draw(1));
+        let outcome = run::perfect(&cell.setup(), draw(1));
         let time = outcome.completion.unwrap().as_secs_f64();
         assert!((0.160..0.168).contains(&time), "{memory:?}: {time}");
         assert_eq!(outcome.causes, CauseCounts::default());
@@ -259,7 +259,7 @@ fn perfect_start_keeps_an_idle_link_busy() {
 #[test]
 fn perfect_start_takes_its_share_of_a_full_link() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::One);
-    let outcome = run::perfect(&cell.scene(), draw(1));
+    let outcome = run::perfect(&cell.setup(), draw(1));
     let time = outcome.completion.unwrap().as_secs_f64();
     assert!((0.320..0.345).contains(&time), "{time}");
     assert_eq!((outcome.background, outcome.background_packets), (None, 0));

@@ -128,8 +128,8 @@ fn http2(
             (0..hosts).map(|i| (turn + i) % hosts).find(|h| has_ready(&waiting[*h])).unwrap();
         turn = host + 1;
         let queue = &mut waiting[host];
-        let begun = |(_, _, left): &(f64, usize, f64)| *left < IMAGE_BYTES;
-        let under_way = queue.iter().position(begun).filter(|_| sending == Sending::Serial);
+        let started = |(_, _, left): &(f64, usize, f64)| *left < IMAGE_BYTES;
+        let under_way = queue.iter().position(started).filter(|_| sending == Sending::Serial);
         let first_ready = queue.iter().position(|(ready, ..)| *ready <= now);
         let (ready, index, left) = queue.remove(under_way.or(first_ready).unwrap());
         if left == IMAGE_BYTES {

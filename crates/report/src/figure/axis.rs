@@ -16,7 +16,7 @@ pub(crate) struct Span {
 /// Room above the greatest value, as a factor.
 const HEADROOM: f64 = 1.04;
 /// A curve never leaves the canvas by more than this many times its length.
-const FAR: f64 = 4.0;
+const MAX_OVERSHOOT: f64 = 4.0;
 
 impl Span {
     /// The axis over its own range or else over `values`; never empty.
@@ -51,7 +51,7 @@ impl Span {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => libm::log(value / self.low) / libm::log(self.high / self.low),
         };
-        if part.is_nan() { -FAR } else { part.clamp(-FAR, 1.0 + FAR) }
+        if part.is_nan() { -MAX_OVERSHOOT } else { part.clamp(-MAX_OVERSHOOT, 1.0 + MAX_OVERSHOOT) }
     }
 
     /// About `target` round values within the range, with their labels.
@@ -188,8 +188,8 @@ mod tests {
         let axis = Axis { scale: Scale::Log, range: Some((1.0, 100.0)), ..Axis::default() };
         let span = Span::of(&axis, std::iter::empty());
         assert!((span.fraction(10.0) - 0.5).abs() < 1e-12);
-        assert_eq!(span.fraction(0.0), -FAR);
-        assert_eq!(span.fraction(f64::NAN), -FAR);
+        assert_eq!(span.fraction(0.0), -MAX_OVERSHOOT);
+        assert_eq!(span.fraction(f64::NAN), -MAX_OVERSHOOT);
     }
 
     #[test]

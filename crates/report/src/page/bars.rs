@@ -63,9 +63,9 @@ impl ShareBars {
             .iter()
             .map(|piece| format!("{} {}", self.parts[piece.part].name, percent(piece)))
             .collect();
-        let told = format!("{}: {}", row.label, all.join(", "));
+        let summary = format!("{}: {}", row.label, all.join(", "));
         html! {
-            svg role="img" aria-label=(label(&told, 2000)) viewBox=(format!("0 0 {LENGTH} {HEIGHT}"))
+            svg role="img" aria-label=(label(&summary, 2000)) viewBox=(format!("0 0 {LENGTH} {HEIGHT}"))
                 preserveAspectRatio="none" height=(HEIGHT) {
                 @for piece in pieces {
                     @let part = &self.parts[piece.part];

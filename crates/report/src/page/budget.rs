@@ -36,7 +36,7 @@ const TOTAL_EVENTS: usize = 8_000;
 /// Rows over all waterfalls of a page, to begin with: about 700 bytes each.
 const TOTAL_ROWS: usize = 4_000;
 /// If a scheme has more connections with figures, these are left out before rows are.
-const FEW_CONNECTIONS: usize = 8;
+const KEPT_CONNECTIONS: usize = 8;
 /// Series of a connection's two figures that may be long.
 const SERIES_PER_CONNECTION: usize = 4;
 
@@ -68,7 +68,7 @@ impl Detail {
         Self {
             schemes: self.schemes / 2,
             table_rows: (self.table_rows / 2).max(16),
-            objects: match self.connections > FEW_CONNECTIONS {
+            objects: match self.connections > KEPT_CONNECTIONS {
                 true => self.objects,
                 false => self.objects * 7 / 8,
             },

@@ -96,14 +96,14 @@ impl Document {
                 @for (at, section) in sections { (section.markup(at, &shared)) }
             }
         };
-        let about = facts(&self.facts, MOST_FACTS, &shared);
+        let about = facts(&self.facts, MAX_FACTS, &shared);
         let head = Head { title: &self.title, words: &[], about: &about, lines: 0 };
         frame(Styles::Document, &head, &shared, &body)
     }
 }
 
 /// Facts under the title of a document.
-const MOST_FACTS: usize = 64;
+const MAX_FACTS: usize = 64;
 
 impl Section {
     pub(super) fn markup(&self, at: usize, shared: &Shared<'_>) -> Markup {

@@ -119,9 +119,9 @@ impl HeatScale {
             (true, false) => self.middle / value,
             (false, _) => (value - self.middle).abs(),
         };
-        let begun =
+        let started =
             self.steps.iter().take(Self::STEPS).filter(|step| distance >= **step).count() as i32;
-        if is_above { begun } else { -begun }
+        if is_above { started } else { -started }
     }
 
     /// Where a step begins, below or above the middle.

@@ -15,7 +15,7 @@ const OFFERED: &str = "offered receive window";
 /// Name for all causes without a colour of their own.
 const OTHER: &str = "other causes";
 /// An offered window that is more than this many times all else would flatten what is of interest.
-const FAR: f64 = 3.0;
+const MAX_WINDOW_RATIO: f64 = 3.0;
 /// A shaded stretch is as long in the page as this number of points of a curve.
 const POINTS_PER_SHADE: usize = 4;
 
@@ -38,7 +38,7 @@ impl Drawing<'_> {
             self.change_curve(&kept, CWND, |p| p.cwnd as f64),
         ];
         let curves = curves.into_iter().filter(|series| !series.points.is_empty());
-        let near = self.offers_far_more().then(|| (0.0, FAR * self.peak()));
+        let near = self.offers_far_more().then(|| (0.0, MAX_WINDOW_RATIO * self.peak()));
         Figure {
             title: format!("Windows, and what bounded the sender over time, {}", self.name()),
             x: self.time.axis(),
@@ -75,7 +75,7 @@ impl Drawing<'_> {
 
     /// Most of the curve of the offered window is out of sight.
     fn offers_far_more(&self) -> bool {
-        self.peak() > 0.0 && self.offered_most() > FAR * self.peak()
+        self.peak() > 0.0 && self.offered_most() > MAX_WINDOW_RATIO * self.peak()
     }
 
     fn offered_most(&self) -> f64 {

@@ -189,9 +189,9 @@ fn the_filter_shows_what_is_chosen_in_all_waterfalls() {
     let folder = crate::files::folder("waterfall");
     for (width, line) in driven(&sixty_objects().to_html(), FILTER, &folder) {
         let has = |part: &str| assert!(line.contains(part), "{width}: no {part} in {line}");
-        let look = |step: &str, names: &str, shown: &str, said: &str| {
+        let look = |step: &str, names: &str, shown: &str, expected: &str| {
             has(&format!(
-                "\"{step}\":{{\"names\":\"{names}\",\"shown\":\"{shown}\",\"aligned\":true,\"said\":\"{said}\"}}"
+                "\"{step}\":{{\"names\":\"{names}\",\"shown\":\"{shown}\",\"aligned\":true,\"said\":\"{expected}\"}}"
             ));
         };
         let every: Vec<String> = (0..60)

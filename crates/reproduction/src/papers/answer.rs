@@ -131,7 +131,7 @@ impl ClaimAnswer {
         let PaperClaim { conditions, why, .. } = *self.claim;
         // The note on why our figures differ does not apply to the user's own captures.
         let (conditions, why) = self.given.map_or((conditions, why), |given| (given, ""));
-        let mut notes = vec![format!("{conditions}{}.", self.seeds_said())];
+        let mut notes = vec![format!("{conditions}{}.", self.seeds_in_words())];
         if let Some(reading) = self.reading() {
             notes.push(format!("Read with {reading}, which goes before these conditions."));
             if let beside @ [_, ..] = &self.beside()[..] {
@@ -195,12 +195,12 @@ impl ClaimAnswer {
     fn standing(&self) -> Option<String> {
         let table = choices::table_of(self.claim)?;
         let standing = table.differs.get(self.claim.id)?;
-        Some(said(table, standing))
+        Some(summary(table, standing))
     }
 
     /// `; 20 seeds (FS-1), 50 (FS-4)`.
-    fn seeds_said(&self) -> String {
-        let said: Vec<String> = match self.seeds.as_slice() {
+    fn seeds_in_words(&self) -> String {
+        let summary: Vec<String> = match self.seeds.as_slice() {
             [] => return String::new(),
             [(_, n)] => vec![counted(*n, "seed")],
             several => several
@@ -208,7 +208,7 @@ impl ClaimAnswer {
                 .map(|(name, n)| format!("{} ({name})", counted(*n, "seed")))
                 .collect(),
         };
-        format!("; {}", said.join(", "))
+        format!("; {}", summary.join(", "))
     }
 }
 
@@ -219,7 +219,7 @@ fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     findings.lines.iter().filter(failed)
 }
 
-fn said(table: &PaperTable, standing: &ClaimStanding) -> String {
+fn summary(table: &PaperTable, standing: &ClaimStanding) -> String {
     let Some(reading) = &standing.holds_under else {
         let tried = standing.run_under.unwrap_or(table.tried);
         return format!("Differs under every one of {tried} readings.");

@@ -104,7 +104,7 @@ fn share_of(figures: &[Measured], which: impl Fn(Measured) -> bool) -> Measured 
 }
 
 /// "In most cases": a share above one half, in per cent.
-pub(super) const MOST: ClaimInterval = ClaimInterval::at_least(50.01);
+pub(super) const MAJORITY_SHARE: ClaimInterval = ClaimInterval::at_least(50.01);
 
 #[cfg(test)]
 mod tests {
@@ -176,13 +176,13 @@ mod tests {
         let figures = [1.0, 2.0, 3.0, 4.0].map(Measured::exact);
         let share = |least| share_meeting(ClaimInterval::at_least(least), &figures);
         assert_eq!(share(3.0).mean, 50.0);
-        assert!(!MOST.meets(share(3.0)) && MOST.meets(share(2.0)));
+        assert!(!MAJORITY_SHARE.meets(share(3.0)) && MAJORITY_SHARE.meets(share(2.0)));
         // Three of four are at least 2 with their error bars, two by their means alone: most by
         // error bars.
         let unsure = [1.0, 1.5, 2.0, 3.0].map(|mean| Measured { mean, standard_error: 0.25 });
         let line = |least| {
             let line = FigureLine::new("cases", crate::papers::PERCENT);
-            share_line(line, ClaimInterval::at_least(least), &unsure).must(MOST)
+            share_line(line, ClaimInterval::at_least(least), &unsure).must(MAJORITY_SHARE)
         };
         assert!(line(2.0).holds() == Some(true) && line(2.0).holds_by_error_bars());
         assert!(line(1.5).holds() == Some(true) && !line(1.5).holds_by_error_bars());

@@ -121,7 +121,7 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
 }
 
 /// The paper's interval for `session` against `indep` above 6 pairs.
-const BEYOND_SIX: ClaimInterval = ClaimInterval::between(60.0, 68.0);
+const ABOVE_SIX_PAIRS: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
 fn ses_1(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
@@ -129,7 +129,7 @@ fn ses_1(book: &Book) -> Findings {
     for pairs in pages.pairs(7, 12) {
         let line = FigureLine::new(format!("session below indep, {pairs} pairs"), PERCENT);
         let line = line.ns2(ns2_gain(&ns2, "indep", &pairs));
-        findings.line(line.ours(pages.gain("newreno", &pairs)).must(BEYOND_SIX));
+        findings.line(line.ours(pages.gain("newreno", &pairs)).must(ABOVE_SIX_PAIRS));
     }
     let others = [
         ("later_again=off", Pages { session: ONCE, ..pages }),
@@ -139,9 +139,9 @@ fn ses_1(book: &Book) -> Findings {
     for (what, pages) in others {
         let gains = pages.pairs(7, 12).into_iter();
         let gains = gains.map(|pairs| (pairs.clone(), pages.gain("newreno", &pairs)));
-        if let Some((pairs, gain)) = furthest_out(BEYOND_SIX, gains) {
+        if let Some((pairs, gain)) = furthest_out(ABOVE_SIX_PAIRS, gains) {
             let label = format!("session below indep, {what} (furthest: {pairs})");
-            findings.line(FigureLine::new(label, PERCENT).ours(gain).also(BEYOND_SIX));
+            findings.line(FigureLine::new(label, PERCENT).ours(gain).also(ABOVE_SIX_PAIRS));
         }
     }
     findings.line(slower_rise(pages));

@@ -135,7 +135,7 @@ fn what_was_not_measured_does_not_hold() {
 /// otherwise is therefore called too short. No table says that SP-2 holds, so its quick run is not.
 #[test]
 fn a_quick_run_that_differs_from_the_full_one_says_so() {
-    let said = |id: &str, quick: bool| {
+    let verdicts = |id: &str, quick: bool| {
         let answered = answer(&named(&[id]), &Book::new(quick)).remove(0);
         assert_eq!(answered.verdict, ClaimVerdict::Differs);
         (
@@ -143,9 +143,9 @@ fn a_quick_run_that_differs_from_the_full_one_says_so() {
             answered.note().contains("Run `headstart lab papers SP-4`"),
         )
     };
-    assert_eq!(said("SP-4", true), (true, true));
-    assert_eq!(said("SP-4", false), (false, false));
-    assert_eq!(said("SP-2", true), (false, false));
+    assert_eq!(verdicts("SP-4", true), (true, true));
+    assert_eq!(verdicts("SP-4", false), (false, false));
+    assert_eq!(verdicts("SP-2", true), (false, false));
 }
 
 /// A cheap claim from its plan to its result, on one thread and on several.

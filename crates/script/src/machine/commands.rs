@@ -1,6 +1,6 @@
 //! The shell commands of scripts, read and never run.
 
-use super::{CounterWish, MachineSetting, SYSCTLS, ScriptDefaults, route};
+use super::{ExpectedCounter, MachineSetting, SYSCTLS, ScriptDefaults, route};
 use crate::error::{Refusal, RefusalKind};
 
 /// Error of a command.
@@ -28,7 +28,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<MachineSetting>, CommandError> {
 fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
     let mut all: Vec<(u32, Vec<String>)> = Vec::new();
     let (mut line, mut words, mut word) = (0, Vec::new(), String::new());
-    let (mut begun, mut quoted, mut started) = (0, false, false);
+    let (mut first_line, mut quoted, mut started) = (0, false, false);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let ends_word = !quoted && (c.is_whitespace() || matches!(c, ';' | '|'));
@@ -48,7 +48,7 @@ fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
             _ if ends_word => {}
             _ => {
                 if words.is_empty() && word.is_empty() {
-                    begun = line;
+                    first_line = line;
                 }
                 word.push(c);
             }
@@ -62,7 +62,7 @@ fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
             if piped {
                 words.push("|".to_owned());
             } else if !words.is_empty() {
-                all.push((begun, std::mem::take(&mut words)));
+                all.push((first_line, std::mem::take(&mut words)));
             }
             if c == '|' && !piped {
                 chars.next();
@@ -72,7 +72,7 @@ fn commands(text: &str) -> Vec<(u32, Vec<String>)> {
     }
     end_word(&mut word, &mut started, &mut words);
     if !words.is_empty() {
-        all.push((begun, words));
+        all.push((first_line, words));
     }
     all
 }
@@ -191,7 +191,7 @@ fn computed(value: &str) -> Result<String, String> {
 }
 
 /// `grep TcpExtNAME`, and maybe `| grep -q " 3 "`: so often.
-fn counter(words: &[&str]) -> Result<CounterWish, String> {
+fn counter(words: &[&str]) -> Result<ExpectedCounter, String> {
     let (name, times) = match words {
         ["grep", name] => (name, None),
         ["grep", name, "|", "grep", "-q", times] => {
@@ -200,7 +200,7 @@ fn counter(words: &[&str]) -> Result<CounterWish, String> {
         }
         _ => return Err(format!("nstat: expected | grep NAME, found {:?}", words.join(" "))),
     };
-    Ok(CounterWish { name: name.strip_prefix("TcpExt").unwrap_or(name).to_owned(), times })
+    Ok(ExpectedCounter { name: name.strip_prefix("TcpExt").unwrap_or(name).to_owned(), times })
 }
 
 /// `ip link set dev … mtu …`
@@ -281,14 +281,14 @@ mod tests {
         let at = |name| SYSCTLS.iter().position(|known| known.name == name).unwrap();
         let text = "./defaults.sh\nsysctl -q net.ipv4.tcp_rmem=\"4096 131072 $((32*1024*1024))\"\nnstat -n\n\
                     nstat -s | grep TcpExtBeyondWindow | grep -q \" 3 \"\nip link set dev tun0 mtu 9000";
-        let wish = CounterWish { name: "BeyondWindow".to_owned(), times: Some(3) };
+        let expected = ExpectedCounter { name: "BeyondWindow".to_owned(), times: Some(3) };
         assert_eq!(
             read(text),
             Ok(vec![
                 MachineSetting::Defaults(ScriptDefaults::Selftests),
                 MachineSetting::Sysctl(at("tcp_rmem"), "4096 131072 33554432".to_owned()),
                 MachineSetting::Counters,
-                MachineSetting::Counted(wish),
+                MachineSetting::Counted(expected),
                 MachineSetting::LinkMtu(9000),
             ])
         );

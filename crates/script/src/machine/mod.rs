@@ -37,7 +37,7 @@ pub enum MachineSetting {
     /// `nstat`: counters are read.
     Counters,
     /// `nstat | grep NAME`: this counter has increased since.
-    Counted(CounterWish),
+    Counted(ExpectedCounter),
 }
 
 /// Variants of ECN, as values of `ecn=`.
@@ -51,7 +51,7 @@ pub(crate) struct RequestedEcn {
 
 /// Expected increase of a counter since counters were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CounterWish {
+pub struct ExpectedCounter {
     /// By Linux's name, without `TcpExt`.
     pub name: String,
     /// Expected increase; at least one if the script has no number.

@@ -12,7 +12,7 @@ const KNOWN: &str = "socket, setsockopt, getsockopt, fcntl, bind, listen, accept
                      recvfrom, readv, write, writev, send, sendto, sendmsg, poll, shutdown, close";
 
 /// Calls that speak of the socket layer, with what they are about.
-const BEYOND_CALLS: [(&str, &str); 10] = [
+const SOCKET_LAYER_CALLS: [(&str, &str); 10] = [
     ("epoll_create", "epoll"),
     ("epoll_ctl", "epoll"),
     ("epoll_wait", "epoll"),
@@ -37,7 +37,7 @@ const FLAG_BITS: [(&str, u64); 7] = [
 ];
 
 /// Most bytes of one `read` or `write`: a terabyte.
-const MOST_BYTES: u64 = 1 << 40;
+const MAX_BYTES: u64 = 1 << 40;
 
 /// A call with its arguments, before they mean anything.
 pub(super) struct RawCall<'a> {
@@ -56,7 +56,7 @@ impl<'a> Parser<'a> {
             return self.unexpected(&format!("a call: {KNOWN}"));
         };
         let position = self.position;
-        if let Some((_, about)) = BEYOND_CALLS.iter().find(|(known, _)| *known == name) {
+        if let Some((_, about)) = SOCKET_LAYER_CALLS.iter().find(|(known, _)| *known == name) {
             let why = format!("{name} is of the socket layer ({about})");
             return Err((position, Refusal::not_of_tcp(why)));
         }
@@ -93,7 +93,7 @@ impl<'a> Parser<'a> {
         let outcome = if self.accept_mark("-")? {
             self.failure()?
         } else {
-            CallOutcome::Value(self.number("what the call returns", MOST_BYTES)?)
+            CallOutcome::Value(self.number("what the call returns", MAX_BYTES)?)
         };
         self.note()?;
         Ok(outcome)
@@ -220,7 +220,7 @@ impl RawCall<'_> {
     }
 
     fn bytes(&self) -> Parsed<u64> {
-        self.number(2, "a number of bytes", MOST_BYTES)
+        self.number(2, "a number of bytes", MAX_BYTES)
     }
 
     fn socket(&self) -> Parsed<CallKind> {
@@ -283,7 +283,7 @@ impl RawCall<'_> {
         for part in parts {
             match &part.value {
                 Value::List(pair) if pair.len() == 2 => match pair[1].value {
-                    Value::Number(n) if n <= MOST_BYTES => bytes += n,
+                    Value::Number(n) if n <= MAX_BYTES => bytes += n,
                     _ => return Err((part.position, "expected a number of bytes".into())),
                 },
                 _ => return Err((part.position, "expected a part like {..., 40}".into())),

@@ -13,7 +13,7 @@ use super::{Parsed, Parser};
 const DEEPEST: u32 = 16;
 
 /// Operators of one statement: each makes its expression deeper by one.
-const MOST_OPERATORS: u32 = 256;
+const MAX_OPERATORS: u32 = 256;
 
 impl<'a> Parser<'a> {
     /// All statements of a block; this parser's text is its inside.
@@ -171,8 +171,8 @@ impl<'a> Parser<'a> {
         let mut left = self.arithmetic(depth, level + 1)?;
         while let Some((_, operator)) = operators.iter().find(|(mark, _)| self.is_mark(mark)) {
             self.operators += 1;
-            if self.operators > MOST_OPERATORS {
-                return self.unexpected(&format!("at most {MOST_OPERATORS} operators"));
+            if self.operators > MAX_OPERATORS {
+                return self.unexpected(&format!("at most {MAX_OPERATORS} operators"));
             }
             self.advance()?;
             left = binary(*operator, left, self.arithmetic(depth, level + 1)?);

@@ -14,7 +14,7 @@ const OF_ADDRESSES: [&str; 3] = ["SO_REUSEADDR", "SO_REUSEPORT", "IP_FREEBIND"];
 const IGNORED: [&str; 4] = ["SO_KEEPALIVE", "TCP_KEEPIDLE", "SO_MARK", "IP_TOS"];
 
 /// Options of the socket layer.
-const BEYOND_OPTIONS: [&str; 7] = [
+const SOCKET_LAYER_OPTIONS: [&str; 7] = [
     "SO_ZEROCOPY",
     "SO_TIMESTAMPING",
     "SO_TIMESTAMPNS",
@@ -36,7 +36,7 @@ impl RawCall<'_> {
     /// The name at `index`; one that speaks of the socket layer is refused so.
     fn option_name(&self) -> Parsed<&str> {
         match self.words(2, "an option")? {
-            [name] if BEYOND_OPTIONS.contains(name) => {
+            [name] if SOCKET_LAYER_OPTIONS.contains(name) => {
                 let why = format!("{name} is of the socket layer");
                 Err((self.position, Refusal::not_of_tcp(why)))
             }

@@ -5,8 +5,8 @@ use super::super::model::{
     Call, CallKind, CallOutcome, Errno, Polled, Shutdown, SocketOption, TcpInfoField, Writing,
 };
 use super::application::Waiting;
-use super::socket::{Phase, Socket, failed, tells_error};
-use super::subject::{ConnectRequest, ConnectionWish, SocketProgress, Subject};
+use super::socket::{Phase, Socket, failed, returns_error};
+use super::subject::{ConnectRequest, ConnectionRequest, SocketProgress, Subject};
 use super::{Failure, Held, Run};
 use units::Instant;
 
@@ -154,19 +154,19 @@ impl<S: Subject> Run<'_, S> {
             socket.taken = taken;
         }
         self.application.under_test = Some((connection, false));
-        self.wish_as_set(fd);
+        self.request_options(fd);
     }
 
     /// Applies to a connection the options that were set before it opened.
-    fn wish_as_set(&mut self, fd: u32) {
+    fn request_options(&mut self, fd: u32) {
         let Some(socket) = self.application.sockets.get(&fd) else { return };
-        let wishes = [
-            socket.syn_retries.map(ConnectionWish::SynRetries),
-            socket.user_timeout.map(ConnectionWish::UserTimeout),
-            socket.corked.then_some(ConnectionWish::Cork(true)),
+        let requests = [
+            socket.syn_retries.map(ConnectionRequest::SynRetries),
+            socket.user_timeout.map(ConnectionRequest::UserTimeout),
+            socket.corked.then_some(ConnectionRequest::Cork(true)),
         ];
-        for wish in wishes.into_iter().flatten() {
-            self.subject.wish(socket.connection, wish);
+        for request in requests.into_iter().flatten() {
+            self.subject.request(socket.connection, request);
         }
     }
 
@@ -219,7 +219,7 @@ impl<S: Subject> Run<'_, S> {
             // The error is reported once, and the call returns 0.
             if let (SocketOption::Error, Some(socket)) = (option, self.application.socket(call.fd))
             {
-                socket.error_told |= value != 0;
+                socket.error_reported |= value != 0;
             }
             return match (expected == value, call.outcome) {
                 (false, _) => differs(format!("the value is {value}")),
@@ -232,9 +232,9 @@ impl<S: Subject> Run<'_, S> {
         }
         match outcome {
             CallOutcome::Value(value) => self.perform(call, value),
-            CallOutcome::Error(errno) if tells_error(call.kind, errno) => {
+            CallOutcome::Error(errno) if returns_error(call.kind, errno) => {
                 if let Some(socket) = self.application.socket(call.fd) {
-                    socket.error_told = true;
+                    socket.error_reported = true;
                 }
             }
             _ => {}
@@ -288,12 +288,12 @@ impl<S: Subject> Run<'_, S> {
                 if socket.phase == Phase::Listening {
                     self.listen(fd);
                 } else if open {
-                    self.subject.wish(connection, ConnectionWish::NoDelay(on));
+                    self.subject.request(connection, ConnectionRequest::NoDelay(on));
                 }
             }
             CallKind::Cork(on) => {
                 socket.corked = on;
-                self.subject.wish(connection, ConnectionWish::Cork(on));
+                self.subject.request(connection, ConnectionRequest::Cork(on));
             }
             CallKind::PathMtu(discovers) => socket.ignores_path_mtu = !discovers,
             // An open connection keeps its segment size (`do_tcp_setsockopt`).
@@ -309,11 +309,11 @@ impl<S: Subject> Run<'_, S> {
             CallKind::NonBlocking(on) => socket.non_blocking = on,
             CallKind::UserTimeout(timeout) => {
                 socket.user_timeout = Some(timeout);
-                self.subject.wish(connection, ConnectionWish::UserTimeout(timeout));
+                self.subject.request(connection, ConnectionRequest::UserTimeout(timeout));
             }
             CallKind::SynRetries(count) => {
                 socket.syn_retries = Some(count);
-                self.subject.wish(connection, ConnectionWish::SynRetries(count));
+                self.subject.request(connection, ConnectionRequest::SynRetries(count));
             }
             CallKind::FastOpenQueue(queue) => {
                 socket.fast_open_queue = queue;
@@ -383,7 +383,7 @@ impl<S: Subject> Run<'_, S> {
         };
         self.application.under_test = Some((connection, false));
         self.application.sockets.insert(fd, accepted);
-        self.wish_as_set(fd);
+        self.request_options(fd);
     }
 
     /// Bytes that `connect` has accepted are not written twice.
@@ -392,13 +392,13 @@ impl<S: Subject> Run<'_, S> {
         let connection = socket.connection;
         let fresh = value.saturating_sub(std::mem::take(&mut socket.taken));
         if writing.more {
-            self.subject.wish(connection, ConnectionWish::More);
+            self.subject.request(connection, ConnectionRequest::More);
         }
         if fresh > 0 {
             self.subject.write(connection, fresh);
         }
         if writing.ends_record {
-            self.subject.wish(connection, ConnectionWish::EndRecord);
+            self.subject.request(connection, ConnectionRequest::EndRecord);
         }
     }
 

@@ -3,7 +3,7 @@
 use super::super::machine::{self, ScriptMachine};
 use super::super::model::{IcmpTrouble, ScriptSettings, TcpInfoField};
 use super::info::{self, LastWords};
-use super::subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
+use super::subject::{ConnectRequest, ConnectionRequest, ObservedSegment, SocketProgress, Subject};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use tcp::{
@@ -17,10 +17,10 @@ const LOCAL_PORT: u16 = 8080;
 /// The peer's port in the first connection; each further one has the next.
 const FIRST_REMOTE_PORT: u16 = 49_152;
 /// A script has fewer connections.
-const MOST_CONNECTIONS: usize = 10_000;
+const MAX_CONNECTIONS: usize = 10_000;
 
 /// Limit of timers that fire at one instant; with more the host makes no progress.
-const MOST_AT_ONCE: u32 = 10_000;
+const MAX_AT_ONCE: u32 = 10_000;
 
 /// A connection of the script.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +69,7 @@ impl VirtualHost {
     }
 
     fn tuple(&self, connection: usize) -> FourTuple {
-        let remote_port = FIRST_REMOTE_PORT + connection.min(MOST_CONNECTIONS) as u16;
+        let remote_port = FIRST_REMOTE_PORT + connection.min(MAX_CONNECTIONS) as u16;
         FourTuple { local_port: LOCAL_PORT, remote: self.remote, remote_port }
     }
 
@@ -94,7 +94,7 @@ impl VirtualHost {
     fn move_to(&mut self, due: Instant) -> bool {
         self.at_once = if due > self.now { 0 } else { self.at_once + 1 };
         self.now = self.now.max(due);
-        self.at_once < MOST_AT_ONCE
+        self.at_once < MAX_AT_ONCE
     }
 
     /// Calls `act` on the connection, if there is one, and sends what it leads to.
@@ -198,7 +198,7 @@ impl Subject for VirtualHost {
         match self.host.poll_timeout() {
             Some(due) if due <= limit.max(self.now) => {
                 if !self.move_to(due) {
-                    return Err(format!("{MOST_AT_ONCE} timers"));
+                    return Err(format!("{MAX_AT_ONCE} timers"));
                 }
                 self.host.handle_timeout(self.now);
                 self.drain();
@@ -299,17 +299,17 @@ impl Subject for VirtualHost {
         self.with(connection, |host, now, id| host.abort(now, id));
     }
 
-    fn wish(&mut self, connection: usize, wish: ConnectionWish) {
-        self.with(connection, |host, now, id| match wish {
-            ConnectionWish::UserTimeout(timeout) => {
+    fn request(&mut self, connection: usize, request: ConnectionRequest) {
+        self.with(connection, |host, now, id| match request {
+            ConnectionRequest::UserTimeout(timeout) => {
                 let timeout = (timeout > Duration::ZERO).then_some(timeout);
                 host.set_user_timeout(now, id, timeout);
             }
-            ConnectionWish::NoDelay(on) => host.set_nodelay(now, id, on),
-            ConnectionWish::Cork(on) => host.set_cork(now, id, on),
-            ConnectionWish::More => host.expect_more(now, id),
-            ConnectionWish::EndRecord => host.end_record(now, id),
-            ConnectionWish::SynRetries(count) => host.set_syn_retries(now, id, count),
+            ConnectionRequest::NoDelay(on) => host.set_nodelay(now, id, on),
+            ConnectionRequest::Cork(on) => host.set_cork(now, id, on),
+            ConnectionRequest::More => host.expect_more(now, id),
+            ConnectionRequest::EndRecord => host.end_record(now, id),
+            ConnectionRequest::SynRetries(count) => host.set_syn_retries(now, id, count),
         });
     }
 

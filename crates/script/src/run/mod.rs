@@ -24,13 +24,13 @@ mod waiting;
 
 use super::code::Variables;
 use super::error::Mismatch;
-use super::machine::{CounterWish, MachineSetting};
+use super::machine::{ExpectedCounter, MachineSetting};
 use super::model::{DEFAULT_SCHEME, IcmpTrouble, Script, ScriptAction, ScriptEvent, When};
 use application::Application;
 pub use driver::VirtualHost;
 use numbering::Numbering;
 use std::collections::BTreeMap;
-pub use subject::{ConnectRequest, ConnectionWish, ObservedSegment, SocketProgress, Subject};
+pub use subject::{ConnectRequest, ConnectionRequest, ObservedSegment, SocketProgress, Subject};
 use tcp::{Flags, LinuxVersion, Scheme};
 use units::{Duration, Instant};
 
@@ -237,7 +237,7 @@ impl<'a, S: Subject> Run<'a, S> {
                         self.counted.insert(name.to_owned(), value);
                     }
                 }
-                MachineSetting::Counted(wish) => self.counted(wish)?,
+                MachineSetting::Counted(expected) => self.counted(expected)?,
                 MachineSetting::Defaults(_) => {
                     self.subject.forget_peers();
                     self.application.machine.set(setting);
@@ -251,7 +251,7 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// A counter must have increased; a counter that the subject lacks is not asked for.
-    fn counted(&mut self, CounterWish { name, times }: &CounterWish) -> Held {
+    fn counted(&mut self, ExpectedCounter { name, times }: &ExpectedCounter) -> Held {
         let Some(now) = self.subject.counter(name) else {
             self.not_asked += 1;
             return Ok(());

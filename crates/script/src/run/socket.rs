@@ -47,7 +47,7 @@ pub(super) struct Socket {
     pub(super) reading_ended: bool,
     pub(super) linger_zero: bool,
     /// The error was reported, once.
-    pub(super) error_told: bool,
+    pub(super) error_reported: bool,
     /// Bytes that `connect` with data took.
     pub(super) taken: u64,
     pub(super) send_buffer: Option<u32>,
@@ -78,7 +78,7 @@ impl Socket {
             shut_down: false,
             reading_ended: false,
             linger_zero: false,
-            error_told: false,
+            error_reported: false,
             taken: 0,
             send_buffer: None,
             not_sent_low_water: 0,
@@ -115,7 +115,7 @@ impl Socket {
 
     /// The connection's error, if it is not yet reported.
     fn error(&self, progress: SocketProgress) -> Option<Errno> {
-        if !progress.reset || self.error_told {
+        if !progress.reset || self.error_reported {
             return None;
         }
         let opened = progress.connected || progress.accepted;
@@ -250,7 +250,7 @@ pub(super) fn failed(errno: Errno) -> CallOutcome {
 }
 
 /// Whether this error of a call is the connection's, which is reported once.
-pub(super) const fn tells_error(kind: CallKind, errno: Errno) -> bool {
+pub(super) const fn returns_error(kind: CallKind, errno: Errno) -> bool {
     matches!(
         kind,
         CallKind::Read(_)

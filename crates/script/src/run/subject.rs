@@ -35,7 +35,7 @@ pub struct SocketProgress {
 
 /// Requests of an application to an open connection beside reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionWish {
+pub enum ConnectionRequest {
     /// No small segment waits (`TCP_NODELAY`), or Nagle's algorithm decides.
     NoDelay(bool),
     /// Small segments wait (`TCP_CORK`).
@@ -113,7 +113,7 @@ pub trait Subject {
     /// The application resets the connection.
     fn abort(&mut self, connection: usize);
     /// The application wants this of the connection.
-    fn wish(&mut self, _connection: usize, _wish: ConnectionWish) {}
+    fn request(&mut self, _connection: usize, _request: ConnectionRequest) {}
     /// A quantity of the connection, if it can be asked for.
     fn info(&mut self, connection: usize, info: TcpInfoField) -> Option<u64>;
     /// There is a connection to ask about.

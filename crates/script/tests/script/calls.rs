@@ -51,13 +51,13 @@ fn each_message_of_a_router_has_its_error() {
         ("protocol_unreachable", "ENOPROTOOPT"),
         ("port_unreachable", "ECONNREFUSED"),
     ] {
-        let told = |errno: &str| {
+        let message = |errno: &str| {
             run_text(&format!(
                 "{CLIENT}+.1 < icmp unreachable {code} [0:0(0)]\n+0 write(3, ..., 10) = -1 {errno}\n"
             ))
         };
-        assert_eq!(told(errno).map(drop), Ok(()), "{code}");
-        assert!(told("ETIMEDOUT").is_err(), "{code}");
+        assert_eq!(message(errno).map(drop), Ok(()), "{code}");
+        assert!(message("ETIMEDOUT").is_err(), "{code}");
     }
     let (_, why) =
         refused(&format!("{CLIENT}+.1 < icmp unreachable host_unreachable mtu 800 [0:0(0)]"));

@@ -110,10 +110,10 @@ fn a_second_connection_of_the_same_ports_is_another_one() {
 +0 < P. 1:11(10) ack 1 win 257
 +0 > . 1:1(0) ack 11
 ";
-    let told = "+0 read(4, ..., 777) = -1 ECONNRESET\n+0 read(4, ..., 777) = 0\n";
+    let message = "+0 read(4, ..., 777) = -1 ECONNRESET\n+0 read(4, ..., 777) = 0\n";
     let next =
         "+0 accept(3, ..., ...) = 5\n+0 read(5, ..., 777) = 10\n+0 %{ assert tcpi_unacked == 0 }%";
-    assert_eq!(est(&format!("{both}{told}{next}")).map(drop), Ok(()));
+    assert_eq!(est(&format!("{both}{message}{next}")).map(drop), Ok(()));
     assert_eq!(actual(&format!("{both}+0 read(4, ..., 777) = 777")), "it returns -1 ECONNRESET");
 }
 

@@ -221,12 +221,12 @@ impl AckTimer {
                 self.pending = Pending::Held(until);
             }
             GapVerdict::Hold => {}
-            GapVerdict::TellOthers => {
+            GapVerdict::ReportOthers => {
                 self.demand();
                 self.then = Some(until);
             }
         }
-        verdict == GapVerdict::TellOthers
+        verdict == GapVerdict::ReportOthers
     }
 
     /// Processes data that was received before; `window` is the receive window, bytes.

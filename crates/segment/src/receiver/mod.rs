@@ -17,7 +17,7 @@ use crate::segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
-pub use reassembly::{Arrival, MOST_REPORTED_BY_LINUX, Reassembly};
+pub use reassembly::{Arrival, MAX_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::Gap;
 pub use sack_compression::SackHold;
@@ -61,7 +61,7 @@ pub struct Receiver {
     /// SACK is agreed on: data out of order also opens the window, and its ACKs may be held back.
     /// Without SACK it must do neither: an ACK that changes the window is no duplicate (RFC 5681
     /// §2), and the sender would not see a loss (Linux `tcp_data_queue_ofo`).
-    tells_gaps: bool,
+    reports_gaps: bool,
     /// The handshake is complete, or does not matter.
     is_open: bool,
 }
@@ -77,7 +77,7 @@ impl Receiver {
             read: 1,
             fin: None,
             reassembly: match config.autotune {
-                true => Reassembly::with_reports(MOST_REPORTED_BY_LINUX),
+                true => Reassembly::with_reports(MAX_REPORTED_BY_LINUX),
                 false => Reassembly::default(),
             },
             report: SackReport::default(),
@@ -90,7 +90,7 @@ impl Receiver {
             echoes_marks: false,
             echo_congestion: false,
             largest: 1,
-            tells_gaps: true,
+            reports_gaps: true,
             is_open: !config.autotune,
         }
     }
@@ -319,7 +319,7 @@ impl Receiver {
         let before = self.rcv_nxt;
         self.report.leave_last_out(false);
         let (extends, blocks) = (self.reassembly.place(left, right), self.reassembly.len());
-        let repeats = self.has_shut_down && self.config.autotune && self.tells_gaps;
+        let repeats = self.has_shut_down && self.config.autotune && self.reports_gaps;
         let before_fin =
             (repeats && self.fin.is_some()).then(|| blocks_of(self.irs, &self.reassembly));
         let (arrival, duplicate) = self.reassembly.arrive(&mut self.rcv_nxt, left, right);
@@ -331,7 +331,7 @@ impl Receiver {
         if arrival == Arrival::OutOfOrder {
             self.sizing.on_gap(self.backlog().extent, self.largest);
         }
-        let heeded = arrival != Arrival::OutOfOrder || self.tells_gaps;
+        let heeded = arrival != Arrival::OutOfOrder || self.reports_gaps;
         // Linux looks for room before it charges a segment that begins a new range
         // (`tcp_data_queue_ofo`).
         let begins = arrival == Arrival::OutOfOrder && extends.is_none();
@@ -356,8 +356,9 @@ impl Receiver {
                 let gap = Gap { next: self.rcv_nxt, extends, blocks };
                 let until =
                     now + self.config.sack_hold.longest(self.sizing.round_trip(), rtt().srtt);
-                let tells_others = self.ack.on_gap(opened, self.tells_gaps.then_some((gap, until)));
-                self.report.leave_last_out(tells_others && extends.is_none());
+                let reports_others =
+                    self.ack.on_gap(opened, self.reports_gaps.then_some((gap, until)));
+                self.report.leave_last_out(reports_others && extends.is_none());
             }
         }
         if self.fin_arrived() && fresh > 0 {
@@ -552,7 +553,7 @@ impl Receiver {
 
     /// SACK was not agreed on, so that ACKs cannot report data out of order.
     pub const fn disable_sack(&mut self) {
-        self.tells_gaps = false;
+        self.reports_gaps = false;
     }
 
     /// Shift to announce in the SYN.

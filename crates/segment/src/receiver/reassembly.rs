@@ -18,14 +18,14 @@ pub struct Reassembly {
 
 /// Number of ranges whose order of change is remembered. An ACK has room for four; ranges that
 /// merge or are filled make room for earlier ones.
-const MOST_REPORTED: usize = 16;
+const MAX_REPORTED: usize = 16;
 /// Linux keeps no more than an ACK has room for (`TCP_NUM_SACKS`): a range that others have pushed
 /// out is not reported again unless it changes.
-pub const MOST_REPORTED_BY_LINUX: usize = 4;
+pub const MAX_REPORTED_BY_LINUX: usize = 4;
 
 /// Number of ranges kept: a peer that sends every other byte could make millions in a window. Data
 /// of one more range is dropped, as if it had been lost.
-const MOST_RANGES: usize = 1 << 15;
+const MAX_RANGES: usize = 1 << 15;
 
 /// Effect of a piece of sequence space that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Arrival {
 
 impl Default for Reassembly {
     fn default() -> Self {
-        Self::with_reports(MOST_REPORTED)
+        Self::with_reports(MAX_REPORTED)
     }
 }
 
@@ -129,7 +129,7 @@ impl Reassembly {
     }
 
     fn insert(&mut self, left: u64, right: u64) {
-        let full = self.ranges.len() >= MOST_RANGES;
+        let full = self.ranges.len() >= MAX_RANGES;
         match self.ranges.back_mut() {
             Some(last) if left < last.0 => {}
             Some(last) if left <= last.1 => {

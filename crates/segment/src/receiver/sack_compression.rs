@@ -10,7 +10,7 @@ use units::Duration;
 /// later.
 const AT_ONCE: u32 = 3;
 /// `tcp_comp_sack_nr`: most ACKs held back.
-const MOST_HELD: u32 = 44;
+const MAX_HELD: u32 = 44;
 /// `tcp_comp_sack_delay_ns`: the longest time that an ACK is held back.
 const LONGEST: Duration = Duration::from_millis(1);
 /// `TCP_SACK_BLOCKS_EXPECTED`: the number of blocks that each ACK is sure to report. A change of a
@@ -50,7 +50,7 @@ pub(super) enum GapVerdict {
     /// No ACK yet.
     Hold,
     /// An ACK at once for all data before; the ACK of this data is held back.
-    TellOthers,
+    ReportOthers,
 }
 
 /// An arrival out of order.
@@ -95,15 +95,15 @@ impl SackCompression {
     }
 
     pub(super) fn on_gap(&mut self, gap: Gap) -> GapVerdict {
-        let tells = self.held > 0 && gap.extends.unwrap_or(gap.blocks) >= BLOCKS_EXPECTED;
-        if tells {
+        let reports = self.held > 0 && gap.extends.unwrap_or(gap.blocks) >= BLOCKS_EXPECTED;
+        if reports {
             self.held = 0;
         }
-        if self.held >= MOST_HELD || self.count(gap.next) {
+        if self.held >= MAX_HELD || self.count(gap.next) {
             return GapVerdict::Now;
         }
         self.held += 1;
-        if tells { GapVerdict::TellOthers } else { GapVerdict::Hold }
+        if reports { GapVerdict::ReportOthers } else { GapVerdict::Hold }
     }
 
     /// An ACK that reports everything was sent.
@@ -154,9 +154,9 @@ mod tests {
         }
         assert_eq!(acks.on_gap(gap(100, Some(0), 1)), GapVerdict::Hold);
         assert_eq!(acks.on_gap(gap(100, None, 1)), GapVerdict::Hold);
-        assert_eq!(acks.on_gap(gap(100, None, 2)), GapVerdict::TellOthers);
+        assert_eq!(acks.on_gap(gap(100, None, 2)), GapVerdict::ReportOthers);
         assert_eq!(acks.on_gap(gap(100, Some(1), 3)), GapVerdict::Hold);
-        assert_eq!(acks.on_gap(gap(100, Some(2), 3)), GapVerdict::TellOthers);
+        assert_eq!(acks.on_gap(gap(100, Some(2), 3)), GapVerdict::ReportOthers);
         acks.on_ack_sent();
         // No ACK is held back whose blocks could be pushed out.
         assert_eq!(acks.on_gap(gap(100, None, 3)), GapVerdict::Hold);

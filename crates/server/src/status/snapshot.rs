@@ -95,7 +95,7 @@ impl Snapshot {
                 version: env!("CARGO_PKG_VERSION"),
                 scheme: site.scheme.name().to_owned(),
                 weights: site.about_weights(),
-                uptime_seconds: site.begun.elapsed().as_secs(),
+                uptime_seconds: site.started.elapsed().as_secs(),
                 requests: site.requests.load(Ordering::Relaxed),
             },
             memory: MemorySnapshot {

@@ -74,8 +74,16 @@ fn the_file_says_what_its_columns_mean() {
     let table = written("meta", []);
     let metadata = table.metadata().file_metadata();
     assert_eq!(metadata.num_rows(), 0);
-    let told = metadata.key_value_metadata().unwrap();
-    let of = |key: &str| told.iter().find(|told| told.key == key).unwrap().value.clone().unwrap();
+    let metadata_entries = metadata.key_value_metadata().unwrap();
+    let of = |key: &str| {
+        metadata_entries
+            .iter()
+            .find(|metadata_entries| metadata_entries.key == key)
+            .unwrap()
+            .value
+            .clone()
+            .unwrap()
+    };
     assert_eq!(of("column.bytes"), "bytes: Told in the metadata.");
     assert_eq!(of("column.name"), "Told in the metadata.");
 }

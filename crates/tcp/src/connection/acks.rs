@@ -18,7 +18,7 @@ impl Connection {
         segment: &Segment,
     ) {
         self.allow_burst();
-        if self.wishes.is_some() {
+        if self.socket_options.is_some() {
             self.note_occasion();
         }
         let changes_window = self.update_send_window(segment, left, una);

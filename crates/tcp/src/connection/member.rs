@@ -5,8 +5,8 @@
 use super::output::Departure;
 use super::{Connection, State};
 use crate::config::Opening;
-use crate::path::{Front, Origin, Path, ProxyClient, Upheaval};
-use crate::recovery::News;
+use crate::path::{Front, Origin, Path, PathReset, ProxyClient};
+use crate::recovery::MemberEvidence;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
 use crate::tuple::FourTuple;
@@ -249,9 +249,9 @@ impl Connection {
     }
 
     /// Applies an event of another member to this one's outstanding segments.
-    pub(crate) fn on_upheaval(&mut self, now: Instant, path: &mut Path, upheaval: Upheaval) {
+    pub(crate) fn on_path_reset(&mut self, now: Instant, path: &mut Path, path_reset: PathReset) {
         let may_send = self.may_send_new();
-        self.sender.on_upheaval(now, path, upheaval, may_send);
+        self.sender.on_path_reset(now, path, path_reset, may_send);
     }
 
     /// Returns this member's oldest outstanding segments, for the path.
@@ -260,10 +260,15 @@ impl Connection {
     }
 
     /// Processes the evidence in other members' ACKs about this one's segments.
-    pub(crate) fn on_later_acks(&mut self, now: Instant, path: &mut Path, news: News) {
+    pub(crate) fn on_later_acks(
+        &mut self,
+        now: Instant,
+        path: &mut Path,
+        evidence: MemberEvidence,
+    ) {
         self.allow_burst();
         let may_send = self.may_send_new();
-        self.sender.on_later_acks(now, path, news, may_send);
+        self.sender.on_later_acks(now, path, evidence, may_send);
         self.collect_report(path);
     }
 }

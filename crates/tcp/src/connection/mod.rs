@@ -4,8 +4,8 @@
 //! Its `Sender` has the outstanding segments; its path decides how much may be sent, and when. The
 //! files follow RFC 9293. `handshake` opens, `input` processes segments in the order of §3.10.7,
 //! and `acks` passes acknowledgements to the sender. `output` builds the next segment, and
-//! `ordinary` is the fast path for the most frequent kind. `timers` and `close` do what their names
-//! say, and `accurate_ecn` counts marks.
+//! `fast_path` is the fast path for the most frequent kind. `timers` and `close` do what their
+//! names say, and `accurate_ecn` counts marks.
 
 mod accurate_ecn;
 mod acks;
@@ -15,6 +15,7 @@ mod close;
 mod early_data;
 mod ending;
 mod fast_open;
+mod fast_path;
 mod fill;
 mod gateway_option;
 mod handshake;
@@ -22,16 +23,15 @@ mod input;
 mod member;
 mod offload;
 mod opening_timer;
-mod ordinary;
 mod output;
 mod path_mtu;
 mod peer_window;
 mod remains;
+mod socket_options;
 mod state;
 mod timers;
 mod unreachable;
 mod watch;
-mod wishes;
 
 pub(crate) use member::TurnOutcome;
 pub(crate) use opening_timer::SiblingOpened;
@@ -57,10 +57,10 @@ use offload::Batch;
 use path_mtu::PathMtu;
 use peer_window::{BareProbe, PeerWindow};
 use sender::{Sender, SenderTerms, StampClock};
+use socket_options::SocketOptions;
 use timers::Timers;
 use units::{Instant, SeqNum};
 use watch::Watch;
-use wishes::Wishes;
 
 /// Longest stream, bytes: far more than any use needs, and far from overflow wherever offsets are
 /// added.
@@ -120,7 +120,7 @@ pub struct Connection {
     /// Segments that may still leave at this send opportunity.
     burst_left: u32,
     /// Socket options for small segments, if the application has set any.
-    wishes: Option<Box<Wishes>>,
+    socket_options: Option<Box<SocketOptions>>,
     counts: ConnectionCounts,
 }
 
@@ -158,7 +158,7 @@ impl Connection {
             gateway_option: GatewayOption::default(),
             accurate: None,
             burst_left: u32::MAX,
-            wishes: None,
+            socket_options: None,
             counts: ConnectionCounts::default(),
         }
     }
@@ -184,7 +184,7 @@ impl Connection {
             undos: sent.undos,
             probes: sent.probes,
             ecn_reductions: sent.ecn_reductions,
-            retreats: sent.retreats,
+            fallbacks: sent.fallbacks,
             sack_discarded: sent.sack_discarded,
             delivered_segments: sent.delivered_segments,
             segments_sent: own.segments_sent,

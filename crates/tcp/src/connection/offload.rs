@@ -100,13 +100,13 @@ impl Batch {
 impl Connection {
     /// True if `piece` ends the written data, or a batch of segmentation offload.
     #[inline(always)]
-    pub(super) fn is_pushed<const ORDINARY: bool>(
+    pub(super) fn is_pushed<const FAST_PATH: bool>(
         &mut self,
         path: &Path,
         piece: &Piece,
         payload: u64,
     ) -> bool {
-        let ends = !ORDINARY && self.pushes_at(piece.start + piece.len);
+        let ends = !FAST_PATH && self.pushes_at(piece.start + piece.len);
         if !self.config.offload {
             return ends;
         }

@@ -47,9 +47,9 @@ impl Connection {
         path: &mut Path,
         out: &mut Segment,
     ) -> Option<Departure> {
-        if let Some(piece) = self.ordinary_piece(path) {
+        if let Some(piece) = self.fast_path_piece(path) {
             debug_assert!(self.sender.is_open_for(path, piece.allowance));
-            return Some(self.send_ordinary(now, path, piece, out));
+            return Some(self.send_fast_path(now, path, piece, out));
         }
         if let ControlFlow::Break(last) = self.poll_end(now, out) {
             return last;
@@ -305,7 +305,7 @@ impl Connection {
         let end = self.sender.end();
         let room = self.sender.window_edge().max(start).min(end) - start;
         let data = room.min(self.current_mss());
-        let data = match self.wishes {
+        let data = match self.socket_options {
             None => data,
             Some(_) => self.record_end(start).map_or(data, |end| data.min(end - start)),
         };
@@ -347,7 +347,7 @@ impl Connection {
     #[inline]
     pub(super) fn is_held_back(&self, len: u64) -> bool {
         let full = len >= self.current_mss();
-        if self.wishes.is_some()
+        if self.socket_options.is_some()
             && self.record_end(self.sender.nxt()) == Some(self.sender.nxt() + len)
         {
             return false;
@@ -382,34 +382,34 @@ impl Connection {
         self.batch.takes_part_at(self.sender.nxt()) && !small && !self.is_corked()
     }
 
-    /// Builds a segment and records it as sent. `ORDINARY`: [`Connection::ordinary_piece`] has
+    /// Builds a segment and records it as sent. `FAST_PATH`: [`Connection::fast_path_piece`] has
     /// found it, so it is a full segment of new data amid others, on a path without pacing, and
     /// many checks can be skipped.
     #[inline(always)]
-    pub(super) fn send_piece<const ORDINARY: bool>(
+    pub(super) fn send_piece<const FAST_PATH: bool>(
         &mut self,
         now: Instant,
         path: &mut Path,
         piece: Piece,
         out: &mut Segment,
     ) -> Departure {
-        let retransmission = !ORDINARY && piece.index.is_some();
-        let full = if ORDINARY { piece.len } else { self.current_mss() };
-        self.data_segment::<ORDINARY>(now, path, piece, out);
+        let retransmission = !FAST_PATH && piece.index.is_some();
+        let full = if FAST_PATH { piece.len } else { self.current_mss() };
+        self.data_segment::<FAST_PATH>(now, path, piece, out);
         out.low_priority = false;
         self.peer_window.set_overridden(false);
         let leaving =
             LeavingSegment { now, start: piece.start, len: piece.len, index: piece.index };
-        let starts_timer = !ORDINARY && piece.start == 0 && self.sender.is_timer_stopped();
+        let starts_timer = !FAST_PATH && piece.start == 0 && self.sender.is_timer_stopped();
         self.sender.book(path, &leaving);
         if retransmission {
             self.counts.retransmitted_bytes += u64::from(out.len);
-        } else if !ORDINARY {
+        } else if !FAST_PATH {
             self.note_odd_piece(path, &piece, full, out);
         }
         self.counts.segments_sent += 1;
         self.burst_left = self.burst_left.saturating_sub(1);
-        if ORDINARY {
+        if FAST_PATH {
             path.on_unpaced_sent(now, piece.len as u32, piece.len);
         } else {
             path.on_sent(now, out, if retransmission { 0 } else { u64::from(out.len) });
@@ -450,33 +450,33 @@ impl Connection {
     }
 
     #[inline(always)]
-    fn data_segment<const ORDINARY: bool>(
+    fn data_segment<const FAST_PATH: bool>(
         &mut self,
         now: Instant,
         path: &Path,
         piece: Piece,
         out: &mut Segment,
     ) {
-        let (syn, end) = (!ORDINARY && piece.start == 0, piece.start + piece.len);
-        let fin = !ORDINARY && self.sender.has_fin() && end == self.sender.end();
+        let (syn, end) = (!FAST_PATH && piece.start == 0, piece.start + piece.len);
+        let fin = !FAST_PATH && self.sender.has_fin() && end == self.sender.end();
         let payload = piece.len - u64::from(syn) - u64::from(fin);
         let mut flags = if syn { self.syn_flags() } else { Flags::ACK };
-        if !ORDINARY && self.state == State::SynSent && !syn {
+        if !FAST_PATH && self.state == State::SynSent && !syn {
             // Accelerated opening: the peer's numbers are not known yet.
             flags = Flags::default();
         }
         if fin {
             flags = flags.with(Flags::FIN);
         }
-        if ORDINARY || payload > 0 {
+        if FAST_PATH || payload > 0 {
             self.receiver.on_data_sent(now);
-            let pushed = self.is_pushed::<ORDINARY>(path, &piece, payload);
+            let pushed = self.is_pushed::<FAST_PATH>(path, &piece, payload);
             if pushed && !(syn && self.config.offload) {
                 flags = flags.with(Flags::PSH);
             }
         }
         let ect = self.sender.terms().ecn == EcnMode::Classic
-            && (ORDINARY || payload > 0 && piece.index.is_none() && !syn);
+            && (FAST_PATH || payload > 0 && piece.index.is_none() && !syn);
         if ect && self.sender.take_cwr() {
             flags = flags.with(Flags::CWR);
         }

@@ -87,7 +87,7 @@ pub struct Stats {
     /// Reductions on ECN echo.
     pub ecn_reductions: u64,
     /// Times that the start-up took back the data that it had sent.
-    pub retreats: u64,
+    pub fallbacks: u64,
     /// Segments sent with low priority.
     pub low_priority_segments: u64,
     /// SACK blocks received for data that was never sent, or that are no ranges.

@@ -123,12 +123,12 @@ impl Connection {
     /// number would have taken (`tcp_write_timeout`, `retransmits_timed_out`).
     fn gives_up(&self, opening: bool, guard: &Guard) -> bool {
         /// Doublings of a second that are longer than any wait.
-        const MOST_DOUBLINGS: u32 = 30;
+        const MAX_DOUBLINGS: u32 = 30;
         let (retries, patience) = (self.sender.retries(), self.patience(opening, guard));
         if !opening || !self.has_linear_timeouts() {
             return retries >= patience;
         }
-        let timeouts = (2_u64 << patience.min(MOST_DOUBLINGS)) - 1;
+        let timeouts = (2_u64 << patience.min(MAX_DOUBLINGS)) - 1;
         let longest = self.config.rto.initial.saturating_mul(timeouts);
         retries >= patience + self.config.linear_syn_timeouts
             || self.sender.counts().timeout_wait >= longest
@@ -137,7 +137,8 @@ impl Connection {
     /// Timeouts in a row before the connection fails.
     fn patience(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
-        let own = self.wishes.as_deref().and_then(|wishes| wishes.syn_retries);
+        let own =
+            self.socket_options.as_deref().and_then(|socket_options| socket_options.syn_retries);
         match (opening, self.state) {
             (true, State::SynSent) if own.is_some() => own.unwrap_or_default(),
             (true, State::SynReceived) => lifetimes.syn_ack_retries + self.short_retries(),

@@ -7,7 +7,7 @@ use units::Instant;
 
 /// Destinations remembered (Linux keeps as many as its metrics cache has room for).
 const DESTINATIONS: usize = 4096;
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
@@ -104,7 +104,7 @@ impl Cookies {
             known.ignored += 1;
         }
         if lost {
-            let pause = self.config.first_pause * (1 << known.losses.min(MOST_DOUBLINGS));
+            let pause = self.config.first_pause * (1 << known.losses.min(MAX_DOUBLINGS));
             known.losses += 1;
             known.pause_until = Some(now + pause);
         } else if exchange.data_taken {

@@ -1,6 +1,6 @@
 //! Admission of connections to a host, their removal, and their paths.
 
-use super::told::{ConnectionEntry, Prospect, Standing, Told, tell};
+use super::reported::{ConnectionEntry, Prospect, ReportedState, Standing, report_changes};
 use super::{ConnId, End, Event, EventKind, Host};
 use crate::connection::{Connection, State};
 use crate::ensemble::{MemberShare, PathId};
@@ -23,14 +23,14 @@ impl Host {
                 conn.permit_early_data(path.remembers_early_data());
             }
         }
-        let told = Told { passive, ..Told::default() };
+        let reported = ReportedState { passive, ..ReportedState::default() };
         let prospect = scheme.sharing().map(|sharing| {
             let scheme = scheme.shared_name();
             Box::new(Prospect { scheme, sharing, share: MemberShare::default() })
         });
         let early = prospect.is_some() && conn.is_early_data_allowed();
         let entry =
-            ConnectionEntry { conn, path, standing: Standing::Idle, told, prospect, held: 0 };
+            ConnectionEntry { conn, path, standing: Standing::Idle, reported, prospect, held: 0 };
         let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);
@@ -45,12 +45,12 @@ impl Host {
     /// Processes that a connection is open.
     pub(super) fn note_opened(&mut self, now: Instant, id: ConnId) {
         self.open_path(now, id);
-        match self.connections.at(id.0).map(|entry| entry.told.passive) {
+        match self.connections.at(id.0).map(|entry| entry.reported.passive) {
             Some(true) => self.half_open -= 1,
             Some(false) => self.learn_of_fast_open(now, id),
             None => {}
         }
-        self.tell_siblings(now, id);
+        self.report_siblings(now, id);
     }
 
     /// Notifies a connection's path that the handshake is done, or that data was received before.
@@ -99,18 +99,18 @@ impl Host {
             let remains = (*entry.conn.tuple(), entry.conn.remains());
             self.time_wait.enter(now, remains, &mut self.guard);
         }
-        if entry.told.passive && entry.conn.is_pending_fast_open() {
+        if entry.reported.passive && entry.conn.is_pending_fast_open() {
             self.note_fast_open_reset(now);
         }
-        if entry.told.passive && !entry.told.open {
+        if entry.reported.passive && !entry.reported.open {
             // The application does not know of this connection (RFC 9293 §3.10.7.4, RST in
             // SYN-RECEIVED).
             self.half_open -= 1;
             self.connections.release(id.0);
             return;
         }
-        entry.told.low_water = 0;
-        tell(&mut self.events, id, &mut entry);
+        entry.reported.low_water = 0;
+        report_changes(&mut self.events, id, &mut entry);
         let (stats, cause) = (entry.conn.stats(), entry.conn.reset_cause());
         let kind = if cause.is_some() { EventKind::Reset } else { EventKind::Closed };
         self.events.push_back(Event { conn: id, kind });

@@ -13,7 +13,7 @@ use units::{Duration, Instant, SeqNum};
 
 /// Duration of a count of the clock, and number of counts for which a cookie is valid.
 const TICK: Duration = Duration::from_secs(64);
-const MOST_TICKS: u32 = 2;
+const MAX_TICKS: u32 = 2;
 /// Segment sizes over IPv4 and IPv6 (Linux `msstab`): a cookie has the largest one that does not
 /// exceed the peer's.
 const SIZES: [[u16; 4]; 2] = [[536, 1300, 1440, 1460], [1220, 1420, 1440, 8940]];
@@ -34,7 +34,7 @@ pub(super) struct SynCookies {
 impl SynCookies {
     /// True if cookies were sent recently enough to be returned.
     pub(super) fn are_out(&self, now: Instant) -> bool {
-        self.last_given.is_some_and(|at| now.saturating_since(at) < TICK * u64::from(MOST_TICKS))
+        self.last_given.is_some_and(|at| now.saturating_since(at) < TICK * u64::from(MAX_TICKS))
     }
 
     /// Returns the sequence number of a SYN-ACK that answers `syn`.
@@ -66,27 +66,27 @@ impl SynCookies {
         let irs = segment.seq + u32::MAX;
         let cookie = (segment.ack + u32::MAX).0.wrapping_sub(base(secret, tuple, irs));
         let age = count(now).wrapping_sub(cookie >> 24) & 0xFF;
-        if age >= MOST_TICKS {
+        if age >= MAX_TICKS {
             return None;
         }
         let made = hash(secret, (tuple, irs), Some(count(now).wrapping_sub(age)));
         let index = cookie.wrapping_sub(made) & HASH_MASK;
         let mss = *sizes(tuple).get(index as usize)?;
-        Some(said_by(irs, mss, segment))
+        Some(encoded_by(irs, mss, segment))
     }
 }
 
 /// Returns the SYN as far as the cookie and the echoed timestamp show it.
-fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
+fn encoded_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
     let mut options = TcpOptions { mss: Some(mss), ..TcpOptions::default() };
     let mut flags = Flags::SYN;
     if let Some(ts) = segment.options.timestamps {
-        let told = ts.echo;
+        let option_bits = ts.echo;
         options.timestamps = Some(Timestamps { value: ts.value, echo: 0 });
-        options.sack_permitted = told & SACK != 0;
-        let shift = told & SHIFT_MASK;
+        options.sack_permitted = option_bits & SACK != 0;
+        let shift = option_bits & SHIFT_MASK;
         options.window_scale = (shift != NO_SHIFT).then_some(shift as u8);
-        if told & ECN != 0 {
+        if option_bits & ECN != 0 {
             // An ACE field of 2 or more answers a SYN-ACK of Accurate ECN (RFC 9768 §5.1).
             flags = flags.with_ace(if segment.flags.ace() > 1 { 7 } else { 3 });
         }
@@ -100,8 +100,8 @@ fn said_by(irs: SeqNum, mss: u16, segment: &Segment) -> Segment {
 pub(super) fn marked(clock: u32, agreed: &TcpOptions, ecn: bool) -> u32 {
     let shift = agreed.window_scale.map_or(NO_SHIFT, u32::from).min(NO_SHIFT);
     let sack = if agreed.sack_permitted { SACK } else { 0 };
-    let told = shift | sack | if ecn { ECN } else { 0 };
-    let carried = clock >> OPTION_BITS << OPTION_BITS | told;
+    let option_bits = shift | sack | if ecn { ECN } else { 0 };
+    let carried = clock >> OPTION_BITS << OPTION_BITS | option_bits;
     if carried.wrapping_sub(clock) as i32 > 0 {
         carried.wrapping_sub(1 << OPTION_BITS)
     } else {
@@ -157,9 +157,9 @@ mod tests {
         let mut cookies = SynCookies::default();
         let given = cookies.give(after(100), &SECRET, (&tuple(7), &syn(5000, 1452)));
         let back = |now, port, segment| cookies.take(now, &SECRET, (&tuple(port), &segment));
-        let said = back(after(101), 7, ack(5000, given)).unwrap();
+        let segment = back(after(101), 7, ack(5000, given)).unwrap();
         // The largest size of the table that is not above 1452 is 1440.
-        assert_eq!((said.seq, said.options.mss), (SeqNum(5000), Some(1440)));
+        assert_eq!((segment.seq, segment.options.mss), (SeqNum(5000), Some(1440)));
         assert_eq!(back(after(101), 8, ack(5000, given)), None, "another port");
         assert_eq!(back(after(101), 7, ack(5001, given)), None, "another number");
         assert_eq!(back(after(101), 7, ack(5000, given + 0x100)), None, "a guess");
@@ -197,10 +197,10 @@ mod tests {
             prop_assert!(late < 64, "{late} ticks");
             let timestamps = Some(Timestamps { value: 9, echo });
             let back = Segment { options: TcpOptions { timestamps, ..TcpOptions::default() }, ..ack(0, SeqNum(0)) };
-            let said = said_by(SeqNum(0), 1460, &back);
-            prop_assert_eq!(said.options.window_scale, shift);
-            prop_assert_eq!(said.options.sack_permitted, sack);
-            prop_assert_eq!(said.has(Flags::ECE), ecn);
+            let segment = encoded_by(SeqNum(0), 1460, &back);
+            prop_assert_eq!(segment.options.window_scale, shift);
+            prop_assert_eq!(segment.options.sack_permitted, sack);
+            prop_assert_eq!(segment.has(Flags::ECE), ecn);
         }
     }
 }

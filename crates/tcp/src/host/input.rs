@@ -8,7 +8,7 @@ use units::{Instant, SeqNum};
 
 /// Maximum number of answers of no connection that wait to be sent; an engine that does not send
 /// them gets no more.
-const MOST_STRAYS: usize = 4096;
+const MAX_UNMATCHED: usize = 4096;
 
 impl Host {
     /// Processes a segment received for `tuple`.
@@ -53,7 +53,7 @@ impl Host {
             Late::Unknown => self.handle_unknown(now, (tuple, segment), None),
             Late::Reopens(least) => self.handle_unknown(now, (tuple, segment), Some(least)),
             Late::Done(answer) => {
-                self.strays.extend(answer.filter(|_| self.strays.len() < MOST_STRAYS))
+                self.unmatched.extend(answer.filter(|_| self.unmatched.len() < MAX_UNMATCHED))
             }
         }
     }
@@ -91,14 +91,14 @@ impl Host {
     }
 
     fn refuse(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
-        if !self.strays_are_many() && self.guard.may_reset(now) {
-            self.strays.push_back(reset_for(tuple, segment));
+        if !self.has_max_unmatched() && self.guard.may_reset(now) {
+            self.unmatched.push_back(reset_for(tuple, segment));
         }
     }
 
     /// There are too many unsent answers: no more segments are answered.
-    pub(super) fn strays_are_many(&self) -> bool {
-        self.strays.len() >= MOST_STRAYS
+    pub(super) fn has_max_unmatched(&self) -> bool {
+        self.unmatched.len() >= MAX_UNMATCHED
     }
 }
 

@@ -13,10 +13,10 @@ impl Host {
         let Some(path) = self.paths.at_mut(path_id.0) else { return };
         path.follow(id.0, entry.conn.front());
         while let Some(path) = self.paths.at_mut(path_id.0)
-            && let Some((member, news)) = path.log().and_then(|log| log.next_news())
+            && let Some((member, evidence)) = path.log().and_then(|log| log.next_evidence())
         {
             let Some(entry) = self.connections.at_mut(member) else { continue };
-            entry.conn.on_later_acks(now, path, news);
+            entry.conn.on_later_acks(now, path, evidence);
             path.follow(member, entry.conn.front());
             self.settle(now, ConnId(member));
         }

@@ -100,7 +100,7 @@ impl Host {
 
     /// The backlog is full: the SYN-ACK is that of a connection which is not kept.
     fn give_cookie(&mut self, now: Instant, (tuple, syn): (&FourTuple, &Segment), scheme: &Scheme) {
-        if self.strays_are_many() {
+        if self.has_max_unmatched() {
             self.guard.counters.listen_drops += 1;
             return;
         }
@@ -113,9 +113,9 @@ impl Host {
         }
         let ecn = segment.flags.ace() != 0;
         let shift = segment.options.window_scale.and(syn.options.window_scale);
-        let told = TcpOptions { window_scale: shift, ..segment.options };
+        let options = TcpOptions { window_scale: shift, ..segment.options };
         match &mut segment.options.timestamps {
-            Some(ts) => ts.value = cookies::marked(ts.value, &told, ecn),
+            Some(ts) => ts.value = cookies::marked(ts.value, &options, ecn),
             None => {
                 // Nothing would remember them.
                 segment.options = TcpOptions { mss: segment.options.mss, ..TcpOptions::default() };
@@ -123,7 +123,7 @@ impl Host {
             }
         }
         self.guard.counters.cookies_sent += 1;
-        self.strays.push_back(Transmit { tuple: *tuple, segment, ..Transmit::default() });
+        self.unmatched.push_back(Transmit { tuple: *tuple, segment, ..Transmit::default() });
     }
 
     /// An ACK for a listening port that no connection knows: true if it brings a cookie back, which

@@ -4,7 +4,7 @@
 use crate::config::MemoryKind;
 use crate::path::{Learning, LearningTerms, Path, Reporting};
 use crate::scheme::Scheme;
-use crate::startup::{Attendance, Attendant, SharedAttendant};
+use crate::startup::{HookedConnection, HookedHost, SharedHookedHost};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
 use memory::{
     CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, ShareRule, Shared, SiteMember,
@@ -21,7 +21,7 @@ pub(super) struct Memories {
     temporal: Option<Shared>,
     gateway: Option<Shared>,
     site: Option<Shared>,
-    attendant: Option<SharedAttendant>,
+    host: Option<SharedHookedHost>,
     pub(super) gate: ReuseGate,
     pub(super) reporting: Reporting,
     pub(super) shares: ShareRule,
@@ -31,7 +31,7 @@ impl Memories {
     /// Paths of schemes with this kind of memory use `memory` from now on.
     pub(super) fn set(&mut self, kind: MemoryKind, memory: Shared) {
         match kind {
-            MemoryKind::None | MemoryKind::Lent => {}
+            MemoryKind::None | MemoryKind::WindowPool => {}
             MemoryKind::Temporal => self.temporal = Some(memory),
             MemoryKind::Gateway => self.gateway = Some(memory),
             MemoryKind::Site => self.site = Some(memory),
@@ -41,17 +41,18 @@ impl Memories {
     /// Returns the number of destinations in its memories.
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
-        let lent = self.attendant.as_ref().map_or(0, |one| one.borrow().pool.len());
-        lent + [&self.temporal, &self.gateway, &self.site]
-            .into_iter()
-            .flatten()
-            .map(known)
-            .sum::<usize>()
+        let reserved = self.host.as_ref().map_or(0, |one| one.borrow().pool.len());
+        reserved
+            + [&self.temporal, &self.gateway, &self.site]
+                .into_iter()
+                .flatten()
+                .map(known)
+                .sum::<usize>()
     }
 
     fn of(&mut self, kind: MemoryKind) -> Option<Shared> {
         let memory = match kind {
-            MemoryKind::None | MemoryKind::Lent => return None,
+            MemoryKind::None | MemoryKind::WindowPool => return None,
             MemoryKind::Temporal => {
                 self.temporal.get_or_insert_with(|| shared(HostCache::new(CacheConfig::default())))
             }
@@ -76,16 +77,16 @@ impl Memories {
             let learning = Learning::new(kind, memory, remote, terms);
             path.remember_by(now, learning);
         }
-        if kind == MemoryKind::Lent {
+        if kind == MemoryKind::WindowPool {
             let site = &self.site;
-            let attendant = self.attendant.get_or_insert_with(|| {
-                let mut attendant = Attendant::default();
-                site.iter().for_each(|site| attendant.pool.join(site.clone()));
-                Rc::new(RefCell::new(attendant))
+            let host = self.host.get_or_insert_with(|| {
+                let mut host = HookedHost::default();
+                site.iter().for_each(|site| host.pool.join(site.clone()));
+                Rc::new(RefCell::new(host))
             });
             // The path's SYN was received, or leaves now.
-            attendant.borrow_mut().pool.begin_handshake(now, remote);
-            path.attend(Attendance::new(attendant.clone(), remote));
+            host.borrow_mut().pool.begin_handshake(now, remote);
+            path.hook(HookedConnection::new(host.clone(), remote));
         }
         path
     }

@@ -19,12 +19,12 @@ mod memories;
 mod openings;
 mod output;
 mod ready;
+mod reported;
 mod rescheme;
 mod secret;
 mod sharing;
 mod slab;
 mod time_wait;
-mod told;
 mod wakeups;
 
 use crate::config::MemoryKind;
@@ -44,6 +44,7 @@ use memory::{DestinationTable, ReuseGate, ShareRule, Shared};
 use openings::Openings;
 pub use output::Transmit;
 use ready::Ready;
+use reported::{Aftermath, ConnectionEntry, report_changes};
 pub use rescheme::SchemeIsFixed;
 use rustc_hash::FxHashMap;
 use secret::Secret;
@@ -51,7 +52,6 @@ use slab::Slab;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use time_wait::TimeWait;
-use told::{Aftermath, ConnectionEntry, tell};
 use units::{Instant, SeqNum};
 use wakeups::Wakeups;
 
@@ -88,7 +88,7 @@ pub struct Host {
     /// The connection whose end was reported last.
     ended: Option<(ConnId, End)>,
     /// Resets for segments of no connection.
-    strays: VecDeque<Transmit>,
+    unmatched: VecDeque<Transmit>,
     auto_read: bool,
     /// Passive connections that are not open yet.
     half_open: usize,
@@ -124,7 +124,7 @@ impl Host {
             events: VecDeque::new(),
             ends: VecDeque::new(),
             ended: None,
-            strays: VecDeque::new(),
+            unmatched: VecDeque::new(),
             auto_read: true,
             half_open: 0,
             fixed_sequence: None,
@@ -265,8 +265,8 @@ impl Host {
     /// total is `total` (as `SO_RCVLOWAT` for `select`), or until it ends.
     pub fn set_low_water(&mut self, id: ConnId, total: u64) {
         if let Some(entry) = self.connections.at_mut(id.0) {
-            entry.told.low_water = total;
-            tell(&mut self.events, id, entry);
+            entry.reported.low_water = total;
+            report_changes(&mut self.events, id, entry);
         }
     }
 
@@ -397,17 +397,17 @@ impl Host {
             self.touch_member(now, id);
         }
         if aftermath.has_news {
-            self.tell_news(now, id);
+            self.report_changes_of(now, id);
         }
     }
 
-    fn tell_news(&mut self, now: Instant, id: ConnId) {
+    fn report_changes_of(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
-        let was_open = entry.told.open;
-        tell(&mut self.events, id, entry);
-        let opened = entry.told.open && !was_open;
+        let was_open = entry.reported.open;
+        report_changes(&mut self.events, id, entry);
+        let opened = entry.reported.open && !was_open;
         let joins = entry.prospect.is_some() && entry.conn.state().is_synchronized();
         if opened {
             entry.conn.watch(now, &self.guard);

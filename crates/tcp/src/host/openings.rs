@@ -127,7 +127,7 @@ impl Host {
     }
 
     /// Notifies connections to the same destination that this one has opened.
-    pub(super) fn tell_siblings(&mut self, now: Instant, id: ConnId) {
+    pub(super) fn report_siblings(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         if !entry.conn.asks_siblings() {
             return;
@@ -142,12 +142,12 @@ impl Host {
         *self.openings.round_trips.entry_or(key(remote), || (round_trip, now)) = (round_trip, now);
         let Some(mut group) = self.openings.waiting.remove(&remote) else { return };
         for sibling in &mut group {
-            self.tell_sibling(now, sibling, round_trip);
+            self.report_sibling(now, sibling, round_trip);
         }
         self.openings.waiting.insert(remote, group);
     }
 
-    fn tell_sibling(&mut self, now: Instant, waiting: &mut Waiting, round_trip: Duration) {
+    fn report_sibling(&mut self, now: Instant, waiting: &mut Waiting, round_trip: Duration) {
         let Some(entry) = self.connections.at_mut(waiting.id.0) else { return };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return };
         waiting.count(entry.conn.opening_sent_at(), now - round_trip);

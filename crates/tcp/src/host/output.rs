@@ -2,7 +2,7 @@
 //! something to send, in the order in which they were touched.
 
 use super::ready::Sender;
-use super::told::Standing;
+use super::reported::Standing;
 use super::{ConnId, Host};
 use crate::connection::State;
 use crate::segment::Segment;
@@ -64,12 +64,12 @@ impl Host {
     /// millions of times; false if there is none. `out` is undefined then.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        (self.ready.first().is_some() || !self.strays.is_empty()) && self.poll_ready(now, out)
+        (self.ready.first().is_some() || !self.unmatched.is_empty()) && self.poll_ready(now, out)
     }
 
     fn poll_ready(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        if let Some(stray) = self.strays.pop_front() {
-            *out = stray;
+        if let Some(reply) = self.unmatched.pop_front() {
+            *out = reply;
             return true;
         }
         while let Some(sender) = self.ready.first() {

@@ -1,6 +1,6 @@
 //! Another scheme for a connection that is open and has sent nothing yet.
 
-use super::told::Prospect;
+use super::reported::Prospect;
 use super::{ConnId, Host};
 use crate::ensemble::PathId;
 use crate::scheme::Scheme;

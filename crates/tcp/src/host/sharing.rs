@@ -7,11 +7,11 @@
 //! turns as far as window and pacer allow; then bare ACKs.
 
 use super::ready::Sender;
-use super::told::{ConnectionEntry, Prospect, Standing};
+use super::reported::{ConnectionEntry, Prospect, Standing};
 use super::{ConnId, Host, Transmit};
 use crate::connection::{Departure, State, TurnOutcome};
 use crate::ensemble::{Ensemble, PathId};
-use crate::path::{SendLimit, Upheaval};
+use crate::path::{PathReset, SendLimit};
 use crate::sharing::Content;
 use std::sync::Arc;
 use units::Instant;
@@ -168,21 +168,21 @@ impl Host {
     pub(super) fn touch_member(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let shared = entry.path;
-        let upheaval = self.paths.at_mut(shared.0).and_then(|path| path.take_upheaval());
-        if let Some(upheaval) = upheaval {
-            self.spread(now, shared, id, upheaval);
+        let path_reset = self.paths.at_mut(shared.0).and_then(|path| path.take_path_reset());
+        if let Some(path_reset) = path_reset {
+            self.spread(now, shared, id, path_reset);
         }
         self.touch(shared, id);
     }
 
     /// Notifies all members but `source` of an event.
-    fn spread(&mut self, now: Instant, shared: PathId, source: ConnId, upheaval: Upheaval) {
+    fn spread(&mut self, now: Instant, shared: PathId, source: ConnId, path_reset: PathReset) {
         let Some(ensemble) = self.ensembles.get(&shared) else { return };
         let others: Vec<_> = ensemble.members().filter(|&id| id != source).collect();
         for id in others {
             let entry = self.connections.at_mut(id.0);
             if let Some((entry, path)) = entry.zip(self.paths.at_mut(shared.0)) {
-                entry.conn.on_upheaval(now, path, upheaval);
+                entry.conn.on_path_reset(now, path, path_reset);
                 path.follow(id.0, entry.conn.front());
             }
             self.touch(shared, id);

@@ -126,8 +126,8 @@ impl Recipe {
     /// start-up does not use it.
     fn check_memory(&self) -> Result<(), String> {
         let Self { startup, config, .. } = self;
-        let hears = [MemoryKind::None, MemoryKind::Lent].contains(&config.memory);
-        if startup.implies.memory != MemoryKind::Lent || hears {
+        let is_compatible = [MemoryKind::None, MemoryKind::WindowPool].contains(&config.memory);
+        if startup.implies.memory != MemoryKind::WindowPool || is_compatible {
             return Ok(());
         }
         let name = MEMORIES.iter().find(|(_, kind)| *kind == config.memory).map_or("", |m| m.0);
@@ -242,7 +242,7 @@ impl Scheme {
 
     /// True if the start-up uses the length of answers that servers announce
     /// ([`crate::Host::announce`]), so that servers announce it.
-    pub fn hears_sizes(&self) -> bool {
+    pub fn uses_sizes(&self) -> bool {
         [&WARM, &MEMBER].contains(&self.recipe.startup) && self.recipe.setup().get(&warm::SIZE)
     }
 

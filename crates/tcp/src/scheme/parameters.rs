@@ -200,7 +200,7 @@ pub(super) const MEMORIES: [(&str, MemoryKind); 5] = [
     ("temporal", MemoryKind::Temporal),
     ("gateway", MemoryKind::Gateway),
     ("site", MemoryKind::Site),
-    ("lent", MemoryKind::Lent),
+    ("lent", MemoryKind::WindowPool),
 ];
 
 /// Parameters of any connection.

@@ -24,7 +24,7 @@ const SCHEMES: [&str; 4] = [
 /// Schemes to which connections may change: alone, in ensembles, with a model.
 const OTHERS: [&str; 4] = ["newreno", "session", "etcp-fair", "linux-bbr"];
 const PORT: u16 = 80;
-const MOST_EVENTS: usize = 3000;
+const MAX_EVENTS: usize = 3000;
 /// Bounds that a few connections reach.
 const HALF_OPEN: usize = 4;
 const CONNECTIONS: usize = 12;
@@ -65,7 +65,7 @@ pub fn play_crowd(data: &[u8]) -> Played {
         return Played::default();
     };
     let mut crowd = Crowd::new(scheme, input.byte());
-    for _ in 0..MOST_EVENTS {
+    for _ in 0..MAX_EVENTS {
         if input.data.is_empty() {
             break;
         }
@@ -141,7 +141,7 @@ impl Crowd {
             5 => self.wait(Duration::from_micros(u64::from(input.word()) * 20)),
             6 => self.wait(Duration::from_millis(u64::from(input.word()))),
             7 => self.forge(input),
-            8 => self.tell_icmp(input),
+            8 => self.report_icmp(input),
             9 => self.flood(input),
             10 => self.hosts[1].set_fast_open(FastOpen::new([input.byte() & 3; 16])),
             _ => self.deliver(input),
@@ -271,7 +271,7 @@ impl Crowd {
         }
     }
 
-    fn tell_icmp(&mut self, input: &mut Input<'_>) {
+    fn report_icmp(&mut self, input: &mut Input<'_>) {
         let (style, client) = (input.byte(), self.some_port(input));
         let host = usize::from(style & 1);
         let seen = self.flying.iter().find(|flying| flying.to != host && flying.client == client);
@@ -368,10 +368,10 @@ impl Crowd {
 
     fn finish(mut self) -> Played {
         for host in &self.hosts {
-            let told = host.counters();
-            self.played.refused += told.iter().map(|(_, n)| n).sum::<u64>();
-            self.played.cookies += told.cookies_received;
-            self.played.fast_opened += told.fast_open_passive;
+            let counters = host.counters();
+            self.played.refused += counters.iter().map(|(_, n)| n).sum::<u64>();
+            self.played.cookies += counters.cookies_received;
+            self.played.fast_opened += counters.fast_open_passive;
         }
         self.played
     }

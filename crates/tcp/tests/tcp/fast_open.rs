@@ -266,8 +266,9 @@ fn data_in_a_syn_without_a_cookie_is_not_delivered() {
     knock(&mut host, (4003, Some(cookie)));
     let blind = Segment { seq: SeqNum(601), len: 100, window: 60_000, ..Segment::default() };
     host.handle_segment(Instant::ZERO, &World::tuple(1, 4003), &blind);
-    let told: Vec<_> = std::iter::from_fn(|| host.poll_event()).map(|event| event.kind).collect();
-    assert_eq!(told, [EventKind::Accepted, EventKind::Received { total: 500 }]);
+    let event_kinds: Vec<_> =
+        std::iter::from_fn(|| host.poll_event()).map(|event| event.kind).collect();
+    assert_eq!(event_kinds, [EventKind::Accepted, EventKind::Received { total: 500 }]);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn sent(host: &mut Host, now: Instant) -> Vec<Segment> {
     std::iter::from_fn(|| host.poll_transmit(now)).map(|t| t.segment).collect()
 }
 
-fn told(host: &mut Host) -> Vec<EventKind> {
+fn event_kinds(host: &mut Host) -> Vec<EventKind> {
     std::iter::from_fn(|| host.poll_event()).map(|e| e.kind).collect()
 }
 
@@ -103,7 +103,7 @@ fn a_reset_before_acceptance_is_silent() {
     sent(&mut host, START);
     host.handle_segment(START, &tuple(80, 4000), &segment(101, SeqNum(0), Flags::RST, 0));
     sent(&mut host, START);
-    assert_eq!(told(&mut host), []);
+    assert_eq!(event_kinds(&mut host), []);
     assert_eq!(host.connection_count(), 0);
 }
 
@@ -118,7 +118,7 @@ fn a_reset_after_both_fins_is_an_orderly_end() {
     sent(&mut host, START);
     host.handle_segment(START, &tuple(80, 4000), &segment(102, first + 1, Flags::RST, 0));
     sent(&mut host, START);
-    let events = told(&mut host);
+    let events = event_kinds(&mut host);
     assert!(events.contains(&EventKind::Closed) && !events.contains(&EventKind::Reset));
 }
 
@@ -173,7 +173,7 @@ fn half_open_connections_are_bounded() {
         host.handle_timeout(now);
         sent(&mut host, now);
     }
-    assert_eq!((host.connection_count(), told(&mut host).len()), (0, 0));
+    assert_eq!((host.connection_count(), event_kinds(&mut host).len()), (0, 0));
     host.handle_segment(now, &tuple(80, 4000), &syn(100));
     assert_eq!(host.connection_count(), 1);
 }
@@ -204,7 +204,7 @@ fn below_the_low_water_mark_nothing_is_told_until_the_end() {
     let arrive = |host: &mut Host, seq, flags, len| {
         host.handle_segment(START, &tuple(80, 4000), &segment(seq, first, flags, len));
         sent(host, START);
-        told(host)
+        event_kinds(host)
     };
     host.set_low_water(id, 3_000);
     // 1000, 2000, 3000 bytes: only the last causes an event; then every one.
@@ -224,9 +224,9 @@ fn a_lowered_low_water_mark_tells_at_once() {
     let Accepted { mut host, id, first } = accepted("newreno");
     host.set_low_water(id, 3_000);
     host.handle_segment(START, &tuple(80, 4000), &segment(101, first, Flags::ACK, 1_000));
-    assert_eq!(told(&mut host), []);
+    assert_eq!(event_kinds(&mut host), []);
     host.set_low_water(id, 0);
-    assert_eq!(told(&mut host), [EventKind::Received { total: 1_000 }]);
+    assert_eq!(event_kinds(&mut host), [EventKind::Received { total: 1_000 }]);
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn open(host: &mut Host, tuple: FourTuple) -> (ConnId, SeqNum) {
     host.handle_segment(START, &tuple, &syn);
     let first = sent(host, START)[0].seq + 1;
     host.handle_segment(START, &tuple, &ack(first));
-    let told = std::iter::from_fn(|| host.poll_event()).find(|e| e.kind == EventKind::Accepted);
-    (told.unwrap().conn, first)
+    let accepted = std::iter::from_fn(|| host.poll_event()).find(|e| e.kind == EventKind::Accepted);
+    (accepted.unwrap().conn, first)
 }
 
 fn offsets(segments: &[Segment], first: SeqNum) -> Vec<(i32, u32)> {

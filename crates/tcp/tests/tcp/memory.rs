@@ -22,7 +22,7 @@ const REMOTE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 9));
 struct Spy {
     answer: Option<Remembered>,
     asked: usize,
-    heard: Vec<(Instant, Sample)>,
+    received: Vec<(Instant, Sample)>,
     sole_use: Option<SoleUse>,
 }
 
@@ -37,7 +37,7 @@ impl PathMemory for Spy {
     }
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample) {
         assert_eq!(remote, REMOTE);
-        self.heard.push((now, *sample));
+        self.received.push((now, *sample));
     }
 }
 
@@ -58,11 +58,11 @@ struct Sender {
 impl Sender {
     /// Opens with a round trip of 100 ms, and writes `bytes` then.
     fn new(scheme: &str, spy: Spy, gate: ReuseGate, bytes: u64) -> Self {
-        Self::telling(ShareRule::default(), (scheme, spy, gate), bytes)
+        Self::reporting(ShareRule::default(), (scheme, spy, gate), bytes)
     }
 
     /// Creates a sender that reports its share to a gateway by `rule`.
-    fn telling(rule: ShareRule, set_up: (&str, Spy, ReuseGate), bytes: u64) -> Self {
+    fn reporting(rule: ShareRule, set_up: (&str, Spy, ReuseGate), bytes: u64) -> Self {
         Self::opening(0, rule, set_up, bytes)
     }
 
@@ -129,21 +129,24 @@ impl Sender {
     /// Returns the segments that leave now: payload and the report in each, if any.
     fn sent(&mut self) -> Vec<(u32, Option<GatewayReport>)> {
         let transmits = std::iter::from_fn(|| self.host.poll_transmit(self.now));
-        let told = |segment: Segment| {
+        let reported = |segment: Segment| {
             segment
                 .options
                 .performance
-                .map(|told| GatewayReport { share: told.share(), rtt: told.rtt() })
+                .map(|reported| GatewayReport { share: reported.share(), rtt: reported.rtt() })
         };
-        transmits.map(|t| (t.segment.len, told(t.segment))).filter(|(len, _)| *len > 0).collect()
+        transmits
+            .map(|t| (t.segment.len, reported(t.segment)))
+            .filter(|(len, _)| *len > 0)
+            .collect()
     }
 
     fn path(&self) -> &Path {
         self.host.path_of(self.conn).unwrap()
     }
 
-    fn heard(&self) -> Vec<Sample> {
-        self.spy.borrow().heard.iter().map(|(_, sample)| *sample).collect()
+    fn received(&self) -> Vec<Sample> {
+        self.spy.borrow().received.iter().map(|(_, sample)| *sample).collect()
     }
 }
 
@@ -169,7 +172,7 @@ fn who_does_not_remember_does_not_ask() {
     sender.receive(sender.answer(3_000));
     sender.sent();
     assert_eq!(sender.spy.borrow().asked, 0);
-    assert_eq!(sender.heard(), []);
+    assert_eq!(sender.received(), []);
 }
 
 #[test]
@@ -198,14 +201,14 @@ fn a_transfer_without_loss_tells_its_last_window() {
     for (ms, bytes) in [(200, 1_000), (201, 2_000)] {
         sender.now = at(ms);
         sender.receive(sender.answer(bytes));
-        assert_eq!(sender.heard(), []);
+        assert_eq!(sender.received(), []);
     }
     sender.now = at(202);
     sender.receive(sender.answer(3_000));
     // RTT: 100 by the handshake, then 100, 101, 102: 8 * srtt = 800, 800, 801, 803 ms.
     let rtt = Some(sender.path().rtt.srtt());
-    assert_eq!(sender.heard(), [Sample::Report(GatewayReport { share: 6_000, rtt })]);
-    assert_eq!(sender.spy.borrow().heard[0].0, at(202));
+    assert_eq!(sender.received(), [Sample::Report(GatewayReport { share: 6_000, rtt })]);
+    assert_eq!(sender.spy.borrow().received[0].0, at(202));
 }
 
 #[test]
@@ -217,12 +220,12 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
     assert_eq!(sender.sent().len(), 3);
     sender.now = at(200);
     for _ in 0..3 {
-        assert_eq!(sender.heard(), []);
+        assert_eq!(sender.received(), []);
         sender.receive(sender.answer(0));
         sender.sent();
     }
     let rtt = Some(Duration::from_millis(100));
-    assert_eq!(sender.heard(), [Sample::Report(GatewayReport { share: 2_000, rtt })]);
+    assert_eq!(sender.received(), [Sample::Report(GatewayReport { share: 2_000, rtt })]);
     // The transfer has met a loss: its end reports nothing more.
     sender.now = at(300);
     sender.receive(sender.answer(5_000));
@@ -232,14 +235,14 @@ fn a_loss_in_avoidance_tells_a_segment_less_than_the_window() {
         sender.now += Duration::from_millis(100);
         sender.receive(sender.answer(acked));
     }
-    assert_eq!(sender.heard().len(), 1);
+    assert_eq!(sender.received().len(), 1);
 }
 
 /// Returns the shares, bytes, reported by this rule for 3 segments from an initial window of 3,
 /// with an ACK for each.
 fn shares_of_three(rule: ShareRule) -> Vec<u64> {
     let set_up = ("newreno+memory=gateway", Spy::default(), ReuseGate::default());
-    let mut sender = Sender::telling(rule, set_up, 3_000);
+    let mut sender = Sender::reporting(rule, set_up, 3_000);
     assert_eq!(sender.sent().len(), 3);
     for bytes in [1_000, 2_000, 3_000] {
         sender.now = at(200 + u64::from(bytes) / 1_000);
@@ -253,7 +256,7 @@ fn shares(sender: &Sender) -> Vec<u64> {
         Sample::Report(report) => report.share,
         other => panic!("{other:?}"),
     };
-    sender.heard().into_iter().map(share).collect()
+    sender.received().into_iter().map(share).collect()
 }
 
 #[test]
@@ -272,12 +275,12 @@ fn a_transfer_without_loss_tells_what_the_rule_asks_for() {
 #[test]
 fn a_loss_in_slow_start_tells_nothing_unless_the_rule_says_so() {
     // Three duplicates show the loss at the initial window of 3.
-    let told =
+    let reported =
         [(EarlyLoss::Nothing, vec![]), (EarlyLoss::End, vec![]), (EarlyLoss::Share, vec![2_000])];
-    for (early_loss, expected) in told {
+    for (early_loss, expected) in reported {
         let rule = ShareRule { early_loss, ..ShareRule::default() };
         let set_up = ("newreno+memory=gateway", Spy::default(), ReuseGate::default());
-        let mut sender = Sender::telling(rule, set_up, 20_000);
+        let mut sender = Sender::reporting(rule, set_up, 20_000);
         sender.sent();
         sender.now = at(200);
         for _ in 0..3 {
@@ -308,7 +311,7 @@ fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
     sender.sent();
     sender.now = at(300);
     sender.receive(sender.answer(1_000));
-    assert_eq!(sender.heard(), [], "nothing is told but by segments");
+    assert_eq!(sender.received(), [], "nothing is told but by segments");
     sender.host.write(sender.now, conn, 2_500);
     // The window of 3 grew by one ACK to 4: 1000 + 1000 + 500 bytes, and 12 of the first are the
     // option's, so 988 + 1000 + 512. The round trips were 100 ms.
@@ -325,15 +328,15 @@ fn how_a_path_was_is_told_when_its_connection_has_sent_all() {
     sender.now = at(200);
     // Everything, and the FIN behind it. Slow start from 3, one ACK: 4.
     sender.receive(sender.answer(3_001));
-    let heard = sender.heard();
-    let [Sample::Ended(state)] = heard[..] else { panic!("{heard:?}") };
+    let received = sender.received();
+    let [Sample::Ended(state)] = received[..] else { panic!("{received:?}") };
     assert_eq!((state.cwnd, state.ssthresh, state.mss), (4_000, None, 1000));
     assert_eq!(state.srtt, Duration::from_millis(100));
     assert!(state.early_data, "the peer has shown that it is there");
     // The connection ends later and has nothing to add.
     sender.host.abort(at(900), sender.conn);
     while sender.host.poll_transmit(at(900)).is_some() {}
-    assert_eq!(sender.heard().len(), 1);
+    assert_eq!(sender.received().len(), 1);
 }
 
 #[test]
@@ -445,6 +448,6 @@ fn what_lost_syns_withhold_stays_remembered() {
         sender.sent();
         sender
     };
-    let told = |lost| ended(lost).heard().len();
-    assert_eq!((told(0), told(1)), (1, 0));
+    let reported = |lost| ended(lost).received().len();
+    assert_eq!((reported(0), reported(1)), (1, 0));
 }

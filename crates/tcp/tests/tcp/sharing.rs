@@ -347,7 +347,7 @@ fn cases() -> u32 {
 /// ms) of a visit of two connections.
 fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
     let conns: Vec<_> = (port..port + 2).map(|i| open_one(world, scheme, i)).collect();
-    let (begun, before) = (world.now, world.sent.len());
+    let (started, before) = (world.now, world.sent.len());
     for &id in &conns {
         world.hosts[1].write(world.now, id, 30_000);
         world.hosts[1].shutdown(world.now, id);
@@ -359,7 +359,7 @@ fn first_flight(world: &mut World, scheme: &Scheme, port: u16) -> usize {
     };
     assert!(world.run(Duration::from_secs(20), acked));
     let first = world.sent[before..].iter().filter(|sent| {
-        sent.host == 1 && sent.segment.len > 0 && sent.at < begun + Duration::from_millis(15)
+        sent.host == 1 && sent.segment.len > 0 && sent.at < started + Duration::from_millis(15)
     });
     let count = first.count();
     for client in (0..64).map(ConnId) {

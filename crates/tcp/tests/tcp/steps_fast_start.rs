@@ -148,7 +148,7 @@ fn the_reset_timer_takes_back_what_had_low_priority() {
     // The initial window again, not marked; no timeout, and the threshold as it was.
     assert_eq!(s.sent_with_priority(), [(103, false), (104, false), (105, false)]);
     assert_eq!(s.window(), (3000, u64::MAX));
-    assert_eq!((stats(&s).retreats, stats(&s).timeouts), (1, 0));
+    assert_eq!((stats(&s).fallbacks, stats(&s).timeouts), (1, 0));
     // The regular timer follows: 1 s, not doubled.
     assert_sent_after(&mut s, 1000, &[103]);
     assert_eq!(stats(&s).timeouts, 1);
@@ -166,7 +166,7 @@ fn a_lost_segment_of_the_initial_window_is_an_ordinary_timeout() {
         assert_eq!(s.sent(), [100], "{option}");
         // 8 were out: RFC 5681 formula (4).
         assert_eq!(s.window(), (1000, 4000));
-        assert_eq!((stats(&s).retreats, stats(&s).timeouts), (0, 1));
+        assert_eq!((stats(&s).fallbacks, stats(&s).timeouts), (0, 1));
         // Backed off to 2 s.
         assert_sent_after(&mut s, 2000, &[100]);
     }
@@ -176,7 +176,7 @@ fn a_lost_segment_of_the_initial_window_is_an_ordinary_timeout() {
 fn without_quick_recovery_the_ordinary_timer_runs_and_costs() {
     let mut s = first_three_arrived("fs-pdrop-noflr");
     assert_sent_after(&mut s, 1000, &[103]);
-    assert_eq!((s.window().0, stats(&s).retreats, stats(&s).timeouts), (1000, 0, 1));
+    assert_eq!((s.window().0, stats(&s).fallbacks, stats(&s).timeouts), (1000, 0, 1));
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn one_loss_is_repaired_by_fast_recovery() {
     let sent: Vec<u32> = (0..3).flat_map(|_| s.ack(103, &[])).collect();
     assert!(sent.contains(&103), "{sent:?}");
     s.ack(111, &[]);
-    assert_eq!((stats(&s).retreats, stats(&s).fast_retransmits), (0, 1));
+    assert_eq!((stats(&s).fallbacks, stats(&s).fast_retransmits), (0, 1));
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_partial_ack_takes_it_back_at_once() {
     // The ACK of 103 and 104 is partial: slow start from the hole, with the threshold of before.
     assert_eq!(s.ack(105, &[]), [105, 106, 107]);
     assert_eq!(s.window(), (3000, u64::MAX));
-    assert_eq!((stats(&s).retreats, stats(&s).timeouts), (1, 0));
+    assert_eq!((stats(&s).fallbacks, stats(&s).timeouts), (1, 0));
     // 106 to 110 had been delivered: the next ACK shows it, and they are not retransmitted.
     s.wait(100);
     assert_eq!(s.ack(111, &[]), [111, 112, 113, 114]);
@@ -216,7 +216,7 @@ fn without_quick_recovery_a_partial_ack_repairs_one_hole() {
     (0..3).for_each(|_| drop(s.ack(103, &[])));
     assert_eq!(s.ack(105, &[])[0], 105);
     assert_eq!(s.window().1, 4000);
-    assert_eq!(stats(&s).retreats, 0);
+    assert_eq!(stats(&s).fallbacks, 0);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn what_sack_told_before_or_after_does_not_go_again() {
     s.ack(103, &[(105, 106)]);
     s.ack(103, &[(107, 108), (105, 106)]);
     s.wait(109);
-    assert_eq!(stats(&s).retreats, 1);
+    assert_eq!(stats(&s).fallbacks, 1);
     let mut again = s.sent();
     assert_eq!(again, [103, 104, 106]);
     // 108 to 110 were lost with them; the SACK of 109 comes after fast start has fallen back.

@@ -16,7 +16,7 @@ struct Peer {
     id: ConnId,
     now: Instant,
     next: SeqNum,
-    heard: SeqNum,
+    received: SeqNum,
     /// Window that the last ACK offered, bytes.
     window: u32,
     /// SACK blocks of the last ACK, by their distance from `base`, full segments.
@@ -61,28 +61,28 @@ impl Peer {
             id: ConnId(0),
             now,
             next: SeqNum(101),
-            heard: answer.seq + 1,
+            received: answer.seq + 1,
             window: 0,
             blocks: Vec::new(),
             base: SeqNum(101),
         };
-        peer.tell(0, false);
+        peer.send(0, false);
         peer.id = peer.host.poll_event().unwrap().conn;
         peer
     }
 
     /// Delivers a segment of `len` bytes, in order, `PUSHED` or not. Returns the number of ACKs
     /// that it causes at once.
-    fn tell(&mut self, len: u32, pushed: bool) -> usize {
-        let count = self.tell_at(self.next, len, pushed);
+    fn send(&mut self, len: u32, pushed: bool) -> usize {
+        let count = self.send_at(self.next, len, pushed);
         self.next = self.next + len;
         count
     }
 
-    fn tell_at(&mut self, seq: SeqNum, len: u32, pushed: bool) -> usize {
+    fn send_at(&mut self, seq: SeqNum, len: u32, pushed: bool) -> usize {
         let flags = if pushed { Flags::ACK.with(Flags::PSH) } else { Flags::ACK };
         let segment =
-            Segment { seq, ack: self.heard, flags, len, window: 1000, ..Segment::default() };
+            Segment { seq, ack: self.received, flags, len, window: 1000, ..Segment::default() };
         self.host.handle_segment(self.now, &TUPLE, &segment);
         self.sent()
     }
@@ -97,7 +97,7 @@ impl Peer {
             let blocks = sent.segment.options.sack.as_slice().iter();
             self.blocks = blocks.map(|(left, right)| (behind(*left), behind(*right))).collect();
             self.window = u32::from(sent.segment.window) << 10;
-            self.heard = self.heard.max_of(sent.segment.seq + sent.segment.len);
+            self.received = self.received.max_of(sent.segment.seq + sent.segment.len);
         }
         acks
     }
@@ -126,7 +126,7 @@ impl Peer {
 
     fn interactive_with(scheme: &str) -> Self {
         let mut peer = Self::meets(scheme, true);
-        assert_eq!(peer.tell(300, PUSHED), 1);
+        assert_eq!(peer.send(300, PUSHED), 1);
         peer.answer(100);
         peer.wait(10);
         peer
@@ -148,7 +148,7 @@ fn at_first_every_segment_is_acknowledged_at_once() {
     // tcp_event_data_recv: the first data brings quick ACKs, at most TCP_MAX_QUICKACKS = 16.
     let mut peer = Peer::new();
     for _ in 0..10 {
-        assert_eq!(peer.tell(FULL, false), 1);
+        assert_eq!(peer.send(FULL, false), 1);
         peer.wait(1);
     }
 }
@@ -159,7 +159,7 @@ fn who_answers_within_the_delay_is_interactive_and_delays_acks_from_then_on() {
     // tcp_in_quickack_mode is false. The next short segment therefore waits 40 ms for data to
     // travel with.
     let mut peer = Peer::interactive();
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(39);
     assert_eq!(peer.on_timers(), 0);
     peer.wait(1);
@@ -170,21 +170,21 @@ fn who_answers_within_the_delay_is_interactive_and_delays_acks_from_then_on() {
 fn a_delay_that_nothing_ended_ends_the_interactive_mode() {
     // tcp_delack_timer_handler: inet_csk_exit_pingpong_mode; the quick ACKs left over go on.
     let mut peer = Peer::interactive();
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(40);
     assert_eq!(peer.on_timers(), 1);
-    assert_eq!(peer.tell(FULL, false), 1);
-    assert_eq!(peer.tell(FULL, false), 1);
+    assert_eq!(peer.send(FULL, false), 1);
+    assert_eq!(peer.send(FULL, false), 1);
 }
 
 #[test]
 fn an_answer_after_the_delay_is_none() {
     // 40 ms are not less than ato = 40 ms.
     let mut peer = Peer::new();
-    assert_eq!(peer.tell(300, PUSHED), 1);
+    assert_eq!(peer.send(300, PUSHED), 1);
     peer.wait(40);
     peer.answer(100);
-    assert_eq!(peer.tell(58, PUSHED), 1);
+    assert_eq!(peer.send(58, PUSHED), 1);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn an_interactive_receiver_acknowledges_every_second_full_segment() {
     // after one of 300 bytes makes rcv_mss 1448. 1448 bytes wait then, which is not more; after the
     // second, 2896.
     let mut peer = Peer::interactive();
-    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    let acks: Vec<_> = (0..6).map(|_| peer.send(FULL, false)).collect();
     assert_eq!(acks, [0, 1, 0, 1, 0, 1]);
 }
 
@@ -202,7 +202,7 @@ fn what_a_full_segment_is_is_learnt_from_the_longest() {
     // tcp_measure_rcv_mss: rcv_mss begins at 536 and becomes 600 with the first segment of that
     // size, although the peer could send 1460. The second makes 1200 bytes wait, more than 600.
     let mut peer = Peer::interactive();
-    let acks: Vec<_> = (0..4).map(|_| peer.tell(600, false)).collect();
+    let acks: Vec<_> = (0..4).map(|_| peer.send(600, false)).collect();
     assert_eq!(acks, [0, 1, 0, 1]);
 }
 
@@ -210,9 +210,9 @@ fn what_a_full_segment_is_is_learnt_from_the_longest() {
 fn the_second_short_segment_is_acknowledged_once_it_is_read() {
     // __tcp_cleanup_rbuf: ICSK_ACK_PUSHED2 brings an ACK even in an interactive session.
     let mut peer = Peer::interactive();
-    assert_eq!(peer.tell(58, PUSHED), 0);
-    assert_eq!(peer.tell(211, PUSHED), 1);
-    assert_eq!(peer.tell(211, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
+    assert_eq!(peer.send(211, PUSHED), 1);
+    assert_eq!(peer.send(211, PUSHED), 0);
 }
 
 #[test]
@@ -221,9 +221,9 @@ fn the_delay_runs_from_the_first_segment_that_waits() {
     // reader.
     let mut peer = Peer::interactive();
     peer.host.set_auto_read(false);
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(20);
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(20);
     assert_eq!(peer.on_timers(), 1);
 }
@@ -234,7 +234,7 @@ fn a_delay_ends_on_the_second_tick_after_as_many_as_it_has() {
     // delay is never too short: 40 to 44 ms. The time is 1010 ms, 252 ticks and a half: the delay
     // is over at the 263rd, 1052 ms.
     let mut peer = Peer::interactive_with("linux+ack_tick=4ms");
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(41);
     assert_eq!(peer.on_timers(), 0);
     peer.wait(1);
@@ -242,7 +242,7 @@ fn a_delay_ends_on_the_second_tick_after_as_many_as_it_has() {
     // From a tick, the 253rd: at the 264th.
     let mut peer = Peer::interactive_with("linux+ack_tick=4ms");
     peer.wait(2);
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(43);
     assert_eq!(peer.on_timers(), 0);
     peer.wait(1);
@@ -254,9 +254,9 @@ fn a_delay_that_is_nearly_over_is_not_waited_for() {
     // tcp_send_delayed_ack: 10 ms are left, not more than a quarter of ato = 40 ms.
     let mut peer = Peer::interactive();
     peer.host.set_auto_read(false);
-    assert_eq!(peer.tell(58, PUSHED), 0);
+    assert_eq!(peer.send(58, PUSHED), 0);
     peer.wait(30);
-    assert_eq!(peer.tell(58, PUSHED), 1);
+    assert_eq!(peer.send(58, PUSHED), 1);
 }
 
 #[test]
@@ -264,9 +264,9 @@ fn a_repetition_ends_the_interactive_mode() {
     // tcp_send_dupack: tcp_enter_quickack_mode; the peer may lack ACKs.
     let mut peer = Peer::interactive();
     let first = peer.next;
-    assert_eq!(peer.tell(FULL, false), 0);
-    assert_eq!(peer.tell_at(first, FULL, false), 1);
-    assert_eq!(peer.tell(58, PUSHED), 1);
+    assert_eq!(peer.send(FULL, false), 0);
+    assert_eq!(peer.send_at(first, FULL, false), 1);
+    assert_eq!(peer.send(58, PUSHED), 1);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
     // window grows: 64 KB hold 45 of these segments, and 16 are quick.
     let mut peer = Peer::new();
     let mut quick = 0;
-    while peer.tell(FULL, false) == 1 {
+    while peer.send(FULL, false) == 1 {
         peer.wait(1);
         quick += 1;
         assert!(quick < 45 + 16, "quick ACKs end");
@@ -283,7 +283,7 @@ fn quick_acks_are_used_up_and_then_an_odd_segment_waits() {
     assert!(quick >= 16, "{quick}");
     peer.wait(40);
     assert_eq!(peer.on_timers(), 1);
-    let acks: Vec<_> = (0..4).map(|_| peer.tell(FULL, false)).collect();
+    let acks: Vec<_> = (0..4).map(|_| peer.send(FULL, false)).collect();
     assert_eq!(acks, [0, 1, 0, 1]);
 }
 
@@ -297,7 +297,7 @@ fn a_window_opens_by_two_segments_for_each_until_half_and_more_of_the_buffer_is_
     let mut peer = Peer::new();
     let mut offered = Vec::new();
     for _ in 0..7 {
-        assert_eq!(peer.tell(FULL, false), 1);
+        assert_eq!(peer.send(FULL, false), 1);
         peer.wait(1);
         offered.push(peer.window / 1024);
     }
@@ -313,17 +313,17 @@ fn what_begins_a_range_behind_a_gap_opens_the_window_before_it_takes_room() {
     let offered_when_read = |gap: bool| {
         let mut peer = Peer::new();
         for _ in 0..5 {
-            assert_eq!(peer.tell(FULL, false), 1);
+            assert_eq!(peer.send(FULL, false), 1);
             peer.wait(1);
         }
         let hole = peer.next;
         if gap {
-            assert_eq!(peer.tell_at(hole + FULL, FULL, false), 1);
+            assert_eq!(peer.send_at(hole + FULL, FULL, false), 1);
             assert_eq!(peer.window / 1024, 79, "less what waits");
-            peer.tell(FULL, false);
+            peer.send(FULL, false);
             peer.next = peer.next + FULL;
         }
-        while peer.tell(FULL, false) == 1 {
+        while peer.send(FULL, false) == 1 {
             peer.wait(1);
         }
         peer.wait(40);
@@ -337,11 +337,11 @@ fn what_begins_a_range_behind_a_gap_opens_the_window_before_it_takes_room() {
 /// Returns the windows in three ACKs for data behind a gap.
 fn offered_behind_a_gap(sack: bool) -> [u32; 3] {
     let mut peer = Peer::of(sack);
-    assert_eq!(peer.tell(FULL, false), 1);
+    assert_eq!(peer.send(FULL, false), 1);
     peer.wait(1);
     peer.next = peer.next + FULL;
     [0; 3].map(|_| {
-        peer.tell(FULL, false);
+        peer.send(FULL, false);
         peer.window / 1024
     })
 }
@@ -362,17 +362,17 @@ fn after_three_repetitions_acks_of_what_is_out_of_order_are_held_back() {
     // slack of 0.1 ms. This holds only when ACKs are not quick, as in an interactive session.
     let mut peer = Peer::interactive();
     peer.next = peer.next + FULL;
-    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    let acks: Vec<_> = (0..6).map(|_| peer.send(FULL, false)).collect();
     assert_eq!(acks, [1, 1, 1, 0, 0, 0]);
     peer.wait(2);
     assert_eq!(peer.on_timers(), 1);
     assert_eq!(peer.on_timers(), 0);
     // Without SACK each one says nothing but that it is one more.
     let mut peer = Peer::of(false);
-    peer.tell(300, PUSHED);
+    peer.send(300, PUSHED);
     peer.answer(100);
     peer.next = peer.next + FULL;
-    let acks: Vec<_> = (0..6).map(|_| peer.tell(FULL, false)).collect();
+    let acks: Vec<_> = (0..6).map(|_| peer.send(FULL, false)).collect();
     assert_eq!(acks, [1; 6]);
 }
 
@@ -386,7 +386,7 @@ fn what_a_new_block_would_push_back_is_told_of_before_it() {
     let acks: Vec<_> = (0..5)
         .map(|_| {
             peer.next = peer.next + FULL;
-            peer.tell(FULL, false)
+            peer.send(FULL, false)
         })
         .collect();
     assert_eq!(acks, [1, 1, 1, 0, 1]);

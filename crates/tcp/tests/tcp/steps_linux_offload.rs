@@ -18,11 +18,11 @@ fn every_second_of_a_burst_and_none_that_leaves_alone() {
     // Half of a window of three is one segment (`tcp_cwnd_test`): each leaves alone.
     assert_eq!(sender.sent_with_push(), [(0, false), (1, false), (2, false)]);
     sender.wait(100);
-    sender.hear(2, &[]);
+    sender.receive_ack(2, &[]);
     // Slow start: 3 + 2 may be under way, one is. 2·5000 bytes in 100 ms are 100 bytes in a
     // millisecond, and half a window is two segments, too.
     assert_eq!(sender.sent_with_push(), [(3, false), (4, true), (5, false), (6, true)]);
-    sender.hear(3, &[]);
+    sender.receive_ack(3, &[]);
     assert_eq!(sender.sent_with_push(), [(7, false), (8, true)]);
 }
 
@@ -31,12 +31,12 @@ fn what_is_sent_again_is_not_pushed() {
     let mut sender = opened("linux");
     assert_eq!(sender.sent(), [0, 1, 2]);
     sender.wait(100);
-    sender.hear(1, &[]);
+    sender.receive_ack(1, &[]);
     assert_eq!(sender.sent(), [3, 4]);
     sender.wait(100);
     // 1 is missing; three segments above it were delivered. PRR releases one segment for each of
     // them.
-    sender.hear(1, &[(2, 5)]);
+    sender.receive_ack(1, &[(2, 5)]);
     let again = sender.sent_with_push();
     assert_eq!(again.first(), Some(&(1, false)), "{again:?}");
 }
@@ -69,10 +69,10 @@ fn a_record_ends_its_segment_also_where_more_is_written() {
     assert_eq!(lengths(&mut sender), [full; 3]);
     sender.wait(100);
     for next in [1, 2] {
-        sender.hear(next, &[]);
+        sender.receive_ack(next, &[]);
         assert_eq!(lengths(&mut sender), [full; 2], "{next}");
     }
-    sender.hear(3, &[]);
+    sender.receive_ack(3, &[]);
     assert_eq!(lengths(&mut sender), [full, (500, true)]);
 }
 

@@ -15,7 +15,7 @@ use std::io;
 const SEEDS: u32 = 21;
 /// Ratio of the longest to the shortest time from which times are of several courses. Hosts that
 /// wake up now or then cause smaller ratios.
-const APART: f64 = 1.05;
+const COURSE_TIME_RATIO: f64 = 1.05;
 /// Factor by which loads of several courses run more often.
 const TIMES: u32 = 3;
 
@@ -34,7 +34,7 @@ fn has_several(cell: &CellRace) -> io::Result<bool> {
     let outcome = loaded(&simulated, &[World::Sim], &ServerProgram::Builtin, None, &|| ())?;
     let result = RaceResult::new(&simulated.race, &outcome);
     let mut spreads = result.measured().filter_map(|row| row.spread(RaceMetric::PageSeconds));
-    Ok(spreads.any(|spread| spread.max > APART * spread.min))
+    Ok(spreads.any(|spread| spread.max > COURSE_TIME_RATIO * spread.min))
 }
 
 #[cfg(test)]

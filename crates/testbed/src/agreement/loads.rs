@@ -12,7 +12,7 @@ const PAGE: &str = "news";
 const OBJECTS: [u64; 3] = [30_000, 200_000, 2_000_000];
 /// Time between a visit and the next one over new connections: the agent has learnt from the first
 /// by then.
-const SOON: Duration = Duration::from_millis(600);
+const REVISIT_INTERVAL: Duration = Duration::from_millis(600);
 
 /// A page, the loader's settings, and the number of visits.
 #[derive(Clone, Debug)]
@@ -35,7 +35,10 @@ impl AgreementLoad {
 
     /// The first visit, and two more over new connections.
     fn again(page: Page) -> Self {
-        Self::new(page, Visits { count: 3, idle: SOON, site: 1, reconnects: true, other: None })
+        Self::new(
+            page,
+            Visits { count: 3, idle: REVISIT_INTERVAL, site: 1, reconnects: true, other: None },
+        )
     }
 
     /// The first visit, and two more over the same connections, which were idle.

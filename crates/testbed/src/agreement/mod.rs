@@ -33,7 +33,7 @@ pub const LINUX_SCHEMES: [&str; 3] = ["linux", "linux-bbr", "linux-reno"];
 pub const AGENT_SCHEMES: [&str; 3] = ["hs-cubic", "hs-bbr", "hs-session"];
 
 /// Share of cells that have to be within the first bound.
-const MOST: f64 = 0.9;
+const MIN_AGREEING_SHARE: f64 = 0.9;
 
 /// Cells of the comparison: paths, loads, schemes, worlds.
 #[derive(Clone, Debug)]
@@ -268,7 +268,7 @@ impl AgreementCount {
             (of_world.len(), are(AgreementVerdict::Inside), are(AgreementVerdict::Outside));
         let met = of_world.iter().filter(|cell| cell.verdict == AgreementVerdict::Outside);
         let met = met.filter(|cell| cell.have_met()).count();
-        let agrees = outside == 0 && inside as f64 >= MOST * cells as f64;
+        let agrees = outside == 0 && inside as f64 >= MIN_AGREEING_SHARE * cells as f64;
         (cells > 0).then_some(Self { world: world.name(), cells, inside, outside, met, agrees })
     }
 }

@@ -130,7 +130,7 @@ pub(super) fn of_each<T: Send>(
     })?;
     let mut done: Vec<(usize, T)> = done.into_iter().flatten().collect();
     done.sort_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, said)| said).collect())
+    Ok(done.into_iter().map(|(_, rows)| rows).collect())
 }
 
 /// Their indices, the longest first: a thread that is left with a long one at the end keeps all

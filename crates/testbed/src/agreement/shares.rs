@@ -7,20 +7,20 @@
 use race::SchemeResult;
 
 /// Least number of clients that shows which courses a load takes.
-const ENOUGH: u32 = 7;
+const MIN_CLIENTS: u32 = 7;
 /// Largest difference between the shares of loads that are complete by some time (Kolmogorov and
 /// Smirnov's distance). For two samples of 14 visits, 0.51 separates two distributions at a level
 /// of 5 %.
-const APART: f64 = 0.5;
+const MAX_SHARE_DIFFERENCE: f64 = 0.5;
 
 /// Each load of either world is as long as one of the other, within `bound`, and their shares are
 /// not far apart.
 pub(super) fn same_courses(sim: &SchemeResult, real: &SchemeResult, bound: f64) -> bool {
     let (Some(one), Some(other)) = (Times::of(sim), Times::of(real)) else { return false };
-    one.clients.min(other.clients) >= ENOUGH
+    one.clients.min(other.clients) >= MIN_CLIENTS
         && one.has_all_of(&other, bound)
         && other.has_all_of(&one, bound)
-        && one.ahead_of(&other, bound).max(other.ahead_of(&one, bound)) <= APART
+        && one.ahead_of(&other, bound).max(other.ahead_of(&one, bound)) <= MAX_SHARE_DIFFERENCE
 }
 
 /// Seconds of the loads that count.

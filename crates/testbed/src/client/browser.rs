@@ -4,11 +4,11 @@
 use super::chromium::{Chromium, ChromiumVisitor};
 use super::curl::{Curl, CurlVisitor};
 use super::run;
+use crate::client_protocol::ClientProtocol;
 use crate::contender::Contender;
 use crate::exchange::{Exchange, NewConnection};
 use crate::real::Real;
 use crate::site;
-use crate::tongue::Tongue;
 use emulator::Namespace;
 use race::World;
 use race::{MeasuredLoad, Race, TIME_LIMIT};
@@ -71,11 +71,11 @@ impl Browser {
     }
 
     /// Highest protocol that the client supports.
-    pub(crate) const fn tongue(&self) -> Tongue {
+    pub(crate) const fn client_protocol(&self) -> ClientProtocol {
         match self {
-            Self::Loader => Tongue::Counts,
-            Self::Curl(_) => Tongue::Http,
-            Self::Chromium(_) => Tongue::Documents,
+            Self::Loader => ClientProtocol::Counts,
+            Self::Curl(_) => ClientProtocol::Http,
+            Self::Chromium(_) => ClientProtocol::Documents,
         }
     }
 

@@ -9,9 +9,9 @@
 use super::devtools::DevTools;
 use crate::documents::{self, Resources};
 use crate::exchange::Exchange;
-use crate::private;
 use crate::programs;
 use crate::site;
+use crate::temporary;
 use crate::timer;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Clock, Namespace, ThreadScheduling};
@@ -33,7 +33,7 @@ const WITH_PIPES: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
 /// Time for Chromium to start: its work in the first second has nothing to do with the page.
 const STARTING: Duration = Duration::from_millis(1500);
 /// Until it is asked again whether it shows a page.
-const AGAIN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Chromium runs without a window, and without features that use the network beside the page or
 /// connect before a request.
@@ -69,11 +69,11 @@ impl Chromium {
     fn at(program: &Path) -> Option<Self> {
         let mut command = Command::new(program);
         let output = command.arg("--version").stdin(Stdio::null()).output().ok()?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut words = said.split_whitespace();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut words = printed.split_whitespace();
         let name = words.by_ref().take_while(|word| !word.starts_with(|c: char| c.is_numeric()));
         let name = name.collect::<Vec<_>>().join("-");
-        let number = said.split_whitespace().find(|word| word.starts_with(char::is_numeric))?;
+        let number = printed.split_whitespace().find(|word| word.starts_with(char::is_numeric))?;
         Some(Self { program: program.to_owned(), version: format!("{name}/{number}") })
     }
 
@@ -96,14 +96,14 @@ impl Chromium {
         limit: Duration,
     ) -> io::Result<Vec<Value>> {
         let start = |folder: &Path| self.start(namespace, folder, &["--ignore-certificate-errors"]);
-        let mut sandbox = private::in_a_folder(start)?;
+        let mut sandbox = temporary::in_a_folder(start)?;
         let mut browser = DevTools::over(&mut sandbox.streams)?;
         let load = async {
             attach(&mut browser, clock).await?;
             browser.call("Network.enable", json!({})).await?;
             browser.navigate(url).await?;
             // The ends of the last responses may be reported after the event.
-            sleep(clock, AGAIN).await;
+            sleep(clock, POLL_INTERVAL).await;
             browser.call("Network.disable", json!({})).await
         };
         let loaded = within(clock, limit, load).await;
@@ -163,7 +163,7 @@ async fn end(browser: DevTools, clock: &Clock) -> bool {
 async fn attach(browser: &mut DevTools, clock: &Clock) -> io::Result<()> {
     sleep(clock, STARTING).await;
     while !browser.attach().await? {
-        sleep(clock, AGAIN).await;
+        sleep(clock, POLL_INTERVAL).await;
     }
     Ok(())
 }
@@ -233,18 +233,18 @@ impl ChromiumVisitor {
         measure: impl FnOnce() -> T,
     ) -> io::Result<(MeasuredLoad, T)> {
         let mut sandbox =
-            private::in_a_folder(|folder| self.chromium.start(&self.namespace, folder, &[]))?;
+            temporary::in_a_folder(|folder| self.chromium.start(&self.namespace, folder, &[]))?;
         let mut browser = DevTools::over(&mut sandbox.streams)?;
         let loaded = within(&self.clock, limit, self.load(&mut browser)).await;
         let measured = measure();
         let loaded = loaded.map_err(|error| error.to_string());
-        let told = loaded.and_then(|numbers| told(&numbers, self.resources));
+        let browser_times = loaded.and_then(|numbers| browser_times(&numbers, self.resources));
         let ended = match end(browser, &self.clock).await {
             true => format!(" (exit code {})", sandbox::exit_code(sandbox.wait()?)),
             false => String::new(),
         };
-        let visit = match told {
-            Ok(Told { html, page }) => {
+        let visit = match browser_times {
+            Ok(BrowserTimes { html, page }) => {
                 let times = MilestoneTimes::default().with(PageMilestone::Document, html);
                 let times = times.with(self.until, page).with(PageMilestone::LastByte, page);
                 MeasuredLoad::with_times(times, self.until)
@@ -285,14 +285,14 @@ const TIMES: &str = "(()=>{const n=performance.getEntriesByType(\"navigation\")[
 
 /// Times that the browser reports of a load, from the beginning of the first request on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Told {
+struct BrowserTimes {
     html: Duration,
     page: Duration,
 }
 
 /// Reads the numbers of [`TIMES`], if all of the page's `resources` beside the document were
 /// delivered.
-fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
+fn browser_times(numbers: &[f64], resources: Resources) -> Result<BrowserTimes, String> {
     let [began, html, page, count, bytes] = *numbers else {
         return Err(format!("it reports no times but {numbers:?}"));
     };
@@ -303,7 +303,7 @@ fn told(numbers: &[f64], resources: Resources) -> Result<Told, String> {
         ));
     }
     let since = |at: f64| Duration::from_nanos(((at - began).max(0.0) * 1e6) as u64);
-    Ok(Told { html: since(html), page: since(page) })
+    Ok(BrowserTimes { html: since(html), page: since(page) })
 }
 
 #[cfg(test)]
@@ -315,11 +315,11 @@ mod tests {
         // From 12.5 ms on: 240.1 and 560.2 ms.
         let ms = |tenths: u64| Duration::from_micros(100 * tenths);
         let resources = Resources { count: 30, bytes: 900 };
-        let all = told(&[12.5, 252.6, 572.7, 30.0, 900.0], resources);
-        assert_eq!(all, Ok(Told { html: ms(2401), page: ms(5602) }));
-        let few = told(&[12.5, 252.6, 572.7, 29.0, 880.0], resources).unwrap_err();
+        let all = browser_times(&[12.5, 252.6, 572.7, 30.0, 900.0], resources);
+        assert_eq!(all, Ok(BrowserTimes { html: ms(2401), page: ms(5602) }));
+        let few = browser_times(&[12.5, 252.6, 572.7, 29.0, 880.0], resources).unwrap_err();
         assert_eq!(few, "it has loaded 29 of 30 objects beside the document, and 880 of 900 bytes");
-        assert!(told(&[12.5, 252.6, 572.7, 30.0, 899.0], resources).is_err());
-        assert!(told(&[12.0, 13.0], resources).unwrap_err().contains("[12.0, 13.0]"));
+        assert!(browser_times(&[12.5, 252.6, 572.7, 30.0, 899.0], resources).is_err());
+        assert!(browser_times(&[12.0, 13.0], resources).unwrap_err().contains("[12.0, 13.0]"));
     }
 }

@@ -42,8 +42,8 @@ impl Curl {
 
     fn at(program: &Path) -> Option<Self> {
         let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let version = said.strip_prefix("curl ")?.split_whitespace().next()?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let version = printed.strip_prefix("curl ")?.split_whitespace().next()?;
         Some(Self { program: program.to_owned(), version: format!("curl/{version}") })
     }
 
@@ -116,12 +116,12 @@ impl CurlVisitor {
         let mut sandbox = self.start(limit)?;
         let pipe = sandbox.streams.stderr.take().ok_or(ErrorKind::BrokenPipe)?;
         let mut pipe = BufReader::new(Receiver::from_owned_fd(pipe.into())?);
-        let mut said = String::new();
-        pipe.read_line(&mut said).await?;
+        let mut printed = String::new();
+        pipe.read_line(&mut printed).await?;
         let measured = measure();
-        pipe.read_to_string(&mut said).await?;
+        pipe.read_to_string(&mut printed).await?;
         // Its pipe is closed: there is nothing left to wait for.
-        let visit = match time_of(sandbox.wait()?, &said) {
+        let visit = match time_of(sandbox.wait()?, &printed) {
             Ok(time) => {
                 let milestones = [PageMilestone::Document, self.until, PageMilestone::LastByte];
                 let times = MilestoneTimes::default();
@@ -151,9 +151,9 @@ impl CurlVisitor {
 }
 
 /// The time that curl reported, or its own words on why there is none.
-fn time_of(status: ExitStatus, said: &str) -> Result<Duration, String> {
+fn time_of(status: ExitStatus, printed: &str) -> Result<Duration, String> {
     let (times, words): (Vec<_>, Vec<_>) =
-        said.lines().partition(|line| line.parse::<Duration>().is_ok());
+        printed.lines().partition(|line| line.parse::<Duration>().is_ok());
     match (status.success(), times.first()) {
         (true, Some(time)) => time.parse().map_err(|error| format!("{time}: {error}")),
         (true, None) => Err(format!("curl printed no time: {}", words.join("; "))),

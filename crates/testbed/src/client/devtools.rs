@@ -64,8 +64,8 @@ impl DevTools {
         }
         // These events are those of the previous page.
         self.events.clear();
-        let begun = self.call("Page.navigate", json!({ "url": url })).await?;
-        if let Some(why) = begun["errorText"].as_str() {
+        let started = self.call("Page.navigate", json!({ "url": url })).await?;
+        if let Some(why) = started["errorText"].as_str() {
             return Err(io::Error::other(why.to_owned()));
         }
         self.wait_for("Page.loadEventFired").await
@@ -93,14 +93,14 @@ impl DevTools {
         message.push(0);
         self.to.write_all(&message).await.map_err(|_| ended())?;
         loop {
-            let mut told = self.next().await?;
-            if told["id"] == self.commands {
-                return match told["error"]["message"].as_str() {
+            let mut message = self.next().await?;
+            if message["id"] == self.commands {
+                return match message["error"]["message"].as_str() {
                     Some(why) => Err(io::Error::other(format!("{method}: {why}"))),
-                    None => Ok(told["result"].take()),
+                    None => Ok(message["result"].take()),
                 };
             }
-            self.events.push(told);
+            self.events.push(message);
         }
     }
 
@@ -111,8 +111,8 @@ impl DevTools {
     async fn wait_for(&mut self, event: &str) -> io::Result<()> {
         let mut read = 0;
         loop {
-            while let Some(told) = self.events.get(read) {
-                match told["method"].as_str() {
+            while let Some(message) = self.events.get(read) {
+                match message["method"].as_str() {
                     Some(name) if name == event => return Ok(()),
                     Some("Inspector.targetCrashed") => {
                         return Err(io::Error::other("the page has crashed"));
@@ -120,8 +120,8 @@ impl DevTools {
                     _ => read += 1,
                 }
             }
-            let told = self.next().await?;
-            self.events.push(told);
+            let message = self.next().await?;
+            self.events.push(message);
         }
     }
 
@@ -184,9 +184,9 @@ mod tests {
         run(async {
             let (mut tools, mut child) = over(r#"printf '{"id":1'"#);
             child.wait().unwrap();
-            let told = tools.wait_for("Page.loaded").await.unwrap_err();
+            let message = tools.wait_for("Page.loaded").await.unwrap_err();
             let asked = tools.call("A.b", json!({})).await.unwrap_err();
-            assert_eq!([told.to_string(), asked.to_string()], ["it has ended"; 2]);
+            assert_eq!([message.to_string(), asked.to_string()], ["it has ended"; 2]);
         });
     }
 }

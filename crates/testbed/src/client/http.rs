@@ -7,7 +7,7 @@
 use super::frames::{Arrivals, Frames};
 use super::together::Together;
 use crate::exchange::{Exchange, NewConnection, Order};
-use crate::here::Here;
+use crate::local_executor::LocalExecutor;
 use crate::site::{self, FINISHED, FLIGHT};
 use crate::timer;
 use http_body_util::{BodyExt, Empty};
@@ -26,7 +26,7 @@ use workload::{
 /// Bytes of a request without padding: request line or pseudo header, host.
 const BARE: u64 = 50;
 /// Servers refuse longer headers.
-const MOST_PADDING: u64 = 60_000;
+const MAX_PADDING: u64 = 60_000;
 /// The largest window of HTTP/2 (RFC 9113 §6.9.1): TCP's is to be the only limit.
 const WINDOW: u32 = (1 << 31) - 1;
 
@@ -113,7 +113,7 @@ impl Sender {
                 HTTP2_CLIENT_OPENING,
                 Frames::new(arrivals.clone()),
             ));
-            let mut builder = http2::Builder::new(Here);
+            let mut builder = http2::Builder::new(LocalExecutor);
             builder.initial_stream_window_size(WINDOW).initial_connection_window_size(WINDOW);
             let (sender, connection) = builder.handshake(stream).await.map_err(io::Error::other)?;
             // Its end shows in the state of the requests.
@@ -173,7 +173,7 @@ impl Line {
         if self.protocol.http == Http::Http10 && path != FLIGHT && path != FINISHED {
             request = request.version(Version::HTTP_10);
         }
-        let padding = bytes.saturating_sub(BARE).min(MOST_PADDING) as usize;
+        let padding = bytes.saturating_sub(BARE).min(MAX_PADDING) as usize;
         // Eight bits each in Huffman's code too (RFC 7541 §B), and never from a table.
         let mut padding =
             HeaderValue::from_bytes(&vec![b'X'; padding]).map_err(io::Error::other)?;
@@ -192,7 +192,7 @@ impl Line {
     ) -> io::Result<()> {
         let size = Body::size_hint(&body).exact().unwrap_or(0);
         let head = site::head_bytes(self.protocol);
-        let (mut told, mut whole, mut got) = (0, 0, 0);
+        let (mut reported, mut whole, mut got) = (0, 0, 0);
         loop {
             let arrived = u128::from(payload) * u128::from(head + got) / u128::from(head + size);
             // A server's part of TLS means nothing before it is complete, so not even its start is
@@ -200,8 +200,8 @@ impl Line {
             let is_tls = matches!(content, SpanContent::ServerFlight | SpanContent::ServerFinished);
             if !is_tls || got == size {
                 let arrived = (arrived as u64).min(payload);
-                self.exchange.on_told(self.conn, content, arrived.saturating_sub(told));
-                told = told.max(arrived);
+                self.exchange.on_delivered(self.conn, content, arrived.saturating_sub(reported));
+                reported = reported.max(arrived);
             }
             tokio::select! {
                 frame = body.frame() => {

@@ -16,9 +16,9 @@ pub(crate) use browser::{BrowserVantage, Visitor};
 pub use chromium::Chromium;
 pub use curl::Curl;
 
+use crate::client_protocol::ClientProtocol;
 use crate::exchange::{Exchange, NewConnection, Order};
-use crate::filler;
-use crate::tongue::Tongue;
+use crate::padding;
 use emulator::{Cgroup, Namespace};
 use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_getres};
@@ -71,11 +71,10 @@ fn receive_memory(window: u32) -> String {
 /// Time between two of this kernel's ticks, at which its delayed ACKs are sent: the step of its
 /// coarse clocks. 4 ms, as most are built, if it does not say.
 fn kernel_tick() -> Duration {
-    let said = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
-    said.map_or(
-        Duration::from_millis(4),
-        |tick| Duration::from_nanos(tick.num_nanoseconds() as u64),
-    )
+    let resolution = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE);
+    resolution.map_or(Duration::from_millis(4), |tick| {
+        Duration::from_nanos(tick.num_nanoseconds() as u64)
+    })
 }
 
 /// Orders of one connection that are looked at together, at most: more than a page has objects.
@@ -108,7 +107,7 @@ async fn converse(
     server: SocketAddr,
 ) -> io::Result<()> {
     let stream = connect(exchange, opening.conn, own, server).await?;
-    if exchange.tongue() != Tongue::Counts {
+    if exchange.client_protocol() != ClientProtocol::Counts {
         return http::converse(exchange, opening, stream).await;
     }
     let (read, write) = stream.into_split();
@@ -135,7 +134,7 @@ async fn connect(
 }
 
 async fn receive(exchange: &Exchange, conn: LoadConnId, mut read: OwnedReadHalf) -> io::Result<()> {
-    let (mut buffer, mut total) = (vec![0; filler::CHUNK], 0);
+    let (mut buffer, mut total) = (vec![0; padding::CHUNK], 0);
     loop {
         match read.read(&mut buffer).await? {
             0 => break,
@@ -155,7 +154,7 @@ async fn send(
     while orders.recv_many(&mut asked, AT_ONCE).await > 0 {
         // All bytes written at one moment leave in one piece, as with the simulated client.
         let writes = asked.iter().map_while(Order::bytes);
-        filler::write(&mut write, writes.sum()).await?;
+        padding::write(&mut write, writes.sum()).await?;
         if asked.iter().any(|order| order.bytes().is_none()) {
             break;
         }

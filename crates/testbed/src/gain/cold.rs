@@ -62,7 +62,7 @@ fn first_visit(bytes: u64, path: PathSpec, at_most: f64) -> GainCase {
 fn lost_syns() -> GainCase {
     let path: PathSpec = "20mbit,80ms,8p,up=1mbit".parse().expect("it exists");
     let stock = Contender::parse(STOCK).expect("a contender");
-    let timers = Contender::parse(TIMERS).expect("a contender").attending_to_client();
+    let timers = Contender::parse(TIMERS).expect("a contender").hooking_client();
     let name = format!("page of {PAGE}, SYNs overflow the uplink");
     let mut case = GainCase::among(name, page_of_small_images(), path, vec![stock, timers]);
     case.loader = LoaderConfig { connections: Some(PAGE), ..LoaderConfig::default() };
@@ -117,10 +117,10 @@ mod tests {
         let [stock, timers] = &lost_syns().contenders[..] else { panic!("two take part") };
         assert!(stock.agent().is_none());
         let agent = timers.agent().expect("the agent has such timers");
-        assert!(agent.attends_client());
+        assert!(agent.hooks_client());
         assert_eq!(agent.options().join(" "), "--handshake-timer known");
         // In other cases the server alone has an agent.
         let alone = Contender::parse(TIMERS).expect("a contender");
-        assert!(!alone.agent().expect("the agent has it").attends_client());
+        assert!(!alone.agent().expect("the agent has it").hooks_client());
     }
 }

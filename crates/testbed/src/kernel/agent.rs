@@ -10,7 +10,7 @@
 
 use super::gateway::{self, SiteGateway};
 use crate::contender::AgentScheme;
-use crate::private;
+use crate::temporary;
 use emulator::sandbox::{self, Sandbox};
 use emulator::{Cgroup, Namespace};
 use nix::fcntl::{Flock, FlockArg};
@@ -64,15 +64,15 @@ impl Agent {
     /// The agent's own words on why it cannot. [`crate::cannot_be_had`] says whether that is the
     /// machine's fault before the agent's.
     pub fn try_once(&self, scheme: &AgentScheme) -> io::Result<()> {
-        self.attend(scheme).map(drop)
+        self.start_agent(scheme).map(drop)
     }
 
-    /// Hooks the sockets that are created in [`Attending::cgroup`] from now on.
+    /// Hooks the sockets that are created in [`HookingAgent::cgroup`] from now on.
     ///
     /// # Errors
     /// The agent's own words on why it cannot.
-    pub(super) fn attend(&self, scheme: &AgentScheme) -> io::Result<Attending> {
-        self.attend_by(scheme, |start| start.agent(&[]).map(|agent| (agent, None)))
+    pub(super) fn start_agent(&self, scheme: &AgentScheme) -> io::Result<HookingAgent> {
+        self.start_agent_by(scheme, |start| start.agent(&[]).map(|agent| (agent, None)))
     }
 
     /// Hooks the sockets of a site's servers: a gateway runs, and answers the agent by the time
@@ -80,9 +80,9 @@ impl Agent {
     ///
     /// # Errors
     /// The same, or why there is no gateway.
-    pub(super) fn attend_to_a_site(&self, scheme: &AgentScheme) -> io::Result<Attending> {
+    pub(super) fn attend_to_a_site(&self, scheme: &AgentScheme) -> io::Result<HookingAgent> {
         let gateway = self.gateway.as_ref().map_err(|why| io::Error::other(why.clone()))?;
-        self.attend_by(scheme, |start| {
+        self.start_agent_by(scheme, |start| {
             let gateway = SiteGateway::start(gateway, start.namespace, start.folder)?;
             let agent = start.agent(gateway.options())?;
             gateway::wait_until_asked(&self.program, &start.folder.join(SOCKET))?;
@@ -90,17 +90,17 @@ impl Agent {
         })
     }
 
-    fn attend_by(
+    fn start_agent_by(
         &self,
         scheme: &AgentScheme,
         begin: impl Fn(AgentStart<'_>) -> io::Result<(Sandbox, Option<SiteGateway>)> + Sync,
-    ) -> io::Result<Attending> {
+    ) -> io::Result<HookingAgent> {
         let alone = alone()?;
         let cgroup = Cgroup::new()?;
         // The agent hooks a cgroup, whatever namespace its sockets are in.
         let namespace = &Namespace::new()?;
         let start = || {
-            private::in_a_folder(|folder| {
+            temporary::in_a_folder(|folder| {
                 begin(AgentStart { agent: self, namespace, cgroup: &cgroup, scheme, folder })
             })
         };
@@ -109,12 +109,12 @@ impl Agent {
             sleep(WAKE);
             start()
         })?;
-        let attends_client = scheme.attends_client();
-        Ok(Attending {
+        let hooks_client = scheme.hooks_client();
+        Ok(HookingAgent {
             _sandbox: sandbox,
             _gateway: gateway,
             cgroup,
-            attends_client,
+            hooks_client,
             _alone: alone,
         })
     }
@@ -135,7 +135,7 @@ impl AgentStart<'_> {
     fn agent(&self, options: &[OsString]) -> io::Result<Sandbox> {
         let scheme = self.scheme;
         let [ready, socket] = [READY, SOCKET].map(|name| self.folder.join(name));
-        let told = UnixDatagram::bind(&ready)?;
+        let notifications = UnixDatagram::bind(&ready)?;
         let mut command = sandbox::command(&self.agent.program);
         command.arg("--cgroup").arg(self.cgroup.path()).arg("--socket").arg(socket);
         command.args(["--control", scheme.control(), "--holdout", "0", "--state", "none"]);
@@ -143,30 +143,30 @@ impl AgentStart<'_> {
         command.env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(self.namespace, command)?;
-        private::wait_until_ready(&told, "the agent", &mut sandbox)?;
+        temporary::wait_until_ready(&notifications, "the agent", &mut sandbox)?;
         Ok(sandbox)
     }
 }
 
 /// A running agent.
 #[derive(Debug)]
-pub(crate) struct Attending {
+pub(crate) struct HookingAgent {
     /// Ends first.
     _sandbox: Sandbox,
     _gateway: Option<SiteGateway>,
     cgroup: Cgroup,
-    attends_client: bool,
+    hooks_client: bool,
     /// Is let go last.
     _alone: Flock<File>,
 }
 
-impl Attending {
+impl HookingAgent {
     /// Runs the client's part of a visit. The agent hooks its sockets if the scheme says so.
     ///
     /// # Errors
     /// If the process may not move to the cgroup, or not back.
     pub(crate) fn run_client<T>(&self, job: impl FnOnce() -> T) -> io::Result<T> {
-        if self.attends_client { self.cgroup.run(job) } else { Ok(job()) }
+        if self.hooks_client { self.cgroup.run(job) } else { Ok(job()) }
     }
 
     /// The cgroup whose connections the agent hooks.

@@ -2,7 +2,7 @@
 //! order.
 
 use crate::exchange::{Exchange, Part};
-use crate::server::{Knobs, serve as serve_one};
+use crate::server::{ServerSocketOptions, serve as serve_one};
 use nix::sys::socket::{getsockopt, setsockopt};
 use nix::{getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 use socket2::Socket;
@@ -28,26 +28,26 @@ sockopt_impl!(
     u32
 );
 
-/// Serves the page's hosts on their sockets, for as long as the runtime lives. `says_size`: the
-/// server announces the length of each answer to the agent.
+/// Serves the page's hosts on their sockets, for as long as the runtime lives. `announces_size`:
+/// the server announces the length of each answer to the agent.
 pub(super) fn serve(
     exchange: &Exchange,
     listeners: &[std::net::TcpListener],
-    says_size: bool,
+    announces_size: bool,
 ) -> io::Result<()> {
     for (host, listener) in listeners.iter().enumerate() {
         let listener = TcpListener::from_std(listener.try_clone()?)?;
-        spawn_local(accept(exchange.clone(), HostId(host as u32), listener, says_size));
+        spawn_local(accept(exchange.clone(), HostId(host as u32), listener, announces_size));
     }
     Ok(())
 }
 
-async fn accept(exchange: Exchange, host: HostId, listener: TcpListener, says_size: bool) {
+async fn accept(exchange: Exchange, host: HostId, listener: TcpListener, announces_size: bool) {
     while let Ok((stream, peer)) = listener.accept().await {
         let exchange = exchange.clone();
         spawn_local(async move {
             // A connection that fails is one that the client sees end.
-            let _ = one(&exchange, host, peer, stream, says_size).await;
+            let _ = one(&exchange, host, peer, stream, announces_size).await;
         });
     }
 }
@@ -57,7 +57,7 @@ async fn one(
     host: HostId,
     peer: SocketAddr,
     stream: TcpStream,
-    says_size: bool,
+    announces_size: bool,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = Socket::from(stream.as_fd().try_clone_to_owned()?);
@@ -65,7 +65,7 @@ async fn one(
         // The kernel wakes a waiting writer when half of it is unsent (`__tcp_stream_memory_free`).
         socket.set_tcp_notsent_lowat(u32::try_from(2 * low).unwrap_or(u32::MAX))?;
     }
-    let socketry = Socketry { socket, says_size, corked: Cell::new(false) };
+    let socketry = Socketry { socket, announces_size, corked: Cell::new(false) };
     serve_one(exchange, host, peer, stream, socketry).await
 }
 
@@ -99,7 +99,7 @@ struct Socketry {
     /// The stream's, once more.
     socket: Socket,
     /// Whether the server announces the length of each answer to the kernel.
-    says_size: bool,
+    announces_size: bool,
     /// Whether parts of segments wait (`TCP_CORK`). A server that has several frames to write hands
     /// them over as one; written one by one, short ones would be segments of their own.
     corked: Cell<bool>,
@@ -128,9 +128,9 @@ impl Socketry {
     }
 }
 
-impl Knobs for Socketry {
+impl ServerSocketOptions for Socketry {
     fn announce(&self, part: &Part) {
-        if let Some(bytes) = part.begins.filter(|_| self.says_size) {
+        if let Some(bytes) = part.begins.filter(|_| self.announces_size) {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
             // Without an agent the kernel knows no such option, and nothing has changed.
             let _ = setsockopt(&self.socket, Size, &bytes);

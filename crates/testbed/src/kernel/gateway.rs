@@ -2,7 +2,7 @@
 //! certificates that it has made and that go with it. The agent reaches it over the loopback device
 //! of the namespace that both are in, by mutual TLS.
 
-use crate::private::{self, GLANCE, PATIENCE};
+use crate::temporary::{self, GLANCE, PATIENCE};
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use serde_json::Value;
@@ -34,19 +34,19 @@ impl SiteGateway {
         let config = files.join("gateway.toml");
         let made = Command::new(program).args(["init", "--force"]).arg(&files).output()?;
         if !made.status.success() {
-            let said = String::from_utf8_lossy(&made.stderr);
-            return Err(io::Error::other(said.trim_end().to_owned()));
+            let printed = String::from_utf8_lossy(&made.stderr);
+            return Err(io::Error::other(printed.trim_end().to_owned()));
         }
         // A race keeps nothing.
         let text = format!("state = \"none\"\n{}", fs::read_to_string(&config)?);
         fs::write(&config, text)?;
         let ready = folder.join("gateway.ready");
-        let told = UnixDatagram::bind(&ready)?;
+        let notifications = UnixDatagram::bind(&ready)?;
         let mut command = sandbox::command(program);
         command.arg("--config").arg(&config).env("NOTIFY_SOCKET", ready);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut sandbox = Sandbox::start(namespace, command)?;
-        private::wait_until_ready(&told, "the gateway", &mut sandbox)?;
+        temporary::wait_until_ready(&notifications, "the gateway", &mut sandbox)?;
         Ok(Self { _sandbox: sandbox, options: options(&files) })
     }
 

@@ -14,10 +14,10 @@ pub use agent::Agent;
 pub use choice::ServerChoice;
 pub use nginx::Nginx;
 
+use crate::client_protocol::ClientProtocol;
 use crate::contender::AgentScheme;
 use crate::exchange::{Exchange, low_water};
-use crate::tongue::Tongue;
-pub(crate) use agent::Attending;
+pub(crate) use agent::HookingAgent;
 use emulator::{Addresses, Cgroup, Interface, InterfaceConfig, Namespace, Port};
 use nginx::Serving;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -94,10 +94,10 @@ impl ServerProgram {
     }
 
     /// Highest protocol that the program supports.
-    pub(crate) const fn tongue(&self) -> Tongue {
+    pub(crate) const fn client_protocol(&self) -> ClientProtocol {
         match self {
-            Self::Builtin => Tongue::Counts,
-            Self::Nginx(_) => Tongue::Http,
+            Self::Builtin => ClientProtocol::Counts,
+            Self::Nginx(_) => ClientProtocol::Http,
         }
     }
 }
@@ -108,7 +108,7 @@ pub(crate) enum Control<'a> {
     /// The kernel's own.
     Stock(Stock),
     /// Congestion control that an agent sets on the connections.
-    Attended(&'a AgentScheme),
+    Hooked(&'a AgentScheme),
 }
 
 /// The serving side of the kernel's world.
@@ -126,15 +126,15 @@ impl Service<'_> {
     ///
     /// # Errors
     /// If the machine does not let it, or there is no agent.
-    pub(crate) fn attend(
+    pub(crate) fn start_agent(
         &self,
         control: Control<'_>,
         servers: u32,
-    ) -> io::Result<Option<Attending>> {
-        let Control::Attended(scheme) = control else { return Ok(None) };
+    ) -> io::Result<Option<HookingAgent>> {
+        let Control::Hooked(scheme) = control else { return Ok(None) };
         let agent = self.agent.ok_or_else(|| io::Error::other("no agent was given"))?;
         match servers {
-            0 | 1 => agent.attend(scheme).map(Some),
+            0 | 1 => agent.start_agent(scheme).map(Some),
             _ => agent.attend_to_a_site(scheme).map(Some),
         }
     }
@@ -147,8 +147,8 @@ pub(crate) struct KernelServer<'a> {
     pub(crate) control: Control<'a>,
     /// The program that serves.
     pub(crate) program: &'a ServerProgram,
-    /// The agent that [`Service::attend`] has started, if the congestion control takes one.
-    pub(crate) attending: Option<&'a Attending>,
+    /// The agent that [`Service::start_agent`] has started, if the congestion control takes one.
+    pub(crate) agent: Option<&'a HookingAgent>,
 }
 
 /// Location of a server.
@@ -169,7 +169,7 @@ pub(crate) struct Kernel {
     device: Interface,
     listeners: Vec<TcpListener>,
     /// Whether the server announces answers by their size.
-    says_size: bool,
+    announces_size: bool,
     /// Lives as long as this; without it this process serves.
     nginx: Option<Serving>,
 }
@@ -181,14 +181,14 @@ impl Kernel {
     /// If the machine does not let it, or the kernel has no such congestion control.
     pub(crate) fn new(
         ServerPlace { namespace, addresses, visitor, listens_at }: ServerPlace<'_>,
-        KernelServer { control, program, attending }: KernelServer<'_>,
+        KernelServer { control, program, agent }: KernelServer<'_>,
         page: &Page,
         config: &LoaderConfig,
     ) -> io::Result<Self> {
         let device = InterfaceConfig::new(addresses).towards(visitor);
         let (device, stock) = match control {
             Control::Stock(stock) => (stock.device(device), Some(stock.congestion_control)),
-            Control::Attended(_) => (device, None),
+            Control::Hooked(_) => (device, None),
         };
         let device = Interface::open(namespace, &device)?;
         let hosts = listens_at.iter().zip(page.hosts());
@@ -196,16 +196,16 @@ impl Kernel {
             let low_water = |host| low_water(config.protocol(host));
             hosts.map(|(address, host)| listen(*address, stock, low_water(host))).collect()
         };
-        let listeners = match attending {
+        let listeners = match agent {
             None => Cgroup::run_outside(|| namespace.run(all))?,
-            Some(attending) => attending.cgroup().run(|| namespace.run(all))??,
+            Some(agent) => agent.cgroup().run(|| namespace.run(all))??,
         }?;
         let nginx = match program {
             ServerProgram::Builtin => None,
             ServerProgram::Nginx(nginx) => Some(nginx.serve(namespace, page, config, &listeners)?),
         };
-        let says_size = matches!(control, Control::Attended(scheme) if scheme.says_size());
-        Ok(Self { device, listeners, says_size, nginx })
+        let announces_size = matches!(control, Control::Hooked(scheme) if scheme.announces_size());
+        Ok(Self { device, listeners, announces_size, nginx })
     }
 
     /// Its network namespace.
@@ -221,7 +221,7 @@ impl Kernel {
     /// Serves the page's hosts, in their order, for as long as the runtime lives.
     pub(crate) fn serve(&self, exchange: &Exchange) -> io::Result<()> {
         match &self.nginx {
-            None => builtin::serve(exchange, &self.listeners, self.says_size),
+            None => builtin::serve(exchange, &self.listeners, self.announces_size),
             Some(_) => Ok(()),
         }
     }

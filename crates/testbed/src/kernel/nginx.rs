@@ -6,9 +6,9 @@
 //! the kernel clears when this process dies, and all its files are in a file system in memory that
 //! no other process sees.
 
-use crate::private;
 use crate::programs;
 use crate::site::{self, ListensAt};
+use crate::temporary;
 use emulator::Namespace;
 use emulator::sandbox::{self, Sandbox};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -53,10 +53,10 @@ impl Nginx {
         let output = Command::new(&program).arg("-V").stdin(Stdio::null()).output();
         let output =
             output.map_err(|error| io::Error::new(error.kind(), format!("{shown}: {error}")))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let version = said.lines().find_map(|line| line.strip_prefix("nginx version: "));
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        let version = printed.lines().find_map(|line| line.strip_prefix("nginx version: "));
         let version = version.ok_or_else(|| io::Error::other(format!("{shown} is not nginx")))?;
-        Ok(Self { version: version.to_owned(), built_with: said, program })
+        Ok(Self { version: version.to_owned(), built_with: printed, program })
     }
 
     /// Its own name and version, like `nginx/1.22.1`.
@@ -121,7 +121,7 @@ impl Nginx {
                 self.command(folder, &conf, listeners.iter().chain([&ready]))?,
             )
         };
-        let mut serving = Serving { sandbox: private::in_a_folder(start)? };
+        let mut serving = Serving { sandbox: temporary::in_a_folder(start)? };
         match namespace.run(|| answers(ready_at))? {
             Ok(()) => Ok(serving),
             Err(error) => Err(serving.complaint(&error)),
@@ -159,12 +159,12 @@ impl Serving {
     /// nginx's own words on why it does not serve.
     fn complaint(&mut self, error: &io::Error) -> io::Error {
         self.sandbox.signal(nix::sys::signal::Signal::SIGKILL);
-        let mut said = String::new();
+        let mut printed = String::new();
         if let Some(stderr) = &mut self.sandbox.streams.stderr {
             // Unreadable output is left out.
-            let _ = stderr.read_to_string(&mut said);
+            let _ = stderr.read_to_string(&mut printed);
         }
-        io::Error::other(format!("nginx does not serve: {error}\n{}", said.trim_end()))
+        io::Error::other(format!("nginx does not serve: {error}\n{}", printed.trim_end()))
     }
 }
 

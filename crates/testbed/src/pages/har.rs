@@ -44,7 +44,7 @@ impl RecordedHar {
         let first = requests.first().ok_or("the browser has requested nothing")?;
         let start = number(&first.sent["timestamp"]);
         let since_start = |event: &str| {
-            let fired = events.iter().find(|told| told["method"] == event);
+            let fired = events.iter().find(|entry| entry["method"] == event);
             let fired = fired.ok_or_else(|| format!("the browser has not reported {event}"))?;
             Ok::<f64, String>(number(&fired["params"]["timestamp"]) - start)
         };
@@ -160,15 +160,15 @@ impl Request {
         let at = |name: &str| timing[name].as_f64().filter(|at| *at >= 0.0);
         let between = |from: Option<f64>, to: Option<f64>| from.zip(to).map(|(from, to)| to - from);
         let missing = |name| format!("{}: the browser reports no {name}", url(&self.sent));
-        let begun = number(&timing["requestTime"]);
-        let queued = ((begun - number(&self.sent["timestamp"])) * 1e3).max(0.0);
+        let requested = number(&timing["requestTime"]);
+        let queued = ((requested - number(&self.sent["timestamp"])) * 1e3).max(0.0);
         let send_start = at("sendStart").ok_or_else(|| missing("sendStart"))?;
         let send_end = at("sendEnd").ok_or_else(|| missing("sendEnd"))?;
         let headers_end = at("receiveHeadersEnd").ok_or_else(|| missing("receiveHeadersEnd"))?;
         let first_step = [at("dnsStart"), at("connectStart")].into_iter().flatten();
         let blocked = queued + first_step.fold(send_start, f64::min);
         let sending_from = at("connectEnd").or(at("dnsEnd")).unwrap_or(send_start);
-        let received = ((finished - begun) * 1e3 - headers_end).max(0.0);
+        let received = ((finished - requested) * 1e3 - headers_end).max(0.0);
         let or_none = |time: Option<f64>| time.unwrap_or(-1.0);
         Ok(json!({
             "blocked": blocked,

@@ -57,7 +57,7 @@ impl JudgedPage {
             analysed,
             is_analysed_right: (!case.analysed.is_empty())
                 .then(|| names.into_iter().any(|name| Some(name) == analysed)),
-            lateness_p99_s: loaded.lateness_p99.as_secs_f64(),
+            lateness_p99_s: loaded.scheduling_delay_p99.as_secs_f64(),
         }
     }
 

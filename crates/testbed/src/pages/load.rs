@@ -40,7 +40,7 @@ pub struct LoadedPage {
     /// The analyser's account of the capture at the server.
     pub analysed: AnalysedCapture,
     /// Scheduling delay of all packets but one in a hundred.
-    pub lateness_p99: Duration,
+    pub scheduling_delay_p99: Duration,
 }
 
 impl PagePeers {
@@ -70,7 +70,7 @@ impl PagePeers {
     /// If the machine does not let it, or the page does not load; the error names the case.
     pub fn load(&self, case: &PageCase, seed: u64) -> io::Result<LoadedPage> {
         let load = || ThreadScheduling::on_its_own_thread(|| self.load_here(case, seed));
-        let loaded = until_punctual(load, |loaded| loaded.lateness_p99)
+        let loaded = until_punctual(load, |loaded| loaded.scheduling_delay_p99)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", case.name)))?;
         Ok(loaded.measured)
     }
@@ -102,7 +102,7 @@ impl PagePeers {
             self.chromium.watch(&pair.client, &pair.clock, &url, PATIENCE).await
         })?;
         drop(serving);
-        let Recorded { at_client, at_server, lateness, .. } = pair.close()?;
+        let Recorded { at_client, at_server, scheduling_delay, .. } = pair.close()?;
         let har = RecordedHar::of(&events).map_err(io::Error::other)?;
         Ok(LoadedPage {
             har: serde_json::to_vec_pretty(&har.har)?,
@@ -110,7 +110,7 @@ impl PagePeers {
             analysed: AnalysedCapture::of(at_server.clone()).map_err(io::Error::other)?,
             at_client,
             at_server,
-            lateness_p99: lateness.p99(),
+            scheduling_delay_p99: scheduling_delay.p99(),
         })
     }
 }

@@ -40,7 +40,7 @@ pub struct PublishedFigure {
     /// Arguments of `headstart race`, separated by spaces. `-` is the recording `input`.
     pub race: &'static str,
     /// CountedVisit whose time counts.
-    pub visit: CountedVisit,
+    pub visit: MeasuredVisit,
     /// A HAR file.
     pub input: Option<&'static str>,
 }
@@ -61,7 +61,7 @@ pub enum Unit {
 
 /// CountedVisit whose time counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountedVisit {
+pub enum MeasuredVisit {
     /// The only one, or the first.
     First,
     /// The mean of the later ones.
@@ -115,7 +115,7 @@ impl PublishedFigure {
         let is_asked = |row: &&Value| {
             let visit = row["visit"].as_str().unwrap_or("first");
             let is_visit = visit == "first" || visit == "only";
-            row["name"] == scheme && is_visit == (self.visit == CountedVisit::First)
+            row["name"] == scheme && is_visit == (self.visit == MeasuredVisit::First)
         };
         let row = race["schemes"].as_array()?.iter().find(is_asked)?;
         let seconds = row["page_s"].as_f64()?;
@@ -144,7 +144,7 @@ mod tests {
         published: (1.0, 1.3),
         unit: Unit::Seconds,
         race: "1MB --path 10mbit,600ms,1bdp --schemes linux+iw=4 --visits 2",
-        visit: CountedVisit::Repeated,
+        visit: MeasuredVisit::Repeated,
         input: None,
     };
 
@@ -166,11 +166,14 @@ mod tests {
             row("linux+iw=4", Some("repeated"), 4.0),
         ]});
         assert_eq!(FIGURE.read(&race), Some(4.0));
-        let first = PublishedFigure { visit: CountedVisit::First, unit: Unit::Drops, ..FIGURE };
+        let first = PublishedFigure { visit: MeasuredVisit::First, unit: Unit::Drops, ..FIGURE };
         assert_eq!(first.read(&race), Some(7.0));
         assert_eq!(PublishedFigure { unit: Unit::GoodputMbit, ..FIGURE }.read(&race), Some(2.0));
         let only = json!({"schemes": [row("linux+iw=4", None, 3.0)]});
-        assert_eq!(PublishedFigure { visit: CountedVisit::First, ..FIGURE }.read(&only), Some(3.0));
+        assert_eq!(
+            PublishedFigure { visit: MeasuredVisit::First, ..FIGURE }.read(&only),
+            Some(3.0)
+        );
         assert_eq!(FIGURE.read(&only), None);
     }
 

@@ -1,6 +1,6 @@
 //! The measurements.
 
-use super::{CountedVisit, Measurement, PublishedFigure, Unit};
+use super::{MeasuredVisit, Measurement, PublishedFigure, Unit};
 
 /// HTML, ten scripts of which each imports the next, and an image, as a recording.
 const CHAIN: &str = include_str!("chain.har");
@@ -10,14 +10,14 @@ const fn seconds(published: f64, race: &'static str) -> PublishedFigure {
         published: (published, published),
         unit: Unit::Seconds,
         race,
-        visit: CountedVisit::First,
+        visit: MeasuredVisit::First,
         input: None,
     }
 }
 
 /// The time of a visit over a connection that is open already.
 const fn kept(low: f64, high: f64, race: &'static str) -> PublishedFigure {
-    PublishedFigure { published: (low, high), visit: CountedVisit::Repeated, ..seconds(low, race) }
+    PublishedFigure { published: (low, high), visit: MeasuredVisit::Repeated, ..seconds(low, race) }
 }
 
 const fn goodput(mbit: f64, race: &'static str) -> PublishedFigure {

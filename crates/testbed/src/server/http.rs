@@ -4,13 +4,13 @@
 //! its answer, including header and framing. It thinks, and bodies mean something, where the client
 //! is a browser.
 
-use super::Knobs;
+use super::ServerSocketOptions;
+use crate::client_protocol::ClientProtocol;
 use crate::documents;
 use crate::exchange::{Exchange, Part};
-use crate::filler;
-use crate::here::Here;
+use crate::local_executor::LocalExecutor;
+use crate::padding;
 use crate::site;
-use crate::tongue::Tongue;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use hyper::server::conn::{http1, http2};
@@ -37,25 +37,25 @@ pub(super) async fn serve<S>(
     exchange: &Exchange,
     host: HostId,
     stream: S,
-    knobs: impl Knobs + 'static,
+    options: impl ServerSocketOptions + 'static,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    let served = Rc::new((exchange.clone(), knobs));
+    let served = Rc::new((exchange.clone(), options));
     let service = |request: Request<Incoming>| {
         let served = Rc::clone(&served);
         async move {
-            let (exchange, knobs) = &*served;
+            let (exchange, options) = &*served;
             let path = request.uri().path();
             think(exchange, path).await;
-            Ok::<_, Infallible>(answer(exchange, host, path, knobs))
+            Ok::<_, Infallible>(answer(exchange, host, path, options))
         }
     };
     let stream = TokioIo::new(stream);
     let outcome = match exchange.protocol(host).http {
         Http::Http2 => {
-            http2::Builder::new(Here).serve_connection(stream, service_fn(service)).await
+            http2::Builder::new(LocalExecutor).serve_connection(stream, service_fn(service)).await
         }
         _ => http1::Builder::new().serve_connection(stream, service_fn(service)).await,
     };
@@ -64,7 +64,7 @@ where
 
 /// Servers of documents take their time, as simulated ones do.
 async fn think(exchange: &Exchange, path: &str) {
-    if exchange.tongue() != Tongue::Documents {
+    if exchange.client_protocol() != ClientProtocol::Documents {
         return;
     }
     if let Some(object) = exchange.object_at(path).filter(|object| !object.server_wait.is_zero()) {
@@ -74,7 +74,12 @@ async fn think(exchange: &Exchange, path: &str) {
 }
 
 /// The object at a path; its size is announced to the connection's owner.
-fn answer(exchange: &Exchange, host: HostId, path: &str, knobs: &impl Knobs) -> Response<Filling> {
+fn answer(
+    exchange: &Exchange,
+    host: HostId,
+    path: &str,
+    options: &impl ServerSocketOptions,
+) -> Response<Filling> {
     let protocol = exchange.protocol(host);
     let head = site::head_bytes(protocol);
     let Some(object) = exchange.object_at(path).filter(|object| object.host == host) else {
@@ -83,10 +88,10 @@ fn answer(exchange: &Exchange, host: HostId, path: &str, knobs: &impl Knobs) -> 
         return nothing;
     };
     let bytes = protocol.response_bytes(&object);
-    knobs.announce(&Part { bytes, kind: Some(object.kind), begins: Some(bytes) });
+    options.announce(&Part { bytes, kind: Some(object.kind), begins: Some(bytes) });
     let body = site::body_bytes(protocol, &object);
-    let mut answer = match exchange.tongue() {
-        Tongue::Documents => document(exchange, path, body),
+    let mut answer = match exchange.client_protocol() {
+        ClientProtocol::Documents => document(exchange, path, body),
         _ => Response::new(Filling::of(body)),
     };
     let own: usize = answer.headers().iter().map(|(name, value)| line_bytes(name, value)).sum();
@@ -108,7 +113,7 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let id = page.ids().find(|id| site::path(*id) == path).unwrap_or(ObjectId::ROOT);
     let kind = page.object(id).kind;
     let body = documents::body(&page, id, bytes, &|id| exchange.address(id));
-    let mut answer = Response::new(Filling { says: body.into(), filler: 0 });
+    let mut answer = Response::new(Filling { says: body.into(), padding: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));
     // Another port is another origin, whose objects' sizes the browser would not report.
@@ -126,13 +131,13 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
 /// Meaningful bytes, followed by padding.
 struct Filling {
     says: Bytes,
-    filler: u64,
+    padding: u64,
 }
 
 impl Filling {
     /// A body of padding alone.
-    const fn of(filler: u64) -> Self {
-        Self { says: Bytes::new(), filler }
+    const fn of(padding: u64) -> Self {
+        Self { says: Bytes::new(), padding }
     }
 }
 
@@ -147,17 +152,17 @@ impl Body for Filling {
         if !self.says.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.says)))));
         }
-        let chunk = filler::chunk(self.filler);
-        self.filler -= chunk.len() as u64;
+        let chunk = padding::chunk(self.padding);
+        self.padding -= chunk.len() as u64;
         let frame = (!chunk.is_empty()).then(|| Frame::data(Bytes::from_static(chunk)));
         Poll::Ready(frame.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.says.is_empty() && self.filler == 0
+        self.says.is_empty() && self.padding == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.says.len() as u64 + self.filler)
+        SizeHint::with_exact(self.says.len() as u64 + self.padding)
     }
 }

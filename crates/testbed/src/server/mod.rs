@@ -2,9 +2,9 @@
 
 mod http;
 
+use crate::client_protocol::ClientProtocol;
 use crate::exchange::{Exchange, Next, Part};
-use crate::filler;
-use crate::tongue::Tongue;
+use crate::padding;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use workload::{HostId, LoadConnId};
 
 /// Socket options that a server may set on a connection.
-pub(crate) trait Knobs {
+pub(crate) trait ServerSocketOptions {
     /// This is written next.
     fn announce(&self, part: &Part);
-    /// More is written at once: a part of a segment waits until [`Knobs::uncork`].
+    /// More is written at once: a part of a segment waits until [`ServerSocketOptions::uncork`].
     fn cork(&self);
     /// No more follows for now: waiting data may go.
     fn uncork(&self);
@@ -29,16 +29,16 @@ pub(crate) async fn serve<S>(
     host: HostId,
     peer: SocketAddr,
     stream: S,
-    knobs: impl Knobs + 'static,
+    options: impl ServerSocketOptions + 'static,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
-    if exchange.tongue() != Tongue::Counts {
-        return http::serve(exchange, host, stream, knobs).await;
+    if exchange.client_protocol() != ClientProtocol::Counts {
+        return http::serve(exchange, host, stream, options).await;
     }
     match exchange.caller(peer.port()) {
-        Some(conn) => count(exchange, conn, exchange.low_water(host), stream, knobs).await,
+        Some(conn) => count(exchange, conn, exchange.low_water(host), stream, options).await,
         None => Ok(()),
     }
 }
@@ -51,11 +51,11 @@ fn announce_all(
     conn: LoadConnId,
     unsent: u64,
     mut part: Part,
-    knobs: &impl Knobs,
+    options: &impl ServerSocketOptions,
 ) -> u64 {
     let mut bytes = 0;
     loop {
-        knobs.announce(&part);
+        options.announce(&part);
         bytes += part.bytes;
         match exchange.poll_write(conn, unsent + bytes) {
             Next::Write(more) => part = more,
@@ -71,14 +71,14 @@ async fn count<S>(
     conn: LoadConnId,
     low_water: Option<u64>,
     stream: S,
-    knobs: impl Knobs,
+    options: impl ServerSocketOptions,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (mut read, mut write) = tokio::io::split(stream);
     let requests = async {
-        let (mut buffer, mut total) = (vec![0; filler::CHUNK], 0);
+        let (mut buffer, mut total) = (vec![0; padding::CHUNK], 0);
         loop {
             match read.read(&mut buffer).await? {
                 0 => break exchange.on_hung_up(conn),
@@ -92,18 +92,18 @@ where
         let stirred = exchange.stirred(conn);
         loop {
             let unsent = match low_water {
-                Some(low) => knobs.unsent_below(low).await,
+                Some(low) => options.unsent_below(low).await,
                 None => 0,
             };
             match exchange.poll_write(conn, unsent) {
                 Next::Write(part) => {
-                    let bytes = announce_all(exchange, conn, unsent, part, &knobs);
-                    knobs.cork();
-                    filler::write(&mut write, bytes).await?;
+                    let bytes = announce_all(exchange, conn, unsent, part, &options);
+                    options.cork();
+                    padding::write(&mut write, bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
                 Next::Wait(until) => {
-                    knobs.uncork();
+                    options.uncork();
                     tokio::select! {
                         () = stirred.notified() => {}
                         () = crate::timer::sleep_until(exchange.clock(), until) => {}

@@ -22,7 +22,7 @@ pub(super) struct Judgement {
     pub(super) tolerance: f64,
     /// A capture that is not made at the sender may leave time unexplained instead of giving it to
     /// its cause.
-    pub(super) may_not_tell: bool,
+    pub(super) may_be_unexplained: bool,
 }
 
 /// A row that was measured.
@@ -72,15 +72,15 @@ pub struct ShareError {
 impl ComparedCapture {
     /// Compares an account with the truth.
     pub(super) fn new(truth: &RowTruth, found: AnalysedCapture, judgement: Judgement) -> Self {
-        let Judgement { tolerance, may_not_tell } = judgement;
-        let is_untold = may_not_tell && found.first == Some(UNEXPLAINED);
+        let Judgement { tolerance, may_be_unexplained } = judgement;
+        let is_unexplained = may_be_unexplained && found.first == Some(UNEXPLAINED);
         let is_first_right =
-            is_untold || truth.first.iter().any(|cause| found.first == Some(cause.name()));
-        let untold = if may_not_tell { found.share(UNEXPLAINED) } else { 0.0 };
+            is_unexplained || truth.first.iter().any(|cause| found.first == Some(cause.name()));
+        let unexplained = if may_be_unexplained { found.share(UNEXPLAINED) } else { 0.0 };
         let error = |share: &TrueShare| {
             let least = share.error_points(found.share(share.cause.name()));
             // Unexplained time may be of this cause.
-            let points = if least < 0.0 { (least + 100.0 * untold).min(0.0) } else { least };
+            let points = if least < 0.0 { (least + 100.0 * unexplained).min(0.0) } else { least };
             ShareError { cause: share.cause, points }
         };
         let errors = truth.shares.iter().map(error).collect();
@@ -129,12 +129,12 @@ mod tests {
             busy_s: 0.0,
             contradictions: Vec::new(),
         };
-        let judged = |first, think, path, may_not_tell| {
+        let judged = |first, think, path, may_be_unexplained| {
             let shares = [("think", think), ("path", path), ("unexplained", 0.1)];
             let shares = shares.into_iter().collect();
             let found =
                 AnalysedCapture { first: Some(first), shares, ..AnalysedCapture::default() };
-            let judgement = Judgement { tolerance: SHARE_TOLERANCE_POINTS, may_not_tell };
+            let judgement = Judgement { tolerance: SHARE_TOLERANCE_POINTS, may_be_unexplained };
             ComparedCapture::new(&truth, found, judgement)
         };
         let compared = |first, think, path| judged(first, think, path, false);

@@ -1,7 +1,7 @@
 //! Files of a row: the captures of both ends, the truth, and the records of link and kernels.
 
 use super::compare::MeasuredRow;
-use super::play::{Arrived, EndLog};
+use super::play::{DeliveredBytes, EndLog};
 use super::played::PlayedConnection;
 use super::samples::KernelSample;
 use crate::files::write_files;
@@ -38,7 +38,7 @@ fn reads(measured: &MeasuredRow) -> String {
     let mut text = "port,end,at_s,bytes\n".to_owned();
     for connection in &measured.connections {
         for (end, log) in ends(connection) {
-            for Arrived { at, bytes } in &log.arrivals {
+            for DeliveredBytes { at, bytes } in &log.arrivals {
                 text += &format!("{},{end},{:.6},{bytes}\n", connection.port, at.as_secs_f64());
             }
         }

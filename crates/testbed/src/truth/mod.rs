@@ -30,7 +30,7 @@ pub use compare::{
     BURSTY_TOLERANCE_POINTS, ComparedCapture, MeasuredRow, SHARE_TOLERANCE_POINTS, ShareError,
 };
 pub use plan::{LeftOutRow, TruthPlan, TruthReport, row_names};
-pub use play::{Arrived, DoneStep, EndLog};
+pub use play::{DeliveredBytes, DoneStep, EndLog};
 pub use played::PlayedConnection;
 pub use row::{AckWay, KernelEvidence, NamespaceSysctl, TruthPath, TruthRow};
 pub use samples::KernelSample;

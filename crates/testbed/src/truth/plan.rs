@@ -115,7 +115,7 @@ impl TruthPlan {
             |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
         let Punctual { measured: played, redone } = until_punctual(
             || played::play(row, secrets, self.seed).map_err(named),
-            |played| played.recorded.lateness.p99(),
+            |played| played.recorded.scheduling_delay.p99(),
         )?;
         let truth = RowTruth::of(row, &played);
         let Played { connections, recorded } = played;
@@ -123,16 +123,16 @@ impl TruthPlan {
             AckWay::Plain => SHARE_TOLERANCE_POINTS,
             AckWay::Jitter(_) | AckWay::Aggregate(_) => BURSTY_TOLERANCE_POINTS,
         };
-        let compared = |capture: &[u8], may_not_tell| -> io::Result<ComparedCapture> {
+        let compared = |capture: &[u8], may_be_unexplained| -> io::Result<ComparedCapture> {
             let found = AnalysedCapture::of(capture.to_vec()).map_err(io::Error::other)?;
-            Ok(ComparedCapture::new(&truth, found, Judgement { tolerance, may_not_tell }))
+            Ok(ComparedCapture::new(&truth, found, Judgement { tolerance, may_be_unexplained }))
         };
         let measured = MeasuredRow {
             row: row.clone(),
             at_server: compared(&recorded.at_server, false)?,
             at_client: compared(&recorded.at_client, true)?,
             truth,
-            lateness_p99_s: recorded.lateness.p99().as_secs_f64(),
+            lateness_p99_s: recorded.scheduling_delay.p99().as_secs_f64(),
             redone,
             connections,
         };

@@ -50,12 +50,12 @@ pub struct EndLog {
     pub samples: Vec<KernelSample>,
     /// Bytes that it had read, and when.
     #[serde(skip)]
-    pub arrivals: Vec<Arrived>,
+    pub arrivals: Vec<DeliveredBytes>,
 }
 
 /// Bytes that an application had read at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct DeliveredBytes {
     /// The instant.
     pub at: Instant,
     /// Bytes since the connection opened.
@@ -179,7 +179,7 @@ impl<S: Read + Write> Player<S> {
             }
             left -= count;
             let before = self.log.arrivals.last().map_or(0, |last| last.bytes);
-            self.log.arrivals.push(Arrived { at: self.clock.now(), bytes: before + count });
+            self.log.arrivals.push(DeliveredBytes { at: self.clock.now(), bytes: before + count });
         }
         Ok(())
     }

@@ -62,11 +62,11 @@ impl Secrets {
     /// # Errors
     /// If the machine has no randomness.
     pub(super) fn new() -> io::Result<Self> {
-        let filler = (0..NAMES).map(|n| format!("{n:0>46}.{NAME}"));
+        let padding = (0..NAMES).map(|n| format!("{n:0>46}.{NAME}"));
         let names = [NAME.to_owned()].into_iter();
         Ok(Self {
             small: Certificate::of(names.clone().collect())?,
-            large: Certificate::of(names.chain(filler).collect())?,
+            large: Certificate::of(names.chain(padding).collect())?,
         })
     }
 

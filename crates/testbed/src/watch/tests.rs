@@ -14,7 +14,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use units::{Duration, Instant};
 use workload::{ConnectionRecord, HostId, LoadConnId, Milestones, Page};
 
@@ -191,7 +191,7 @@ fn the_kernel_says_the_same_of_the_receive_window() {
     if !test_support::has(&test_support::EMULATION) {
         return;
     }
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         for buffer in [Some(16_384), None] {
             let loaded = load(buffer).unwrap_or_else(|error| panic!("{error}"));
             let Loaded { total, shares, limits } = loaded;
@@ -199,20 +199,21 @@ fn the_kernel_says_the_same_of_the_receive_window() {
             let (rwnd, path) = (time(Bound::ReceiveWindow), time(Bound::Path));
             let kernel = limits.rwnd_us as f64 / 1e3;
             let busy = limits.busy_us as f64 / 1e3;
-            let told = format!("{buffer:?}: {total}, {shares:?}; busy {busy} ms, full {kernel} ms");
+            let log_line =
+                format!("{buffer:?}: {total}, {shares:?}; busy {busy} ms, full {kernel} ms");
             match buffer {
                 // The account does not give the part of the path's time that is also limited by the
                 // window.
                 Some(_) => {
-                    assert!(rwnd > 0.5 * total.as_secs_f64() * 1e3, "{told}");
-                    assert!(kernel > 0.95 * rwnd && kernel < 1.05 * (rwnd + path), "{told}");
+                    assert!(rwnd > 0.5 * total.as_secs_f64() * 1e3, "{log_line}");
+                    assert!(kernel > 0.95 * rwnd && kernel < 1.05 * (rwnd + path), "{log_line}");
                 }
-                None => assert!(rwnd == 0.0 && kernel == 0.0, "{told}"),
+                None => assert!(rwnd == 0.0 && kernel == 0.0, "{log_line}"),
             }
             // While it was busy by the kernel's account, it was bound by a window, the path, or its
             // own last flight's round trip.
             let bound = rwnd + path + time(Bound::CongestionWindow);
-            assert!(busy > 0.95 * bound && busy < 1.05 * bound + 130.0, "{told}");
+            assert!(busy > 0.95 * bound && busy < 1.05 * bound + 130.0, "{log_line}");
         }
     });
 }

@@ -5,7 +5,7 @@
 use race::{Hosts, Race, RaceMetric, RaceResult, VisitKind, Visits, WAKING_PROCESSING, World};
 use std::sync::Arc;
 use tcp::Scheme;
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use testbed::{Browser, ClientTcp, Contender, ContestOptions, ServerProgram};
 use units::Duration;
 use workload::{Discovery, Http, LoaderConfig, Object, ObjectId, ObjectKind, Page, PageHost};
@@ -70,7 +70,7 @@ fn assert_near(real: f64, sim: f64) {
 #[test]
 fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
     let _turn = crate::shared();
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let race = race("text", &["linux", "linux-bbr", "linux-reno"]);
         let Some(result) = run(&race, &World::ALL) else { return };
         for scheme in ["linux", "linux-bbr", "linux-reno"] {
@@ -89,7 +89,7 @@ fn a_page_over_a_connection_an_object_takes_alike_in_all_worlds() {
 #[test]
 fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
     let _turn = crate::shared();
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         // Three connections overflow a queue together. Their losses differ from run to run, so
         // times are not compared.
         let race = race("news", &["linux"]);
@@ -103,7 +103,7 @@ fn three_hosts_with_tls_and_interleaved_responses_arrive_whole() {
 #[test]
 fn repeated_visits_use_the_connections_that_are_open() {
     let _turn = crate::shared();
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let visits = Visits {
             count: 2,
             idle: Duration::from_millis(50),
@@ -137,7 +137,7 @@ fn a_scheme_that_the_kernel_does_not_have_is_left_out_there() {
 #[test]
 fn a_window_that_the_client_is_given_does_not_grow() {
     let _turn = crate::shared();
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let client = ClientTcp { window: Some(64 << 10) };
         let race = Race {
             page: Arc::new(Page::single(500_000)),
@@ -171,7 +171,7 @@ fn two_small_answers() -> Page {
 #[test]
 fn nagle_is_on_where_the_scheme_says_so() {
     let _turn = crate::shared();
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let page = Arc::new(two_small_answers());
         let race = Race { page, ..race("text", &["linux", "linux+nagle=on"]) };
         let Some(result) = run(&race, &[World::Sim, World::Wire]) else { return };

@@ -2,7 +2,7 @@
 //! both worlds.
 
 use race::World;
-use test_support::calmly_throughout;
+use test_support::retry_on_any_stall;
 use testbed::harm::{self, HarmCell, HarmEffort, HarmPlan, HarmReport};
 
 fn cells(names: &[&str]) -> Vec<HarmCell> {
@@ -101,7 +101,7 @@ fn the_kernel_has_neighbours_and_changing_rates() {
         ("cubic 50kB 2mbit,20ms,100p after 20mbit", false),
     ] {
         let cell = text.parse::<HarmCell>().expect("a cell");
-        calmly_throughout(|| {
+        retry_on_any_stall(|| {
             let race = Race {
                 schemes: race::contestants("linux").expect("a scheme"),
                 ..cell.race(0, &[])

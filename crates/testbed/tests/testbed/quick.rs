@@ -6,7 +6,7 @@ use race::World;
 use std::sync::Mutex;
 use std::thread;
 use tcp::Scheme;
-use test_support::{Need, calmly_throughout};
+use test_support::{Need, retry_on_any_stall};
 use testbed::agreement::{AgreementCell, AgreementVerdict, Grid, LINUX_SCHEMES};
 
 /// Three connections of BBR that overflow a queue together take one of two courses and more, which
@@ -39,7 +39,7 @@ fn grid() -> Grid {
 /// Measures the cells of a scheme on a path, none of which may be outside.
 fn measure(path: usize, scheme: usize) -> Vec<AgreementCell> {
     let found = Mutex::new(Vec::new());
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let all = grid();
         let (paths, schemes) = (vec![all.paths[path]], vec![all.schemes[scheme].clone()]);
         let measured = (Grid { paths, schemes, ..all }).plan().and_then(|plan| plan.run(&|| ()));

@@ -2,7 +2,7 @@
 //! analyser's account of them.
 
 use std::cell::RefCell;
-use test_support::{EMULATION, calmly_throughout, has};
+use test_support::{EMULATION, has, retry_on_any_stall};
 use testbed::truth::{MeasuredRow, TruthPlan};
 use trace::TimeShare;
 
@@ -27,7 +27,7 @@ fn rows_are_what_they_were_built_to_be() {
     let quick = TruthPlan { jobs: 2, ..TruthPlan::new(true) };
     let wrong = RefCell::new(quick.rows.clone());
     // A machine that stands still spoils single rows: those that were right are not measured again.
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let rows = wrong.borrow().clone();
         let all = rows.len();
         let plan = TruthPlan { rows, ..quick.clone() };

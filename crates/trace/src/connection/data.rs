@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 
 /// Longest run of missing bytes that is taken for loss, bytes. After a longer one the capture had
 /// stopped for a while.
-const MOST_MISSED: u64 = 1 << 20;
+const MAX_MISSED: u64 = 1 << 20;
 
 impl TracedConnection {
     /// Handles a segment that has data or ends the stream.
@@ -65,7 +65,7 @@ impl TracedConnection {
         if digest.fresh > 0 && !digest.overtaken {
             // The missing bytes before it are a part of the stream, too. If they were lost, only a
             // gap in the sequence numbers shows them; if they were overtaken, they follow later.
-            let missed = if digest.unseen < MOST_MISSED { digest.unseen } else { 0 };
+            let missed = if digest.unseen < MAX_MISSED { digest.unseen } else { 0 };
             let data_end = end - u64::from(segment.has(Flags::FIN));
             let data = PassingData { bytes: digest.fresh + missed, tls: segment.tls };
             self.on_fresh(side, segment.at, data_end, data, with);
@@ -77,9 +77,9 @@ impl TracedConnection {
 
     #[inline]
     fn count_data(&mut self, side: Side, has_payload: bool, digest: &DataDigest) {
-        let tally = &mut self.tallies[side];
-        tally.data_packets += u32::from(has_payload);
-        tally.bytes += digest.fresh;
+        let counters = &mut self.side_counters[side];
+        counters.data_packets += u32::from(has_payload);
+        counters.bytes += digest.fresh;
         if digest.unseen > 0 || digest.probe || digest.overtaken {
             self.count_rare(side, digest);
         }
@@ -87,16 +87,16 @@ impl TracedConnection {
 
     #[cold]
     fn count_rare(&mut self, side: Side, digest: &DataDigest) {
-        let tally = &mut self.tallies[side];
+        let counters = &mut self.side_counters[side];
         if digest.unseen > 0 {
-            tally.rare().unseen_bytes += digest.unseen;
+            counters.rare().unseen_bytes += digest.unseen;
         }
         if digest.probe {
-            tally.rare().probes += 1;
+            counters.rare().probes += 1;
         }
         if digest.overtaken {
-            tally.rare().reordered += 1;
-            tally.rare().unseen_bytes -= digest.fresh.min(tally.rare().unseen_bytes);
+            counters.rare().reordered += 1;
+            counters.rare().unseen_bytes -= digest.fresh.min(counters.rare().unseen_bytes);
         }
     }
 
@@ -111,7 +111,7 @@ impl TracedConnection {
         with: &mut Digesting<'_, S>,
     ) {
         if side == self.server() {
-            self.tell_sent(at, end, data.bytes, with);
+            self.report_sent(at, end, data.bytes, with);
             self.begin_small_request(with);
             if self.upload.is_some() {
                 self.end_upload();
@@ -127,7 +127,7 @@ impl TracedConnection {
     }
 
     /// Reports new data of the server that ends at `end`.
-    fn tell_sent<S: TraceSink>(
+    fn report_sent<S: TraceSink>(
         &self,
         at: Instant,
         end: u64,
@@ -137,7 +137,7 @@ impl TracedConnection {
         if let Some(sender) = &self.halves[self.server()].sender
             && with.sink.wants_packets()
         {
-            with.sink.on_sent(&self.told_of_server(), &sender.sent(at, end, bytes));
+            with.sink.on_sent(&self.traced_server(), &sender.sent(at, end, bytes));
         }
     }
 
@@ -179,13 +179,13 @@ impl TracedConnection {
     ) {
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         let bytes = self.halves[side].fresh_payload(start, segment);
-        let tally = &mut self.tallies[side];
-        tally.data_packets += u32::from(segment.payload > 0);
-        tally.bytes += bytes;
+        let counters = &mut self.side_counters[side];
+        counters.data_packets += u32::from(segment.payload > 0);
+        counters.bytes += bytes;
         let is_amid = self.halves[side].syn.is_none() && !with.config.acks_only;
         self.halves[side].reach(end);
         if bytes > 0 {
-            with.sink.on_request(&self.told(side), segment.at, bytes);
+            with.sink.on_request(&self.traced_sender(side), segment.at, bytes);
             if is_amid {
                 // It is the first packet of a connection that was open before, so its server has
                 // not had the time to answer.
@@ -201,8 +201,8 @@ impl TracedConnection {
         again: &Retransmission,
         with: &mut Digesting<'_, S>,
     ) {
-        self.tallies[side].count_again(again);
-        with.sink.on_retransmission(&self.told(side), again);
+        self.side_counters[side].count_again(again);
+        with.sink.on_retransmission(&self.traced_sender(side), again);
         if side == self.server() && again.len > 0 {
             self.pass(again.at, Passage::again(again), with);
         }

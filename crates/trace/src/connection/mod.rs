@@ -2,13 +2,13 @@
 //! senders.
 //!
 //! This module has its lifetime and its ACKs. `opening` has the handshake, `data` the handling of
-//! data, `ordinary` the fast path for most segments, and `predicted` the sender whose data is not
+//! data, `fast_path` the fast path for most segments, and `predicted` the sender whose data is not
 //! captured.
 
 mod data;
+mod fast_path;
 mod numbers;
 mod opening;
-mod ordinary;
 mod predicted;
 mod upload;
 
@@ -18,7 +18,7 @@ use crate::fit_error::FitError;
 use crate::half::{Half, Late};
 use crate::rebuilt::{AckDigest, SenderAck};
 use crate::sink::{TraceSink, TracedSender};
-use crate::summary::{ConnectionTrace, SenderTally, TraceEnd};
+use crate::summary::{ConnectionTrace, SenderCounters, TraceEnd};
 use crate::transfer::{
     ConnectionEnd, Passage, PassingAck, PassingData, TransferEnd, TransferMeter,
 };
@@ -51,7 +51,7 @@ pub(crate) struct TracedConnection {
     /// The first packet, while it alone decides which end is the server's.
     first: Option<Box<Observed>>,
     halves: [Half; 2],
-    tallies: [Counts; 2],
+    side_counters: [Counts; 2],
     meter: TransferMeter,
     /// Meter of the time of a large request, until it is answered.
     upload: Option<Box<TransferMeter>>,
@@ -81,7 +81,7 @@ impl TracedConnection {
             fast_open: FastOpenTrial::default(),
             first: guesses_server(segment, server).then(|| Box::new(*segment)),
             halves: Default::default(),
-            tallies: Default::default(),
+            side_counters: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
             upload: None,
             place: Place::default(),
@@ -132,13 +132,13 @@ impl TracedConnection {
             self.copies += 1;
             return;
         }
-        if segment.at.saturating_since(self.last) > with.config.park_after {
+        if segment.at.saturating_since(self.last) > with.config.compress_after {
             // The result must not depend on whether packets of other connections have made the
             // engine look for idle ones.
-            self.park(with);
+            self.compress(with);
         }
         self.last = segment.at;
-        if !self.on_ordinary(side, segment, with) {
+        if !self.on_fast_path(side, segment, with) {
             self.on_any(side, segment, with);
         }
     }
@@ -153,15 +153,15 @@ impl TracedConnection {
     ) {
         let side = side & 1;
         // The second packet never takes the fast path, since the server has sent nothing yet.
-        if self.first.is_some() && self.tallies[0].packets > 0 {
+        if self.first.is_some() && self.side_counters[0].packets > 0 {
             self.reconsider_server(side, segment, with);
         }
-        if self.tallies[side].packets == 0 && self.halves[side].predictor.is_some() {
+        if self.side_counters[side].packets == 0 && self.halves[side].predictor.is_some() {
             // The sender is captured after all.
             self.run_predictor(side, true, with);
             self.halves[side].predictor = None;
         }
-        self.tallies[side].packets += 1;
+        self.side_counters[side].packets += 1;
         if segment.has(Flags::RST) {
             self.reset = self.reset.or(Some((side, segment.at)));
             self.is_over = true;
@@ -188,7 +188,7 @@ impl TracedConnection {
         } else if self.halves[side].is_before_next(segment) && self.fins[side] == 0 {
             // Linux sends keep-alives and probes of a shut window like this: without payload, one
             // byte behind.
-            self.tallies[side].rare().probes += 1;
+            self.side_counters[side].rare().probes += 1;
             if side == self.server() {
                 self.pass(segment.at, Passage::Probed, with);
             }
@@ -206,7 +206,7 @@ impl TracedConnection {
         if self.repeats(side, segment) {
             return;
         }
-        self.halves[side].forget_said();
+        self.halves[side].forget_fields();
         let una = self.halves[1 - side].offset(segment.ack);
         if una > self.halves[1 - side].high() + (1 << 30) {
             return;
@@ -279,7 +279,7 @@ impl TracedConnection {
         self.halves[1 - side].note_acked(una);
         let is_open = self.opened.is_some() || side == self.server();
         if is_open && !self.is_blind_to(1 - side) {
-            self.halves[side].note_said(segment);
+            self.halves[side].note_fields(segment);
         }
     }
 
@@ -331,11 +331,11 @@ impl TracedConnection {
         if let Some(rtt) = digest.rtt
             && with.sink.wants_round_trips()
         {
-            with.sink.on_round_trip(&self.told(side), ack.at, rtt);
+            with.sink.on_round_trip(&self.traced_sender(side), ack.at, rtt);
         }
-        self.tallies[side].count_told(unseen, digest.has_dsack);
+        self.side_counters[side].count_reported(unseen, digest.has_dsack);
         if let Some(point) = point {
-            with.sink.on_window(&self.told(side), &point);
+            with.sink.on_window(&self.traced_sender(side), &point);
         }
         let AckDigest { acked, delivered, rtt, .. } = digest;
         let passage = Passage::Acked(PassingAck { acked, delivered, rtt });
@@ -363,7 +363,7 @@ impl TracedConnection {
         }
         let state = half.sender.as_deref_mut().map(|sender| sender.state(at));
         if let Some(report) = self.meter.on_passage(at, passage, state) {
-            with.sink.on_transfer(&self.told(self.server()), &report);
+            with.sink.on_transfer(&self.traced_sender(self.server()), &report);
         }
     }
 
@@ -380,7 +380,7 @@ impl TracedConnection {
         let is_predicted = self.halves[self.server()].predictor.is_some();
         let begins = self.meter.asked() != before && !self.meter.may_be_control();
         if is_predicted || begins {
-            with.sink.on_request(&self.told(1 - self.server()), at, data.bytes);
+            with.sink.on_request(&self.traced_sender(1 - self.server()), at, data.bytes);
         }
     }
 
@@ -390,7 +390,7 @@ impl TracedConnection {
         if self.meter.may_be_control()
             && let Some(asked) = self.meter.asked()
         {
-            let client = self.told(1 - self.server());
+            let client = self.traced_sender(1 - self.server());
             with.sink.on_request(&client, asked, self.meter.requested());
         }
     }
@@ -405,7 +405,7 @@ impl TracedConnection {
             ConnectionEnd { at: self.reset.map_or(self.last, |(_, at)| at), cut: self.cut_by() };
         self.end_upload();
         if let Some(report) = self.meter.finish(&end) {
-            with.sink.on_transfer(&self.told(self.server()), &report);
+            with.sink.on_transfer(&self.traced_sender(self.server()), &report);
         }
     }
 
@@ -419,11 +419,11 @@ impl TracedConnection {
     }
 
     /// Returns the server, as results name it.
-    pub(crate) fn told_of_server(&self) -> TracedSender {
-        self.told(self.server())
+    pub(crate) fn traced_server(&self) -> TracedSender {
+        self.traced_sender(self.server())
     }
 
-    fn told(&self, side: Side) -> TracedSender {
+    fn traced_sender(&self, side: Side) -> TracedSender {
         TracedSender {
             connection: self.number,
             client: self.ends[1 - self.server()],
@@ -432,27 +432,27 @@ impl TracedConnection {
         }
     }
 
-    fn tally(&self, side: Side) -> SenderTally {
+    fn counters(&self, side: Side) -> SenderCounters {
         let sender = self.halves[side].sender.as_ref();
-        self.tallies[side]
-            .tally(sender.map_or_else(FitError::default, |sender| *sender.fit_error()))
+        self.side_counters[side]
+            .counters(sender.map_or_else(FitError::default, |sender| *sender.fit_error()))
     }
 
     /// Compresses an idle connection. An answer that pauses for so long is over.
-    pub(crate) fn park<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
+    pub(crate) fn compress<S: TraceSink>(&mut self, with: &mut Digesting<'_, S>) {
         // If the capture is not at the server, its last ACKs are still on their way: they end the
         // transfer.
         for side in [0, 1] {
             if self.halves[side].has_late() {
-                self.deliver(side, self.last + with.config.park_after, with);
+                self.deliver(side, self.last + with.config.compress_after, with);
             }
         }
         let predicted = self.halves[self.server()].predictor.is_some();
         if !predicted && let Some(report) = self.meter.finish_answered() {
-            with.sink.on_transfer(&self.told(self.server()), &report);
+            with.sink.on_transfer(&self.traced_sender(self.server()), &report);
         }
-        for (half, counts) in self.halves.iter_mut().zip(&mut self.tallies) {
-            if let Some(fit_error) = half.park()
+        for (half, counts) in self.halves.iter_mut().zip(&mut self.side_counters) {
+            if let Some(fit_error) = half.compress()
                 && fit_error != FitError::default()
             {
                 counts.rare().fit_error.add(&fit_error);
@@ -475,8 +475,8 @@ impl TracedConnection {
             server_rtt: self.server_rtt(),
             vantage: self.place.vantage,
             fast_open: self.fast_open.outcome(),
-            client_sent: self.tally(client),
-            server_sent: self.tally(server),
+            client_sent: self.counters(client),
+            server_sent: self.counters(server),
             copies: self.copies,
         }
     }
@@ -495,6 +495,6 @@ fn likely_server(segment: &Observed, named: Option<Side>) -> Side {
 /// Returns true if the first packet has data from the end with the higher port, and only the ports
 /// show which end is the server's.
 fn guesses_server(segment: &Observed, named: Option<Side>) -> bool {
-    let is_told = segment.has(Flags::SYN) || named.is_some() || segment.payload == 0;
-    !is_told && likely_server(segment, named) == 1
+    let is_known = segment.has(Flags::SYN) || named.is_some() || segment.payload == 0;
+    !is_known && likely_server(segment, named) == 1
 }

@@ -8,7 +8,7 @@ use units::SeqNum;
 
 /// Maximum distance of a connection's sequence numbers from the newest ones: windows of 4 MiB. Two
 /// connections are as near by chance with a probability of one in 500 a direction.
-const NEAR: u32 = 4 << 20;
+const MAX_NUMBER_DISTANCE: u32 = 4 << 20;
 
 impl TracedConnection {
     /// Returns true if a segment from `side` has numbers of this connection: the same ones if it is
@@ -30,5 +30,5 @@ impl TracedConnection {
 /// Returns true if a number is near the newest one of a direction; `None` if that is unknown.
 fn is_near(half: &Half, number: SeqNum) -> Option<bool> {
     let newest = half.origin()?.0.wrapping_add(half.high() as u32);
-    Some(number.0.wrapping_sub(newest).wrapping_add(NEAR) <= 2 * NEAR)
+    Some(number.0.wrapping_sub(newest).wrapping_add(MAX_NUMBER_DISTANCE) <= 2 * MAX_NUMBER_DISTANCE)
 }

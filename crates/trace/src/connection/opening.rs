@@ -54,7 +54,7 @@ impl TracedConnection {
         segment: &Observed,
         with: &mut Digesting<'_, S>,
     ) {
-        self.halves.iter_mut().for_each(Half::forget_said);
+        self.halves.iter_mut().for_each(Half::forget_fields);
         let is_answer = segment.has(Flags::ACK);
         // In a split handshake both ends send a SYN, and the client answers the server's (RFC 9293
         // §3.5).
@@ -79,8 +79,8 @@ impl TracedConnection {
         }
         if again && self.opened.is_none() {
             let again = syn_again(segment);
-            self.tallies[side].count_again(&again);
-            with.sink.on_retransmission(&self.told(side), &again);
+            self.side_counters[side].count_again(&again);
+            with.sink.on_retransmission(&self.traced_sender(side), &again);
         }
     }
 
@@ -89,7 +89,7 @@ impl TracedConnection {
     fn opens_anew(&self, side: Side, segment: &Observed) -> bool {
         let half = &self.halves[side];
         let is_other = half.syn.is_some() && half.origin() != Some(segment.seq);
-        is_other && self.opened.is_some() && self.tallies[side].data_packets == 0
+        is_other && self.opened.is_some() && self.side_counters[side].data_packets == 0
     }
 
     fn reopen(&mut self, server: Side) {
@@ -117,8 +117,8 @@ impl TracedConnection {
             return;
         }
         client.reach(1 + data.bytes);
-        self.tallies[1 - side].data_packets += 1;
-        self.tallies[1 - side].bytes += data.bytes;
+        self.side_counters[1 - side].data_packets += 1;
+        self.side_counters[1 - side].bytes += data.bytes;
         let arrived = syn.at + self.place.to_server;
         self.meter.on_opened(arrived, arrived);
         self.pass_request(arrived, data, with);

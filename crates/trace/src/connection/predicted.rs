@@ -13,7 +13,7 @@ const LIKELY_MSS: u64 = 1460;
 impl TracedConnection {
     /// Returns true if the capture shows no packet of this side.
     pub(super) fn is_blind_to(&self, side: Side) -> bool {
-        side == self.server() && self.tallies[side].packets == 0
+        side == self.server() && self.side_counters[side].packets == 0
     }
 
     /// Returns true if the peer of `side` sends but is not captured: it has answered the SYN, or
@@ -82,25 +82,27 @@ impl TracedConnection {
         over: bool,
         with: &mut Digesting<'_, S>,
     ) {
-        let told = self.told(side);
+        let traced_sender = self.traced_sender(side);
         let half = &mut self.halves[side];
         let (Some(predictor), Some(sender)) = (&mut half.predictor, &mut half.sender) else {
             return;
         };
-        let tally = &mut self.tallies[side];
+        let counters = &mut self.side_counters[side];
         let sink = &mut *with.sink;
         let wants_windows = sink.wants_windows();
         let emit = |event| match event {
             PredictedEvent::Again(again) => {
-                tally.count_again(&again);
-                sink.on_retransmission(&told, &again);
+                counters.count_again(&again);
+                sink.on_retransmission(&traced_sender, &again);
             }
-            PredictedEvent::Window(point) if wants_windows => sink.on_window(&told, &point),
+            PredictedEvent::Window(point) if wants_windows => {
+                sink.on_window(&traced_sender, &point)
+            }
             PredictedEvent::Window(_) => {}
-            PredictedEvent::Sent(sent) => sink.on_sent(&told, &sent),
-            PredictedEvent::Unforeseen(bytes) => tally.rare().unseen_bytes += bytes,
-            PredictedEvent::Transfer(report) => sink.on_transfer(&told, &report),
-            PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&told, at, rtt),
+            PredictedEvent::Sent(sent) => sink.on_sent(&traced_sender, &sent),
+            PredictedEvent::Unforeseen(bytes) => counters.rare().unseen_bytes += bytes,
+            PredictedEvent::Transfer(report) => sink.on_transfer(&traced_sender, &report),
+            PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&traced_sender, at, rtt),
         };
         predictor.run(&mut Predicting { sender, meter: &mut self.meter, emit }, over);
     }

@@ -73,7 +73,7 @@ impl Prints {
     }
 
     /// Forgets everything but the gap of copies, when the connection becomes idle.
-    pub(super) fn park(&mut self) {
+    pub(super) fn compress(&mut self) {
         self.ring = None;
         if self.gap == 0 {
             self.watch = Watch::Off;
@@ -115,8 +115,8 @@ impl Prints {
             unnumbered_within(place)
         };
         // Without an IP ID and without data, nothing distinguishes a copy from a duplicate ACK.
-        let is_told = numbered || segment.sequence_len() > 0;
-        self.since(hash, segment.at).filter(|&since| is_told && since <= within)
+        let is_comparable = numbered || segment.sequence_len() > 0;
+        self.since(hash, segment.at).filter(|&since| is_comparable && since <= within)
     }
 
     /// Searches for a copy of a packet of long ago; starts to remember more packets, or stops that.

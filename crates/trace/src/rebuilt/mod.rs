@@ -7,10 +7,10 @@
 
 mod acks;
 mod evidence;
+mod fast_path;
 mod fit;
+mod idle;
 mod observed;
-mod ordinary;
-mod parked;
 mod predicted;
 mod predicted_sends;
 mod sends;
@@ -18,8 +18,8 @@ mod state;
 mod timers;
 
 pub(crate) use acks::{AckDigest, SenderAck, sack_offsets};
+pub(crate) use idle::{COMPRESS_AFTER, IdleSender};
 pub(crate) use observed::{DataDigest, SeenData};
-pub(crate) use parked::{PARK_AFTER, ParkedSender};
 pub(crate) use predicted::{PredictedEvent, Predicting, Predictor};
 
 use crate::kinds::SenderPhase;
@@ -49,7 +49,7 @@ pub(crate) struct Terms {
 }
 
 /// Maximum number of SYNs before the first answer: `tcp_synack_retries` is 5.
-const MOST_SYNS: u32 = 8;
+const MAX_SYNS: u32 = 8;
 
 /// The longest tick of a clock that can measure the round trips of most paths.
 const FINE_TICK: Duration = Duration::from_millis(10);
@@ -127,7 +127,7 @@ impl RebuiltSender {
     /// SYNs.
     pub(crate) fn open_unseen(&mut self, syn: Instant, again: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
-        for _ in 0..MOST_SYNS {
+        for _ in 0..MAX_SYNS {
             match self.core.retransmission_deadline() {
                 Some(at) if at < acked => {
                     self.time_out(at);

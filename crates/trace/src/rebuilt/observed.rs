@@ -43,16 +43,16 @@ pub(crate) struct DataDigest {
 }
 
 /// Maximum number of segments that are booked without being seen: no window has more.
-const MOST_UNSEEN: u64 = 4096;
+const MAX_UNSEEN: u64 = 4096;
 /// Maximum number of outstanding segments: 180 MB of full ones.
-const MOST_OUTSTANDING: usize = 1 << 17;
+const MAX_OUTSTANDING: usize = 1 << 17;
 /// Maximum number of outstanding segments while no ACK of the sender's data has been seen.
-pub(super) const MOST_UNANSWERED: usize = 1 << 9;
+pub(super) const MAX_UNANSWERED: usize = 1 << 9;
 /// Longest time within which packets overtake each other, if no round trip is known.
 const OVERTAKEN_WITHIN: Duration = Duration::from_millis(3);
 /// Maximum number of runs of the recovery's timer before one event. Each waits for a part of the
 /// round trip, so no real sender has more.
-const MOST_TIMERS: u32 = 16;
+const MAX_TIMERS: u32 = 16;
 
 impl RebuiltSender {
     /// Books a segment that was sent.
@@ -127,7 +127,7 @@ impl RebuiltSender {
 
     #[cold]
     fn run_recovery_timers(&mut self, now: Instant, inclusive: bool) {
-        for _ in 0..MOST_TIMERS {
+        for _ in 0..MAX_TIMERS {
             let Some(at) = self.overdue(now, inclusive) else { return };
             self.run_recovery_timer(at);
         }
@@ -184,7 +184,7 @@ impl RebuiltSender {
 
     /// Books the data before `end`, unless that is more than a window holds.
     fn book_or_jump(&mut self, at: Instant, end: u64) {
-        if end.saturating_sub(self.core.nxt()) > MOST_UNSEEN * self.core.mss() {
+        if end.saturating_sub(self.core.nxt()) > MAX_UNSEEN * self.core.mss() {
             self.jump_to(end);
         } else {
             self.book_up_to(at, end, false);
@@ -194,7 +194,7 @@ impl RebuiltSender {
     /// Forgets the older half of the outstanding data. More is outstanding than any window holds,
     /// so its ACKs are not captured.
     fn forget_unanswered(&mut self) {
-        let most = if self.is_answered { MOST_OUTSTANDING } else { MOST_UNANSWERED };
+        let most = if self.is_answered { MAX_OUTSTANDING } else { MAX_UNANSWERED };
         if self.core.board().len() < most {
             return;
         }

@@ -16,15 +16,15 @@ use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// Maximum number of waiting ACKs: with more, the window of a long transfer counts as used up.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 /// Longest server think time that is accepted, milliseconds; a longer one means that the clock is
 /// misread.
 const LONG_THOUGHT: u32 = 1000;
 /// Maximum number of sends in answer to one event.
-const MOST_SENT: u32 = 1 << 16;
+const MAX_SENT: u32 = 1 << 16;
 
 /// Maximum number of timeouts between two events: real senders give up earlier.
-const MOST_RUN_OUT: u32 = 4096;
+const MAX_RUN_OUT: u32 = 4096;
 
 /// Events of an inferred sender.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl Predictor {
     /// Notes that a segment ends at `offset`.
     fn note_edge(&mut self, offset: u64) {
         let place = self.edges.partition_point(|&edge| edge < offset);
-        if self.edges.get(place) != Some(&offset) && self.edges.len() < MOST_WAITING {
+        if self.edges.get(place) != Some(&offset) && self.edges.len() < MAX_WAITING {
             self.edges.insert(place, offset);
         }
     }
@@ -182,7 +182,7 @@ impl Predictor {
         };
         let edge = una.max(sender.una()) + window.max(sender.receive_window());
         let proven = self.high >= reach.min(edge);
-        let many = self.waiting.len() >= MOST_WAITING;
+        let many = self.waiting.len() >= MAX_WAITING;
         match (proven || over, many) {
             (true, _) => Some(high),
             (false, true) => Some(high.max(reach)),
@@ -267,7 +267,7 @@ impl Predictor {
 
     /// Runs the timers that run out before `until`.
     fn run_timers<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, until: Instant) {
-        for _ in 0..MOST_RUN_OUT {
+        for _ in 0..MAX_RUN_OUT {
             let recovery = on.sender.recovery_timeout().unwrap_or(Instant::FAR_FUTURE);
             let release = self.release.unwrap_or(Instant::FAR_FUTURE);
             let at = on.sender.retransmission_due().min(recovery).min(release);
@@ -296,7 +296,7 @@ impl Predictor {
         if arrived > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
-            on.tell_sent(ack.at - on.sender.srtt(), unforeseen);
+            on.report_sent(ack.at - on.sender.srtt(), unforeseen);
             on.pass_response(ack.at, unforeseen);
         }
         let sender = &mut *on.sender;
@@ -313,12 +313,12 @@ impl Predictor {
 
     /// Sends all data that window, recovery and pacer release.
     fn send<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, now: Instant) {
-        for _ in 0..MOST_SENT {
+        for _ in 0..MAX_SENT {
             on.sender.edge = self.next_edge(on.sender);
             match on.sender.next_predicted(now) {
                 NextSend::New(bytes) => {
                     on.sender.book_new(now, bytes, bytes);
-                    on.tell_sent(now, bytes);
+                    on.report_sent(now, bytes);
                     on.pass_response(now, bytes);
                 }
                 NextSend::Again { index, probe } => {
@@ -352,7 +352,7 @@ pub(crate) struct Predicting<'a, F> {
 }
 
 impl<F: FnMut(PredictedEvent)> Predicting<'_, F> {
-    fn tell_sent(&mut self, at: Instant, bytes: u64) {
+    fn report_sent(&mut self, at: Instant, bytes: u64) {
         let sent = self.sender.sent(at, self.sender.nxt(), bytes);
         (self.emit)(PredictedEvent::Sent(sent));
     }

@@ -6,7 +6,7 @@ use super::notes::{Noted, ShardedSink, SinkPart};
 use super::numbers::{NoteOf, Renumbered};
 use super::{SHARDS, Shard};
 use crate::config::EngineConfig;
-use crate::engine::EngineTally;
+use crate::engine::EngineCounters;
 use crate::table::SegmentEnds;
 use capture::Observed;
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ struct Hand<P: SinkPart> {
 /// Notes at the end of a shard, or its counters and its part of the sink after all notes.
 enum Rest<P: SinkPart> {
     Noted(Vec<Noted<P::Note>>),
-    Over(Box<(EngineTally, P)>),
+    Over(Box<(EngineCounters, P)>),
 }
 
 /// A round that is out.
@@ -102,7 +102,7 @@ impl<S: ShardedSink> Crew<S> {
         }
         if self.order.len() == ROUND {
             self.send_out();
-            self.tell(sink, ROUNDS);
+            self.deliver(sink, ROUNDS);
         }
     }
 
@@ -123,7 +123,7 @@ impl<S: ShardedSink> Crew<S> {
     }
 
     /// Reports rounds until no more than `most` are out.
-    fn tell(&mut self, sink: &mut Renumbered<S>, most: usize) {
+    fn deliver(&mut self, sink: &mut Renumbered<S>, most: usize) {
         while self.out.len() > most
             && let Some(Out { order, own }) = self.out.pop_front()
         {
@@ -152,9 +152,9 @@ impl<S: ShardedSink> Crew<S> {
     }
 
     /// Reports everything that is out or open, and joins the parts of the sink.
-    pub(super) fn finish(mut self, sink: &mut Renumbered<S>) -> EngineTally {
+    pub(super) fn finish(mut self, sink: &mut Renumbered<S>) -> EngineCounters {
         self.send_out();
-        self.tell(sink, 0);
+        self.deliver(sink, 0);
         let Self { shares, own, hands, .. } = self;
         let mut ends = Vec::with_capacity(hands.len());
         for Hand { to, rest, thread, .. } in hands {
@@ -162,12 +162,12 @@ impl<S: ShardedSink> Crew<S> {
             drop(to);
             ends.push((rest, thread));
         }
-        let mut tally = EngineTally::default();
+        let mut counters = EngineCounters::default();
         let mut take = |shard, piece| match piece {
             Rest::Noted(mut noted) => sink.replay(shard, &mut noted),
             Rest::Over(over) => {
                 let (of_shard, part) = *over;
-                tally.add(&of_shard);
+                counters.add(&of_shard);
                 sink.sink.join(part);
             }
         };
@@ -190,7 +190,7 @@ impl<S: ShardedSink> Crew<S> {
         for (_, thread) in ends {
             thread.join().unwrap_or_else(|why| panic::resume_unwind(why));
         }
-        tally
+        counters
     }
 }
 
@@ -213,15 +213,15 @@ impl<P: SinkPart> Hand<P> {
 }
 
 impl<P: SinkPart> Shard<P> {
-    /// Ends the shard, and passes its remaining notes to `tell` piece by piece, until `tell`
+    /// Ends the shard, and passes its remaining notes to `deliver` piece by piece, until `deliver`
     /// returns false.
-    fn end(mut self, mut tell: impl FnMut(Rest<P>) -> bool) -> bool {
+    fn end(mut self, mut deliver: impl FnMut(Rest<P>) -> bool) -> bool {
         while self.finish_some() {
-            if !tell(Rest::Noted(self.exchange(Vec::new()))) {
+            if !deliver(Rest::Noted(self.exchange(Vec::new()))) {
                 return false;
             }
         }
-        tell(Rest::Over(Box::new(self.into_part())))
+        deliver(Rest::Over(Box::new(self.into_part())))
     }
 }
 

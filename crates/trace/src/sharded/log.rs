@@ -34,7 +34,7 @@ pub enum TraceEvent {
 
 impl TraceEvent {
     /// Replays the call on a sink, for the connection with this number.
-    pub fn tell(self, connection: u64, sink: &mut impl TraceSink) {
+    pub fn deliver(self, connection: u64, sink: &mut impl TraceSink) {
         let of = |sender: TracedSender| TracedSender { connection, ..sender };
         match self {
             Self::Begin(sender, at) => sink.on_begin(&of(sender), at),
@@ -166,7 +166,7 @@ impl<S: TraceSink> ShardedSink for Undivided<S> {
     }
 
     fn on_note(&mut self, of: &NotedConnection<'_>, event: TraceEvent) {
-        event.tell(of.number(), &mut self.0);
+        event.deliver(of.number(), &mut self.0);
     }
 
     fn join(&mut self, _: EventLog) {}

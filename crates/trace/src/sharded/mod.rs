@@ -21,7 +21,7 @@ pub use log::{EventLog, TraceEvent, Undivided};
 pub use notes::{NotedConnection, Notes, ShardedSink, SinkPart};
 
 use crate::config::EngineConfig;
-use crate::engine::{EnginePart, EngineTally, Telling, TraceEngine};
+use crate::engine::{EngineCounters, EnginePart, SinkHandle, TraceEngine};
 use crate::table::SegmentEnds;
 use capture::Observed;
 use crew::Crew;
@@ -84,30 +84,30 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
         match &mut self.0 {
             Runs::Here(here) => {
                 let Here { shards, sink, numbers } = &mut **here;
-                let told = &mut Telling { sink: sink.whole(), numbers };
+                let handle = &mut SinkHandle { sink: sink.whole(), numbers };
                 let ends = SegmentEnds::of(segment);
-                shards[shard_of(&ends)].on_segment(&ends, segment, told);
+                shards[shard_of(&ends)].on_segment(&ends, segment, handle);
             }
             Runs::Crew(apart) => apart.crew.deal(segment, &mut apart.sink),
         }
     }
 
     /// Ends all open connections, shard by shard, and returns the sink with the counters.
-    pub fn finish_all(self) -> (S, EngineTally) {
+    pub fn finish_all(self) -> (S, EngineCounters) {
         match self.0 {
             Runs::Here(here) => {
                 let Here { shards, mut sink, .. } = *here;
-                let mut tally = EngineTally::default();
+                let mut counters = EngineCounters::default();
                 for mut shard in shards {
                     while shard.finish_oldest(sink.whole()) {}
-                    tally.add(shard.tally());
+                    counters.add(shard.counters());
                 }
-                (sink, tally)
+                (sink, counters)
             }
             Runs::Crew(apart) => {
                 let Apart { crew, mut sink } = *apart;
-                let tally = crew.finish(&mut sink);
-                (sink.sink, tally)
+                let counters = crew.finish(&mut sink);
+                (sink.sink, counters)
             }
         }
     }
@@ -139,8 +139,8 @@ impl<P: SinkPart> Shard<P> {
     }
 
     /// Ends the shard: returns its counters, and its part of the sink.
-    fn into_part(self) -> (EngineTally, P) {
-        let (Marking(part), tally) = self.0.finish_all();
-        (tally, part)
+    fn into_part(self) -> (EngineCounters, P) {
+        let (Marking(part), counters) = self.0.finish_all();
+        (counters, part)
     }
 }

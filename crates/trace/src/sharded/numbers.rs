@@ -22,7 +22,7 @@ impl<S: ShardedSink> Renumbered<S> {
 
     /// Replays the notes of one shard.
     pub(super) fn replay(&mut self, shard: usize, noted: &mut Vec<Noted<NoteOf<S>>>) {
-        noted.drain(..).for_each(|noted| self.tell(shard, noted));
+        noted.drain(..).for_each(|noted| self.deliver(shard, noted));
     }
 
     /// Replays the notes of all parts in the order of segments; `order` has the shard of each
@@ -35,13 +35,13 @@ impl<S: ShardedSink> Renumbered<S> {
             while of_shard.as_slice().first().is_some_and(|next| next.place as usize == at)
                 && let Some(noted) = of_shard.next()
             {
-                self.tell(shard, noted);
+                self.deliver(shard, noted);
             }
         }
     }
 
     #[inline]
-    fn tell(&mut self, shard: usize, noted: Noted<NoteOf<S>>) {
+    fn deliver(&mut self, shard: usize, noted: Noted<NoteOf<S>>) {
         let Noted { connection: of_shard, entry, .. } = noted;
         let numbers = &mut self.numbers[shard];
         match entry {

@@ -22,7 +22,7 @@ pub(crate) struct EndWords {
 
 impl EndWords {
     /// The key of no connection: both ends are equal, with port 0.
-    pub(super) const NOBODY: Self = Self { low: 0, high: 0 };
+    pub(super) const NO_ENDS: Self = Self { low: 0, high: 0 };
 
     /// Returns the hash by which the table and the shards find a connection. It leaves the label
     /// out: all connections of two ends have one hash.

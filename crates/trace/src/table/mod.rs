@@ -42,7 +42,7 @@ pub(crate) struct ConnectionTable {
 const TOUCH_EVERY: Duration = Duration::from_millis(100);
 
 /// The key of no connection, and no slot: both ends are equal, with port 0.
-const NOBODY: (EndWords, u32) = (EndWords::NOBODY, NONE);
+const NO_ENDS: (EndWords, u32) = (EndWords::NO_ENDS, NONE);
 
 impl ConnectionTable {
     pub(crate) fn new() -> Self {
@@ -53,7 +53,7 @@ impl ConnectionTable {
             places: Vec::new(),
             free: Vec::new(),
             lists: [none; List::COUNT],
-            last: NOBODY,
+            last: NO_ENDS,
         }
     }
 
@@ -142,7 +142,7 @@ impl ConnectionTable {
     #[inline]
     pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
         let known = self.places.get(place as usize)?;
-        if known.list == List::Parked || now.saturating_since(known.touched) > TOUCH_EVERY {
+        if known.list == List::Idle || now.saturating_since(known.touched) > TOUCH_EVERY {
             self.move_to(place, List::Active, now);
         }
         self.at(place)
@@ -150,7 +150,7 @@ impl ConnectionTable {
 
     /// Compresses active connections whose last packet was before `then`; returns the next of them
     /// that is over.
-    pub(crate) fn park_before<S: TraceSink>(
+    pub(crate) fn compress_before<S: TraceSink>(
         &mut self,
         then: Instant,
         with: &mut Digesting<'_, S>,
@@ -164,19 +164,19 @@ impl ConnectionTable {
                     return None;
                 }
                 self.move_to(place, List::Active, last);
-            } else if self.park(place, with) {
+            } else if self.compress(place, with) {
                 return Some(place);
             } else {
-                self.move_to(place, List::Parked, last);
+                self.move_to(place, List::Idle, last);
             }
         }
     }
 
     /// Compresses the connection in a slot; returns true if it is over instead.
-    fn park<S: TraceSink>(&mut self, place: u32, with: &mut Digesting<'_, S>) -> bool {
+    fn compress<S: TraceSink>(&mut self, place: u32, with: &mut Digesting<'_, S>) -> bool {
         let Some(connection) = self.at(place) else { return false };
         if !connection.is_over {
-            connection.park(with);
+            connection.compress(with);
         }
         connection.is_over
     }
@@ -225,7 +225,7 @@ impl ConnectionTable {
     /// Removes the connection from a slot.
     pub(crate) fn remove(&mut self, place: u32) -> Option<Box<TracedConnection>> {
         self.unlink(place, self.places[place as usize].list);
-        self.last = NOBODY;
+        self.last = NO_ENDS;
         self.free.push(place);
         let Place { connection, words, .. } = &mut self.places[place as usize];
         let connection = connection.take()?;
@@ -239,7 +239,7 @@ impl ConnectionTable {
 
     /// Returns the slot of the least recently used connection, and the time of its last packet.
     pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
-        [List::Parked, List::Active].into_iter().find_map(|list| {
+        [List::Idle, List::Active].into_iter().find_map(|list| {
             let oldest = self.lists[list as usize].oldest;
             let last = self.places.get(oldest as usize)?.connection.as_ref()?.last;
             Some((oldest, last))

@@ -11,7 +11,7 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     Active,
-    Parked,
+    Idle,
 }
 
 impl List {

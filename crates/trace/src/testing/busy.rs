@@ -15,7 +15,7 @@ const PORTS: (u16, u32) = (40_000, 25_000);
 /// Payload of a request, bytes.
 const REQUEST: u32 = 300;
 /// Time between two packets of the capture, microseconds.
-const APART: u64 = 20;
+const PACKET_SPACING_US: u64 = 20;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;
@@ -29,7 +29,7 @@ pub struct BusyServer {
     hosts: u32,
     /// Index of the connection whose packet is next.
     turn: usize,
-    begun: u32,
+    started: u32,
     packets: u64,
     record: Vec<u8>,
     /// Number of bytes of the record that have been read.
@@ -61,12 +61,12 @@ impl BusyServer {
         let words: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 96, 1];
         let record = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let open: Vec<_> = (0..open).map(|number| Exchange { number, step: 0 }).collect();
-        Self { begun: open.len() as u32, open, hosts, turn: 0, packets: 0, record, read: 0 }
+        Self { started: open.len() as u32, open, hosts, turn: 0, packets: 0, record, read: 0 }
     }
 
     /// Returns the number of connections that have started.
     pub const fn connections(&self) -> u32 {
-        self.begun
+        self.started
     }
 
     /// Returns address and port of a connection's client.
@@ -84,13 +84,17 @@ impl BusyServer {
                 self.open[self.turn].step += 1;
                 self.turn = (self.turn + 1) % self.open.len();
                 self.record.clear();
-                self.record.extend(record(self.client(exchange), self.packets * APART, &sent));
+                self.record.extend(record(
+                    self.client(exchange),
+                    self.packets * PACKET_SPACING_US,
+                    &sent,
+                ));
                 self.packets += 1;
                 self.read = 0;
             }
             None => {
-                self.open[self.turn] = Exchange { number: self.begun, step: 0 };
-                self.begun += 1;
+                self.open[self.turn] = Exchange { number: self.started, step: 0 };
+                self.started += 1;
                 self.next();
             }
         }
@@ -153,7 +157,7 @@ fn record(client: ([u8; 4], u16), micros: u64, sent: &Sent) -> [u8; RECORD] {
     put(12, &[8, 0, 0x45]);
     put(16, &((IP as u32 + sent.payload) as u16).to_be_bytes());
     // Each packet has an IP ID of its own, so that none is a copy of another.
-    put(18, &((micros / APART) as u16).to_be_bytes());
+    put(18, &((micros / PACKET_SPACING_US) as u16).to_be_bytes());
     put(22, &[64, 6]);
     let ends = [client, ([192, 0, 2, 1], 443)];
     let [from, to] = if sent.is_server { [1, 0] } else { [0, 1] }.map(|end| ends[end]);

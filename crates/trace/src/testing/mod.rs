@@ -10,7 +10,7 @@ mod busy;
 pub mod merged;
 pub mod wire;
 
-pub use crate::longhand::{ordinary_segments, without_shortcuts};
+pub use crate::slow_path::{fast_path_segments, without_shortcuts};
 pub use busy::BusyServer;
 
 use crate::{
@@ -90,8 +90,8 @@ pub fn play_capture(bytes: &[u8]) {
         let checks = Checks { segments: segments_of(bytes).count() as u64, ..Checks::default() };
         let mut engine = TraceEngine::new(config, checks);
         segments_of(bytes).for_each(|segment| engine.on_segment(&segment));
-        let (checks, tally) = engine.finish_all();
-        assert_eq!(checks.connections, tally.connections);
+        let (checks, counters) = engine.finish_all();
+        assert_eq!(checks.connections, counters.connections);
     }
 }
 

@@ -205,8 +205,8 @@ impl LinkRate {
         } else {
             LEAST_QUEUE
         });
-        let is_told = samples >= LEAST_SAMPLES && bytes >= LEAST_SEGMENTS * ack.mss;
-        if !is_told || lowest <= self.base + queue {
+        let is_measured = samples >= LEAST_SAMPLES && bytes >= LEAST_SEGMENTS * ack.mss;
+        if !is_measured || lowest <= self.base + queue {
             (self.first_queued, self.was_queued) = (Flow::default(), false);
             return None;
         }

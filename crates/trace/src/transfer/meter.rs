@@ -394,14 +394,14 @@ impl TransferMeter {
         // A request during an answer is pipelined, or is part of the same exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
         let ended = if is_next { self.close() } else { None };
-        let begun = || {
+        let started = || {
             let open = OpenTransfer::new(now, self.min_rtt);
             OpenTransfer { follows: self.next_index > 0, ..open }
         };
-        let open = self.open.get_or_insert_with(|| Box::new(begun()));
+        let open = self.open.get_or_insert_with(|| Box::new(started()));
         let silence = now.saturating_since(open.report.asked.unwrap_or(now));
         if open.may_be_control() && silence > self.min_rtt {
-            **open = begun();
+            **open = started();
         }
         open.report.asked.get_or_insert(now);
         open.report.request_bytes += bytes;

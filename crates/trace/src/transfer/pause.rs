@@ -13,10 +13,10 @@ const CLOCKED_PART: u64 = 32;
 /// applications that wait for room a little later. Data within the shorter limit needs no
 /// explanation.
 pub(super) const AT_ONCE: Duration = Duration::from_micros(50);
-const CLOCKED_MOST: Duration = Duration::from_micros(500);
+const MAX_CLOCKED_DELAY: Duration = Duration::from_micros(500);
 /// Maximum delay after an ACK at which a sender with a full window sends. Hosts under load are this
 /// slow.
-const LATE: Duration = Duration::from_millis(1);
+const MAX_SEND_DELAY: Duration = Duration::from_millis(1);
 /// Offload defers at most the window divided by this (`tcp_tso_win_divisor`).
 const DEFERRED_PART: u64 = 3;
 
@@ -95,8 +95,8 @@ impl AckClock {
             return TimeShare::Path;
         }
         if self.acked_at < of.sent || !is_soon(self.acked_at) {
-            let is_told = self.flight.has_ended || self.flight.outstanding == 0;
-            return if is_told { TimeShare::Application } else { TimeShare::Unexplained };
+            let is_measured = self.flight.has_ended || self.flight.outstanding == 0;
+            return if is_measured { TimeShare::Application } else { TimeShare::Unexplained };
         }
         if self.small_before && !self.flight.has_small && bytes < of.mss {
             TimeShare::Nagle
@@ -111,14 +111,14 @@ impl AckClock {
     /// no ACK for too long. The data before was sent at `sent`.
     #[inline]
     pub(super) fn contradicts(&self, now: Instant, sent: Instant) -> bool {
-        now.saturating_since(self.acked_at.max(sent)) > LATE
+        now.saturating_since(self.acked_at.max(sent)) > MAX_SEND_DELAY
     }
 }
 
 /// Returns the time within which data follows the ACK that releases it.
 #[inline]
 fn soon(srtt: Duration) -> Duration {
-    (srtt / CLOCKED_PART).clamp(AT_ONCE, CLOCKED_MOST)
+    (srtt / CLOCKED_PART).clamp(AT_ONCE, MAX_CLOCKED_DELAY)
 }
 
 #[cfg(test)]

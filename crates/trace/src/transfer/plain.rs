@@ -6,7 +6,7 @@ use super::trail::WaitTrail;
 use proptest::prelude::*;
 use units::{Duration, Instant};
 
-const MOST: usize = 64;
+const MAX_WAITS: usize = 64;
 /// The shares used: slow start, avoidance, recovery, the receiver's window, the application, room.
 const SHARES: [Option<TimeShare>; 6] = [
     Some(TimeShare::SlowStart),
@@ -39,10 +39,10 @@ impl PlainTrail {
     }
 
     fn begin(&mut self, wait: PlainWait) {
-        if self.waits.len() >= MOST {
+        if self.waits.len() >= MAX_WAITS {
             self.forget();
         }
-        if self.waits.len() >= MOST {
+        if self.waits.len() >= MAX_WAITS {
             self.waits.remove(0);
         }
         self.waits.push(wait);

@@ -152,7 +152,7 @@ mod tests {
     const CHANGE: u8 = 20;
     const DATA: u8 = 23;
 
-    fn begun() -> TlsHandshake {
+    fn started() -> TlsHandshake {
         TlsHandshake::begin(at(0), head(HANDSHAKE, 1)).unwrap()
     }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn one_round_trip_where_the_client_finishes_at_once() {
         for (bytes, flight) in [(130, ClientFlight::Finished), (131, ClientFlight::Request)] {
-            let mut tls = begun();
+            let mut tls = started();
             tls.on_server(at(1), head(HANDSHAKE, 2), 1_372, RTT);
             assert_eq!(tls.on_client(at(41), head(CHANGE, 1), 6), ClientFlight::Handshake);
             assert_eq!(tls.on_client(at(41), head(DATA, 0), bytes), flight);
@@ -178,7 +178,7 @@ mod tests {
     /// §7.3).
     #[test]
     fn two_round_trips_where_the_client_sends_keys() {
-        let mut tls = begun();
+        let mut tls = started();
         tls.on_server(at(1), head(HANDSHAKE, 2), 1_200, RTT);
         assert_eq!(tls.on_client(at(41), head(HANDSHAKE, 16), 93), ClientFlight::Handshake);
         tls.on_server(at(42), head(CHANGE, 1), 250, RTT);
@@ -190,7 +190,7 @@ mod tests {
     /// has waited for a window.
     #[test]
     fn a_flight_of_two_windows_costs_a_round_trip() {
-        let mut tls = begun();
+        let mut tls = started();
         tls.on_server(at(1), head(HANDSHAKE, 2), 14_480, RTT);
         tls.on_server(at(31), TlsHead::NONE, 1_448, RTT);
         assert_eq!(tls.report.round_trips, 0);
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn tickets_follow_at_once_and_are_small() {
-        let mut tls = begun();
+        let mut tls = started();
         tls.on_server(at(1), head(HANDSHAKE, 2), 1_372, RTT);
         tls.on_client(at(41), head(DATA, 0), 74);
         assert!(tls.may_be_ticket(at(46), head(DATA, 0), 700));

@@ -5,15 +5,15 @@ use super::shares::TimeShare;
 use units::{Duration, Instant};
 
 /// Maximum number of waits that are remembered.
-const MOST: u32 = 64;
+const MAX_WAITS: u32 = 64;
 /// Number of round trips that are remembered: a loss is found one round trip after it, or a little
 /// more.
 const REMEMBERED: u64 = 3;
 /// Initial capacity.
-const FIRST: usize = 16;
+const INITIAL_CAPACITY: usize = 16;
 /// Number of waits that a search compares at once. It finds the end among them without a branch,
 /// which would often be mispredicted.
-const TOGETHER: usize = 4;
+const SEARCH_LANES: usize = 4;
 
 /// A wait, in nine bytes. Its start is not stored: it starts at the end of the one before.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,14 +140,14 @@ impl Waits {
     pub(super) fn begin(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
         debug_assert!(began < ended);
         let count = self.end - self.first;
-        let is_usual = count <= MOST && began == self.until;
+        let is_usual = count <= MAX_WAITS && began == self.until;
         let place = self.places.get_mut(self.end as usize).filter(|_| is_usual);
         let Some(place) = place else {
             return self.begin_apart(began, ended, share);
         };
         *place = PastWait::new(ended, share);
         // If the maximum is remembered, the first one is dropped.
-        self.first += u32::from(count == MOST);
+        self.first += u32::from(count == MAX_WAITS);
         self.end += 1;
         self.rooms += u32::from(share.is_none());
         self.until = ended;
@@ -161,10 +161,10 @@ impl Waits {
         } else if began != self.until {
             self.resume(began);
         }
-        if self.end - self.first > MOST {
+        if self.end - self.first > MAX_WAITS {
             self.forget();
         }
-        self.first += u32::from(self.end - self.first >= MOST);
+        self.first += u32::from(self.end - self.first >= MAX_WAITS);
         if self.end as usize == self.places.len() {
             self.make_room();
         }
@@ -192,7 +192,7 @@ impl Waits {
         self.found = self.found.saturating_sub(first as u32);
         if (end - first) * 4 > self.places.len() * 3 || self.places.is_empty() {
             let mut places = std::mem::take(&mut self.places).into_vec();
-            places.resize((4 * places.len()).max(FIRST), PastWait::default());
+            places.resize((4 * places.len()).max(INITIAL_CAPACITY), PastWait::default());
             self.places = places.into_boxed_slice();
         }
     }
@@ -296,12 +296,12 @@ fn begin_of(resumed: Option<&Resumed>, before: Instant, ended: Instant) -> Insta
 /// Returns how many of the waits, which are sorted, ended before an instant.
 #[inline]
 fn ended_before(waits: &[PastWait], since: Instant) -> usize {
-    let (fours, rest) = waits.as_chunks::<TOGETHER>();
+    let (fours, rest) = waits.as_chunks::<SEARCH_LANES>();
     let mut passed = 0;
     for four in fours {
         let ended: usize = four.iter().map(|wait| usize::from(wait.ended() < since)).sum();
         passed += ended;
-        if ended < TOGETHER {
+        if ended < SEARCH_LANES {
             return passed;
         }
     }

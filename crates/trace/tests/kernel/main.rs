@@ -10,7 +10,7 @@ use capture::{CaptureFiles, SegmentSource};
 use common::collect::Collected;
 use std::collections::BTreeMap;
 use std::path::Path;
-use test_support::{Need, calmly_throughout};
+use test_support::{Need, retry_on_any_stall};
 use trace::{EngineConfig, ProfileSurvey, SenderProfile, SenderSnapshot, TraceEngine};
 use transfers::{KernelCounts, Served};
 use units::Instant;
@@ -76,15 +76,15 @@ impl Distance {
         for Served { port, samples } in served {
             distance.add(&by_port[port], samples);
             let of_port = found.connections.iter().find(|summary| summary.client.port == *port);
-            let tally = of_port.expect("every connection is in the capture").server_sent;
+            let counters = of_port.expect("every connection is in the capture").server_sent;
             // The kernel also counts SYN-ACKs and FINs.
-            let ours = tally.retransmitted() + tally.control_again;
+            let ours = counters.retransmitted() + counters.control_again;
             let last = samples.last().expect("at least one sample");
             let theirs = u64::from(last.total_retrans);
             distance.again.0 += ours;
             distance.again.1 += theirs;
             distance.same += usize::from(ours == theirs);
-            distance.unforeseen += tally.unexpected.iter().sum::<u64>();
+            distance.unforeseen += counters.unexpected.iter().sum::<u64>();
         }
         distance
     }
@@ -97,7 +97,7 @@ fn check(control: &str, profile: SenderProfile) {
     if !test_support::has(&needs) {
         return;
     }
-    calmly_throughout(|| {
+    retry_on_any_stall(|| {
         let folder = std::env::temp_dir().join(format!("trace-{control}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the capture");
         let capture = folder.join("host.pcap");

@@ -82,13 +82,13 @@ pub struct KernelSender {
 }
 
 fn look(stream: &TcpStream, at: Instant) -> io::Result<KernelCounts> {
-    let told = getsockopt(stream, SenderState)?;
+    let sender = getsockopt(stream, SenderState)?;
     Ok(KernelCounts {
         at,
-        cwnd: told.snd_cwnd,
-        mss: told.snd_mss,
-        srtt_us: told.rtt,
-        total_retrans: told.total_retrans,
+        cwnd: sender.snd_cwnd,
+        mss: sender.snd_mss,
+        srtt_us: sender.rtt,
+        total_retrans: sender.total_retrans,
     })
 }
 
@@ -108,12 +108,12 @@ pub(crate) fn serve(control: &str, capture: &Path) -> io::Result<Vec<Served>> {
     let emulation = Emulation::start(client_end.port(), server_end.port(), options)?;
     let address = SocketAddr::new(far.v4.into(), 8000);
     let listener = server.run(|| listen(address, control))??;
-    let (told, served) = channel();
+    let (sender, served) = channel();
     let serving = thread::spawn(move || {
         for _ in 0..FILES {
             let (stream, peer) = listener.accept()?;
-            let told = told.clone();
-            thread::spawn(move || told.send(serve_one(stream, peer.port(), clock)));
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(serve_one(stream, peer.port(), clock)));
         }
         io::Result::Ok(())
     });

@@ -4,7 +4,7 @@
 //! The handshake takes 100 ms, so the round trip is 100 ms. Segments have 1000 bytes.
 
 use crate::common::collect::Collected;
-use crate::steps::{begun, nine_sent, run};
+use crate::steps::{nine_sent, run, started};
 use trace::{RetransmissionKind, SparedBy, TimeShare, TransferReport};
 
 use RetransmissionKind::{Fast, SlowStart, TailProbe, Timeout};
@@ -54,7 +54,7 @@ fn sack_goes_before_all_else_where_a_fast_repair_left_a_hole() {
 #[test]
 fn duplicates_count_from_the_last_new_ack() {
     let spared = |before: u64, since: u64| {
-        let mut wire = begun(false, 5);
+        let mut wire = started(false, 5);
         (0..before).for_each(|n| {
             wire.ack(210 + n, 0);
         });
@@ -78,7 +78,7 @@ fn duplicates_count_from_the_last_new_ack() {
 /// next transfer begins with none.
 #[test]
 fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
-    let mut wire = begun(false, 3);
+    let mut wire = started(false, 3);
     wire.send(1_110, [0]);
     wire.send(3_110, [0]);
     wire.ack(3_210, 1);
@@ -93,8 +93,8 @@ fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
     // The time is from 110 ms, when the last new segment was sent, to the second expiry.
     let waited = found.transfers[0].1.shares.of(TimeShare::Timeout);
     assert_eq!(waited.as_millis(), 3_000);
-    let tally = found.connections[0].server_sent;
-    assert_eq!(tally.retransmissions[Timeout as usize], 2);
+    let counters = found.connections[0].server_sent;
+    assert_eq!(counters.retransmissions[Timeout as usize], 2);
 }
 
 /// A loss that ACKs show, and a tail-loss probe, are retransmissions without a timeout.
@@ -102,7 +102,7 @@ fn each_expiry_is_a_timeout_and_what_follows_it_is_none() {
 fn repairs_by_acks_and_probes_are_no_timeouts() {
     let found = after_a_fast_repair(0);
     assert_eq!(counts(&found), [[2, 1]]);
-    let mut wire = begun(true, 4);
+    let mut wire = started(true, 4);
     wire.ack(210, 3);
     wire.send(510, [3]);
     wire.ack(610, 4);

@@ -1,23 +1,23 @@
 //! The fast path through the engine gives the same results as the slow path, word for word.
 
-use crate::common::told::told;
+use crate::common::sink_calls::sink_calls;
 use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::Observed;
 use proptest::prelude::*;
 use tcp::Scheme;
-use trace::testing::{ordinary_segments, segments_of, without_shortcuts};
+use trace::testing::{fast_path_segments, segments_of, without_shortcuts};
 use trace::{EngineConfig, SenderModel, SenderModels, SenderProfile};
 use units::{Duration, Instant};
 
 /// Compares both paths; returns the number of segments on the fast path.
 fn check(config: &EngineConfig, segments: &[Observed]) -> u64 {
-    let longhand = without_shortcuts(|| told(config, segments));
-    let before = ordinary_segments();
-    let short = told(config, segments);
+    let longhand = without_shortcuts(|| sink_calls(config, segments));
+    let before = fast_path_segments();
+    let short = sink_calls(config, segments);
     let differs = longhand.0.iter().zip(&short.0).find(|(longhand, short)| longhand != short);
     assert!(differs.is_none(), "{differs:#?}");
     assert_eq!(longhand.0.len(), short.0.len());
-    ordinary_segments() - before
+    fast_path_segments() - before
 }
 
 fn scenario(server: SenderProfile, pipe: Pipe, seed: u64, think_ms: u64) -> Scenario {

@@ -59,9 +59,9 @@ struct Sums(Counted);
 
 impl TraceSink for Sums {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        for tally in [&summary.client_sent, &summary.server_sent] {
-            self.0.data += tally.retransmitted();
-            self.0.control += tally.control_again;
+        for counters in [&summary.client_sent, &summary.server_sent] {
+            self.0.data += counters.retransmitted();
+            self.0.control += counters.control_again;
         }
     }
 }
@@ -87,8 +87,8 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
 
 /// Returns `rexmt data pkts` of both directions of all connections.
 fn tcptrace(path: &Path) -> Option<u64> {
-    let said = output("tcptrace", &["-l", "-n", path.to_str()?])?;
-    let lines = said.lines().filter(|line| line.contains("rexmt data pkts"));
+    let printed = output("tcptrace", &["-l", "-n", path.to_str()?])?;
+    let lines = printed.lines().filter(|line| line.contains("rexmt data pkts"));
     let numbers =
         lines.flat_map(|line| line.split_whitespace().filter_map(|word| word.parse::<u64>().ok()));
     Some(numbers.sum::<u64>())
@@ -101,9 +101,9 @@ fn tshark(path: &Path) -> Option<(u64, u64)> {
         "tcp.len > 0 && (tcp.analysis.retransmission || tcp.analysis.out_of_order)";
     const DISORDERED: &str = "tcp.analysis.out_of_order";
     let arguments = ["-n", "-r", path.to_str()?, "-Y", MARKED, "-T", "fields", "-e", DISORDERED];
-    let said = output("tshark", &arguments)?;
-    let disordered = said.lines().filter(|line| !line.is_empty()).count();
-    Some((said.lines().count() as u64, disordered as u64))
+    let printed = output("tshark", &arguments)?;
+    let disordered = printed.lines().filter(|line| !line.is_empty()).count();
+    Some((printed.lines().count() as u64, disordered as u64))
 }
 
 /// Returns the labelled captures of crate `capture`.

@@ -78,11 +78,11 @@ fn acks_alone_tell_the_same_where_no_timer_acted() {
             }
             let acks_only = EngineConfig { acks_only: true, ..config(scheme) };
             let (predicted, _) = collect(acks_only, &scenario);
-            let told = |found: &Collected| -> Vec<_> {
+            let sink_calls = |found: &Collected| -> Vec<_> {
                 let data = found.again.iter().filter(|(_, again)| again.len > 0);
                 data.map(|(_, a)| (a.at, a.start, a.len, a.kind, a.phase)).collect()
             };
-            assert_eq!(told(&predicted), told(&seen), "{scheme} {seed}");
+            assert_eq!(sink_calls(&predicted), sink_calls(&seen), "{scheme} {seed}");
             compared += 1;
         }
     }
@@ -100,9 +100,9 @@ fn the_table_has_a_limit_and_tells_of_what_it_drops() {
         wire.open(u64::from(n) * 200, true);
         wire.segments.iter().for_each(|segment| engine.on_segment(segment));
     }
-    assert_eq!(engine.tally().evicted, 40);
-    let (found, tally) = engine.finish_all();
-    assert_eq!((found.connections.len() as u64, tally.connections), (50, 50));
+    assert_eq!(engine.counters().evicted, 40);
+    let (found, counters) = engine.finish_all();
+    assert_eq!((found.connections.len() as u64, counters.connections), (50, 50));
     // Ends follow the order of last packets.
     let ports: Vec<_> = found.connections.iter().map(|summary| summary.client.port).collect();
     assert!(ports.is_sorted());

@@ -2,25 +2,25 @@
 //! unsharded engine.
 
 use crate::common::collect::Collected;
-use crate::common::told::Told;
+use crate::common::sink_calls::SinkCalls;
 use crate::common::{Exchange, Pipe, run};
 use capture::Observed;
 use proptest::prelude::*;
 use tcp::Scheme;
 use trace::testing::wire::CapturedWire;
-use trace::{EngineConfig, EngineTally, ShardedTraceEngine, TraceEngine, Undivided};
+use trace::{EngineConfig, EngineCounters, ShardedTraceEngine, TraceEngine, Undivided};
 use units::{Duration, Instant};
 
 fn on_threads(
     config: &EngineConfig,
     segments: &[Observed],
     threads: usize,
-) -> (Vec<String>, EngineTally) {
+) -> (Vec<String>, EngineCounters) {
     let mut engine =
-        ShardedTraceEngine::new(config, Undivided(Told::default()), threads).expect("threads");
+        ShardedTraceEngine::new(config, Undivided(SinkCalls::default()), threads).expect("threads");
     segments.iter().for_each(|segment| engine.on_segment(segment));
-    let (told, tally) = engine.finish_all();
-    (told.0.0, tally)
+    let (sink_calls, counters) = engine.finish_all();
+    (sink_calls.0.0, counters)
 }
 
 /// Returns 60 simulated connections over a lossy path, one started every 20 ms.
@@ -71,9 +71,9 @@ fn shards_find_what_one_engine_finds() {
         one.on_segment(segment);
         sharded.on_segment(segment);
     });
-    let (mut one, one_tally) = one.finish_all();
-    let (Undivided(mut sharded), tally) = sharded.finish_all();
-    assert_eq!(tally, one_tally);
+    let (mut one, one_counters) = one.finish_all();
+    let (Undivided(mut sharded), counters) = sharded.finish_all();
+    assert_eq!(counters, one_counters);
     for found in [&mut one, &mut sharded] {
         found.connections.sort_by_key(|summary| summary.connection);
         found.transfers.sort_by_key(|(sender, report)| (sender.connection, report.index));

@@ -8,14 +8,14 @@ use capture::Observed;
 use tcp::Flags;
 use trace::testing::wire::{CapturedWire, ISN, MSS, ack_of, stamped};
 use trace::{
-    ConnectionTrace, EngineConfig, EngineTally, RetransmissionKind, SenderModel, SenderModels,
+    ConnectionTrace, EngineConfig, EngineCounters, RetransmissionKind, SenderModel, SenderModels,
     SenderPhase, SparedBy, TraceEnd, TraceEngine, Vantage,
 };
 use units::{Duration, Instant, SeqNum};
 
 use RetransmissionKind::{Fast, Recovery, SlowStart, TailProbe, Timeout};
 
-pub(crate) fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineTally) {
+pub(crate) fn run(scheme: &str, segments: &[Observed]) -> (Collected, EngineCounters) {
     let models = SenderModels::all(SenderModel::of_scheme(scheme).unwrap());
     let config = EngineConfig { models, ..EngineConfig::default() };
     let mut engine = TraceEngine::new(config, Collected::default());
@@ -34,7 +34,7 @@ fn summary(scheme: &str, wire: &CapturedWire) -> ConnectionTrace {
 }
 
 /// Returns a connection on which the server has sent its first segments at 110 ms.
-pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
+pub(crate) fn started(sack: bool, segments: u32) -> CapturedWire {
     let mut wire = CapturedWire::new();
     wire.open(0, sack);
     wire.ask(110, 0, 300, 0);
@@ -45,7 +45,7 @@ pub(crate) fn begun(sack: bool, segments: u32) -> CapturedWire {
 /// Returns a connection on which the server has sent nine segments: three, and from 210 ms on two
 /// more for each of their ACKs (slow start).
 pub(crate) fn nine_sent(sack: bool) -> CapturedWire {
-    let mut wire = begun(sack, 3);
+    let mut wire = started(sack, 3);
     for n in 1..=3 {
         wire.ack(209 + u64::from(n), n);
         wire.send(209 + u64::from(n), [2 * n + 1, 2 * n + 2]);
@@ -78,7 +78,7 @@ fn the_third_duplicate_brings_a_fast_retransmission_and_a_partial_ack_the_next_h
 
 #[test]
 fn a_timeout_and_what_follows_it() {
-    let mut wire = begun(false, 3);
+    let mut wire = started(false, 3);
     // Nothing is delivered. The round trip of the handshake was 100 ms, so the timeout is a second
     // (RFC 6298 §2.4).
     wire.send(1_110, [0]);
@@ -106,7 +106,7 @@ fn spared_last(wire: &CapturedWire) -> SparedBy {
 #[test]
 fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_recovery() {
     let after = |duplicates: u64| {
-        let mut wire = begun(false, 5);
+        let mut wire = started(false, 5);
         (0..duplicates).for_each(|n| {
             wire.ack(210 + n, 0);
         });
@@ -117,7 +117,7 @@ fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_rec
     assert_eq!([1, 2, 3].map(|duplicates| spared_last(&after(duplicates))), expected);
     let counted = summary("newreno", &after(2)).server_sent.spared_by;
     assert_eq!(SparedBy::ALL.map(|by| counted[by as usize]), [0, 1, 0, 0]);
-    let mut wire = begun(false, 5);
+    let mut wire = started(false, 5);
     wire.ack(210, 0);
     wire.ack(211, 1);
     wire.send(1_300, [1]);
@@ -130,14 +130,14 @@ fn one_or_two_duplicates_before_a_timeout_would_have_sufficed_for_right_edge_rec
 #[test]
 fn a_tail_loss_probe_spares_timeouts_of_two_round_trips_and_more() {
     for (ms, by) in [(199, SparedBy::Nothing), (200, SparedBy::TailProbe)] {
-        let mut wire = begun(false, 3);
+        let mut wire = started(false, 3);
         wire.send(110 + ms, [0]);
         assert_eq!(spared_last(&wire), by, "{ms} ms after the last segment");
-        let mut wire = begun(false, 3);
+        let mut wire = started(false, 3);
         wire.ack(210, 1);
         wire.send(210 + ms, [1]);
         assert_eq!(spared_last(&wire), by, "{ms} ms after the last ACK");
-        let mut wire = begun(false, 1);
+        let mut wire = started(false, 1);
         wire.ack(210, 1);
         wire.send(400, [1, 2]);
         wire.send(400 + ms, [1]);
@@ -191,7 +191,7 @@ fn a_second_loss_in_a_window_of_reno_times_out_though_sack_would_have_told() {
 
 #[test]
 fn a_tail_is_probed_after_two_round_trips() {
-    let mut wire = begun(true, 4);
+    let mut wire = started(true, 4);
     wire.ack(210, 3);
     // The last segment is lost. PTO = 2 * 100 ms + 200 ms for a single segment. It is no later than
     // the timeout, which is 100 + 200 ms after the last ACK (RFC 8985 §7.2): 510 ms.
@@ -204,7 +204,7 @@ fn a_tail_is_probed_after_two_round_trips() {
 
 #[test]
 fn three_sacked_segments_bring_all_holes_below_them() {
-    let mut wire = begun(true, 10);
+    let mut wire = started(true, 10);
     wire.sack(210, 0, &[(2, 3)]);
     wire.sack(211, 0, &[(2, 3), (4, 5)]);
     wire.sack(212, 0, &[(2, 3), (4, 6)]);
@@ -221,7 +221,7 @@ fn three_sacked_segments_bring_all_holes_below_them() {
 /// 2018 section 4).
 #[test]
 fn the_highest_of_several_new_blocks_tells_the_round_trip() {
-    let mut wire = begun(true, 4);
+    let mut wire = started(true, 4);
     wire.send(111, [4]);
     wire.send(112, [5]);
     wire.send(113, [6]);
@@ -240,7 +240,7 @@ fn the_highest_of_several_new_blocks_tells_the_round_trip() {
 
 #[test]
 fn what_arrived_twice_is_spurious() {
-    let mut wire = begun(true, 4);
+    let mut wire = started(true, 4);
     // The ACKs were late: the timer fires, then they get to the sender, and the last reports the
     // second copy.
     wire.send(510, [0]);
@@ -270,7 +270,7 @@ fn syns_and_fins_sent_again_are_control() {
 
 #[test]
 fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
-    let mut wire = begun(false, 2);
+    let mut wire = started(false, 2);
     wire.ack(210, 2);
     // RFC 9293 §3.8.4: a byte before what is acknowledged, or none.
     let alive = Observed { seq: SeqNum(ISN) + 2000, payload: 1, ..ack_of(301) };
@@ -287,7 +287,7 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
 
 #[test]
 fn a_packet_captured_twice_counts_once() {
-    let mut wire = begun(true, 3);
+    let mut wire = started(true, 3);
     let copies: Vec<_> = wire
         .segments
         .iter()
@@ -308,7 +308,7 @@ fn a_packet_captured_twice_counts_once() {
 /// `change`. Returns the number of retransmissions that the engine finds. The handshake takes 100
 /// ms divided by `divisor`.
 fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)) -> u64 {
-    let mut wire = begun(true, 3);
+    let mut wire = started(true, 3);
     let mut segments = Vec::new();
     for segment in std::mem::take(&mut wire.segments) {
         let at = Instant::from_nanos(segment.at.as_nanos() / divisor);
@@ -345,7 +345,7 @@ fn what_differs_is_no_copy() {
 
 #[test]
 fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
-    let mut wire = begun(false, 3);
+    let mut wire = started(false, 3);
     wire.ack(210, 3);
     // 3 and 4 were sent, but not captured.
     wire.ack(310, 5);
@@ -358,7 +358,7 @@ fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
 
 #[test]
 fn packets_that_others_overtook_were_sent_once() {
-    let mut wire = begun(false, 1);
+    let mut wire = started(false, 1);
     // 2 is captured before 1; a retransmission would take a round trip of 100 ms.
     wire.send(111, [2, 1, 3]);
     wire.ack(211, 4);
@@ -366,7 +366,7 @@ fn packets_that_others_overtook_were_sent_once() {
     assert_eq!((found.reordered, found.retransmitted(), found.unseen_bytes), (1, 0, 0));
     assert_eq!(found.bytes, 4_000);
     // A hole that is filled a round trip later was lost on its way to the capture.
-    let mut wire = begun(true, 1);
+    let mut wire = started(true, 1);
     wire.send(111, [2, 3, 4]);
     for n in 3..=5 {
         wire.sack(208 + u64::from(n), 1, &[(2, n)]);
@@ -421,16 +421,16 @@ fn without_a_handshake_duplicates_tell_that_there_is_no_sack() {
 
 #[test]
 fn time_that_goes_backwards_stands_still() {
-    let mut wire = begun(false, 3);
+    let mut wire = started(false, 3);
     wire.ack(50, 3);
-    let (found, tally) = run("newreno", &wire.segments);
-    assert_eq!(tally.backwards, 1);
+    let (found, counters) = run("newreno", &wire.segments);
+    assert_eq!(counters.backwards, 1);
     assert_eq!(found.connections[0].ended, trace::testing::wire::at(110));
 }
 
 #[test]
 fn a_new_syn_is_a_new_connection() {
-    let mut wire = begun(false, 3);
+    let mut wire = started(false, 3);
     wire.ack(210, 3);
     let syn = Observed { seq: SeqNum(77), flags: Flags::SYN, ..Observed::default() };
     wire.other(300, false, syn);
@@ -441,8 +441,8 @@ fn a_new_syn_is_a_new_connection() {
         ..Observed::default()
     };
     wire.other(301, true, reset);
-    let (found, tally) = run("newreno", &wire.segments);
-    assert_eq!(tally.connections, 2);
+    let (found, counters) = run("newreno", &wire.segments);
+    assert_eq!(counters.connections, 2);
     let ends: Vec<_> = found.connections.iter().map(|summary| summary.end).collect();
     assert_eq!(ends, [TraceEnd::Replaced, TraceEnd::ResetByServer]);
 }
@@ -466,35 +466,35 @@ fn both_ends_may_open_at_once() {
 
 #[test]
 fn the_place_of_the_capture_is_told_by_the_handshake() {
-    assert_eq!(summary("newreno", &begun(false, 1)).vantage, Vantage::Server);
+    assert_eq!(summary("newreno", &started(false, 1)).vantage, Vantage::Server);
 }
 
 /// If the clock goes back by seconds, packets count as simultaneous. If it was set back by an hour,
 /// a new capture begins, with all times as they are.
 #[test]
 fn a_clock_that_was_set_back_begins_anew() {
-    let mut wire = begun(true, 3);
+    let mut wire = started(true, 3);
     wire.ack(210, 3);
     let first = wire.segments.clone();
     let late = |by: Duration| {
         first.iter().map(move |segment| Observed { at: segment.at + by, ..*segment })
     };
     let hour: Vec<Observed> = late(Duration::from_secs(3_600)).chain(first.clone()).collect();
-    let (found, tally) = run("linux", &hour);
-    assert_eq!((tally.clock_set, tally.backwards, tally.connections), (1, 0, 2));
+    let (found, counters) = run("linux", &hour);
+    assert_eq!((counters.clock_set, counters.backwards, counters.connections), (1, 0, 2));
     let lasted =
         |at: usize| found.connections[at].ended.saturating_since(found.connections[at].began);
     assert_eq!(lasted(0), lasted(1));
     let seconds: Vec<Observed> = late(Duration::from_secs(3)).chain(first.clone()).collect();
-    let (_, tally) = run("linux", &seconds);
-    assert_eq!((tally.clock_set, tally.backwards), (0, first.len() as u64));
+    let (_, counters) = run("linux", &seconds);
+    assert_eq!((counters.clock_set, counters.backwards), (0, first.len() as u64));
 }
 
 /// A bridge shows a SYN-ACK of Linux twice: its IP ID is 0 both times. The second case has no ID,
 /// as in IPv6.
 #[test]
 fn a_handshake_captured_twice_was_sent_once() {
-    let mut wire = begun(true, 1);
+    let mut wire = started(true, 1);
     wire.ack(210, 1);
     let fin = Observed { seq: SeqNum(ISN) + 1 + MSS, ack: SeqNum(ISN) + 301, ..ack_of(301) };
     wire.other(220, true, Observed { flags: Flags::FIN.with(Flags::ACK), ..fin });

@@ -185,11 +185,11 @@ impl Distribution {
 
     /// The largest whole number that is drawn, 2^50: as many bytes are a petabyte. Distributions
     /// without bound yield any number, even above the range of a TCP stream.
-    pub const MOST: u64 = 1 << 50;
+    pub const MAX: u64 = 1 << 50;
 
-    /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MOST`].
+    /// Draws a whole number of things: the nearest, at least 1 and at most [`Distribution::MAX`].
     pub fn sample_count(&self, stream: &mut impl Rng) -> u64 {
-        (self.sample(stream).round() as u64).clamp(1, Self::MOST)
+        (self.sample(stream).round() as u64).clamp(1, Self::MAX)
     }
 
     /// The number that a share `u` of draws does not exceed, `0 < u < 1`.

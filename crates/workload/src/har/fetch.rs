@@ -158,8 +158,9 @@ fn redirect(entry: &Entry, from: &Url) -> Option<Url> {
     if !(300..400).contains(&status) || status == 304 {
         return None;
     }
-    let said = entry.response.redirect_url.0.as_str();
-    let to = if said.is_empty() { header(&entry.response.headers, "location")? } else { said };
+    let location = entry.response.redirect_url.0.as_str();
+    let to =
+        if location.is_empty() { header(&entry.response.headers, "location")? } else { location };
     url(from.join(to).ok()?.as_str())
 }
 

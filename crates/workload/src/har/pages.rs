@@ -8,7 +8,7 @@ use super::model::Log;
 const LONGEST_TITLE: usize = 80;
 
 /// Pages that a note or an error lists at most.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The pages that have entries, in the file's order.
 pub(super) struct Pages<'a> {
@@ -65,10 +65,10 @@ impl<'a> Pages<'a> {
 
     /// `1 page_1 (title)` for each, at most twelve.
     fn listed(&self) -> Vec<String> {
-        let listed = (1..).zip(self.list.iter().take(MOST_LISTED));
+        let listed = (1..).zip(self.list.iter().take(MAX_LISTED));
         let mut lines: Vec<String> =
             listed.map(|(number, (id, title))| line(number, id, title)).collect();
-        if self.list.len() > MOST_LISTED {
+        if self.list.len() > MAX_LISTED {
             lines.push(format!("… {} in all", self.list.len()));
         }
         lines

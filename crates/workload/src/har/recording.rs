@@ -112,7 +112,7 @@ pub(super) fn recording(
         let skipped = why_nothing(&skipped);
         return Err(HarError::new(file, Problem::NothingToLoad { skipped }));
     }
-    if says_no_sizes(&fetches) {
+    if lacks_sizes(&fetches) {
         return Err(HarError::new(file, Problem::NoSizes));
     }
     let events = pageref.map_or_else(Events::default, |id| Events::of(&log.pages, id, origin));
@@ -137,7 +137,7 @@ fn count(skipped: &mut BTreeMap<Skipped, usize>, why: Skipped, requests: usize) 
 }
 
 /// True if there are responses with bodies, and no size of any is known.
-fn says_no_sizes(fetches: &[Fetch]) -> bool {
+fn lacks_sizes(fetches: &[Fetch]) -> bool {
     let mut bodies = fetches.iter().filter(|f| f.kind != ObjectKind::Redirect).peekable();
     bodies.peek().is_some() && bodies.all(|f| f.sizes.known == Known::Not)
 }

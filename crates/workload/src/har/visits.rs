@@ -9,7 +9,7 @@ use units::Duration;
 const PAUSE: Duration = Duration::from_secs(60);
 
 /// Visits that a note or an error lists at most.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The visits of a recording, in order of time. There is at least one, and each has a fetch.
 pub(super) struct Visits {
@@ -83,10 +83,10 @@ impl Visits {
     }
 
     fn listed(&self) -> Vec<String> {
-        let listed = (1..).zip(self.list.iter().take(MOST_LISTED));
+        let listed = (1..).zip(self.list.iter().take(MAX_LISTED));
         let mut lines: Vec<String> =
             listed.map(|(number, visit)| format!("{number} {}", visit[0].label)).collect();
-        if self.list.len() > MOST_LISTED {
+        if self.list.len() > MAX_LISTED {
             lines.push(format!("… {} in all", self.list.len()));
         }
         lines

@@ -24,7 +24,7 @@ struct Response {
     ready: bool,
     header_left: u64,
     body_left: u64,
-    has_begun: bool,
+    has_started: bool,
 }
 
 /// Responses in order of request; under HTTP/2 the order of turns.
@@ -49,7 +49,7 @@ impl Responses {
             ready: object.server_wait.is_zero(),
             header_left,
             body_left,
-            has_begun: false,
+            has_started: false,
         });
     }
 
@@ -78,7 +78,7 @@ impl Responses {
         let index = self.next_index()?;
         let mut response = self.owed.remove(index)?;
         let payload = self.protocol.next_frame(response.header_left, response.body_left);
-        let begins = !std::mem::replace(&mut response.has_begun, true);
+        let begins = !std::mem::replace(&mut response.has_started, true);
         response.take(payload);
         let ends = response.is_written();
         let content = SpanContent::Response(response.object);
@@ -99,7 +99,7 @@ impl Responses {
         }
         let ready = self.owed.iter().enumerate().filter(|(_, r)| r.ready);
         if self.protocol.server == ServerModel::Nginx {
-            return ready.min_by_key(|(_, r)| (!r.has_begun, r.ready_at)).map(|(index, _)| index);
+            return ready.min_by_key(|(_, r)| (!r.has_started, r.ready_at)).map(|(index, _)| index);
         }
         ready.min_by_key(|(_, r)| r.urgency).map(|(index, _)| index)
     }

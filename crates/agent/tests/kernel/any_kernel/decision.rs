@@ -11,9 +11,9 @@ fn check(before: &str, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script]).arg(binary()).args(arguments);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let findings: Vec<serde_json::Value> =
-        serde_json::from_str(&said).unwrap_or_else(|_| panic!("{output:?}"));
+        serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{output:?}"));
     let last = findings.last().unwrap();
     (output.status.code().unwrap(), last["remark"].as_str().unwrap().to_owned())
 }
@@ -23,10 +23,10 @@ fn assert_refused() {
     let (code, says) = check("true", &[]);
     assert_eq!(code, 2, "{says}");
     let output = Command::new(binary()).args(["--state", "none"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     eprintln!("no mode: {says}");
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(&says), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains(&says), "{printed}");
 }
 
 /// The mode that each named kernel supports is known: `HEADSTART_EXPECTS`.
@@ -46,7 +46,7 @@ fn check_predicts_the_mode() {
     let mode = agent.status().mode;
     eprintln!("mode: {mode}: {says}");
     assert!(says.starts_with(&format!("mode {mode}")), "{mode}: {says}");
-    assert_eq!(says.contains(" alone: "), agent.said().contains("first windows alone"));
+    assert_eq!(says.contains(" alone: "), agent.printed().contains("first windows alone"));
     if let Some(expected) = expected {
         assert_eq!(mode.to_string(), expected, "{says}");
     }
@@ -78,10 +78,10 @@ fn fallback_with_a_reason_window() {
     command.args(["--mount", "sh", "-c", &script]).arg(binary());
     command.args(["--state", "none", "--cgroup"]).arg(hosts.cgroup().path());
     let output = command.arg("--socket").arg(&socket).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let why = says.trim_start_matches("mode window alone: ");
-    assert!(said.contains(&format!("first windows alone (mode window): {why}")), "{said}");
-    assert!(said.contains("programs attached to new connections"), "{said}");
+    assert!(printed.contains(&format!("first windows alone (mode window): {why}")), "{printed}");
+    assert!(printed.contains("programs attached to new connections"), "{printed}");
     // A mode that is asked for by name is not reduced.
     let (code, says) = check(&locked, &["--mode", "wrap"]);
     assert_eq!(code, 2, "{says}");

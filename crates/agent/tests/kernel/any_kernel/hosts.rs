@@ -169,10 +169,10 @@ impl Hosts {
     /// they were learnt.
     pub(crate) fn settle_round_trip(&self, visit: usize) {
         if let Network::Loopback { .. } = self.network {
-            let told_us = [200, 600, 2000, 6000, 20_000, 60_000][visit % 6];
+            let rtt_us = [200, 600, 2000, 6000, 20_000, 60_000][visit % 6];
             Memory::new().change(|path| {
-                path.srtt_us = told_us;
-                path.min_rtt_us = told_us;
+                path.srtt_us = rtt_us;
+                path.min_rtt_us = rtt_us;
                 path.rate = 0;
             });
         }

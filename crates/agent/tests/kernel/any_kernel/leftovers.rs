@@ -25,7 +25,7 @@ fn programs() -> BTreeSet<u32> {
 /// Number of congestion controls that an agent has removed so far, including leftovers of earlier
 /// tests.
 fn times_taken_away(agent: &Agent) -> usize {
-    agent.said().matches("took away hs_").count()
+    agent.printed().matches("took away hs_").count()
 }
 
 fn assert_ends_clean(mode: Mode) {
@@ -80,7 +80,7 @@ fn assert_outlived(mode: Mode) {
     }
     let taken = times_taken_away(&agent);
     agent.start_again();
-    assert_eq!(times_taken_away(&agent) > taken, stays, "{}", agent.said());
+    assert_eq!(times_taken_away(&agent) > taken, stays, "{}", agent.printed());
     hosts.visit(server, 30_000);
     agent.wait_for_closed(1);
     agent.signal(Signal::SIGTERM);
@@ -117,7 +117,7 @@ fn tidy_after_kill_9_wrap() {
     assert!(!available().contains("hs_"), "{}", available());
     let taken = times_taken_away(&agent);
     agent.start_again();
-    assert_eq!(times_taken_away(&agent), taken, "{}", agent.said());
+    assert_eq!(times_taken_away(&agent), taken, "{}", agent.printed());
 }
 
 /// The agent that runs already stays.
@@ -129,9 +129,9 @@ fn second_agent_refused_wrap() {
     let mut second = std::process::Command::new(crate::bed::binary());
     second.args(["--state", "none", "--mode", "wrap", "--cgroup"]).arg(hosts.cgroup().path());
     let output = second.arg("--socket").arg(socket).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("another agent runs"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(printed.contains("another agent runs"), "{printed}");
     assert!(available().contains("hs_cubic"), "{}", available());
     drop(agent);
 }

@@ -118,8 +118,8 @@ fn restart_after_idle_cubic() {
     agent.wait_for_closed(closed + 1);
     let sums = agent.status().connections;
     let restarts = sums.warm.restarts + sums.cold.restarts;
-    let said = agent.said();
-    let starts: Vec<_> = said.lines().filter(|line| line.contains(" start to ")).collect();
+    let printed = agent.printed();
+    let starts: Vec<_> = printed.lines().filter(|line| line.contains(" start to ")).collect();
     assert!(restarts >= 1, "{starts:#?}");
 }
 
@@ -137,26 +137,26 @@ sockopt_impl!(
 
 /// Applications' hints are accepted where a congestion control of ours can apply them, and nowhere
 /// else.
-fn assert_hears(mode: Mode, hears: bool) {
+fn assert_announces(mode: Mode, announces: bool) {
     let Some(hosts) = Hosts::new(mode) else { return };
     let listener = hosts.cgroup().run(|| TcpListener::bind("127.0.0.1:0")).unwrap().unwrap();
     let say = || nix::sys::socket::setsockopt(&listener, Size, &30_000);
     let unknown = Err(nix::errno::Errno::ENOPROTOOPT);
     assert_eq!(say(), unknown, "without an agent");
     let agent = hosts.agent(mode, &[]);
-    assert_eq!(say(), if hears { Ok(()) } else { unknown });
+    assert_eq!(say(), if announces { Ok(()) } else { unknown });
     drop(agent);
     assert_eq!(say(), unknown, "after it");
 }
 
 #[test]
 fn socket_options_wrap() {
-    assert_hears(Mode::Cubic, true);
+    assert_announces(Mode::Cubic, true);
 }
 
 #[test]
 fn socket_options_window() {
-    assert_hears(Mode::Window, false);
+    assert_announces(Mode::Window, false);
 }
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -182,13 +182,13 @@ fn warm_start_ipv4_bbr() {
     assert!(Command::new("insmod").arg(module).status().unwrap().success());
     // Only the loaded module shows whether it can be wrapped.
     if let Err(why) = HsControl::Bbr.found() {
-        until("it is said", || agent.said().contains(&format!("without hs_bbr: {why}")));
+        until("it is said", || agent.printed().contains(&format!("without hs_bbr: {why}")));
         test_support::skipped(why);
         return;
     }
     until("hs_bbr has come", || gives(&agent));
-    assert!(fs::read_to_string(AVAILABLE).unwrap().contains("hs_bbr"), "{}", agent.said());
-    assert!(agent.said().contains("hs_bbr can be had from now on"), "{}", agent.said());
+    assert!(fs::read_to_string(AVAILABLE).unwrap().contains("hs_bbr"), "{}", agent.printed());
+    assert!(agent.printed().contains("hs_bbr can be had from now on"), "{}", agent.printed());
     drop((agent, hosts));
     assert_warm(Mode::Bbr, Domain::IPV4);
 }

@@ -91,7 +91,7 @@ impl Bed {
     }
 
     /// An agent that sets `hs_cubic`, and a server that it hooks.
-    pub(crate) fn attended(&self) -> (Agent, Server) {
+    pub(crate) fn hooked(&self) -> (Agent, Server) {
         (self.agent(&[]), self.serve(Domain::IPV4, None))
     }
 
@@ -250,7 +250,7 @@ impl Bed {
     }
 
     /// Opens from an application in the agent's cgroup.
-    pub(crate) fn open_attended(&self, server: &Server, bytes: u64) -> TcpStream {
+    pub(crate) fn open_hooked(&self, server: &Server, bytes: u64) -> TcpStream {
         let address = server.address();
         let connect = || self.cgroup.run(|| TcpStream::connect(address)).flatten();
         self.ask(connect, bytes)
@@ -298,8 +298,8 @@ impl Bed {
     }
 
     /// Time of a visit by an application in the agent's cgroup.
-    pub(crate) fn visit_attended(&self, server: &Server, bytes: u64) -> Duration {
-        timed(|| finish(&mut self.open_attended(server, bytes), bytes)).0
+    pub(crate) fn visit_hooked(&self, server: &Server, bytes: u64) -> Duration {
+        timed(|| finish(&mut self.open_hooked(server, bytes), bytes)).0
     }
 
     /// Time over an open connection from the request until everything is delivered.
@@ -374,8 +374,8 @@ impl Bed {
     }
 
     /// Scheduling delay of packets since the last call, 99th percentile.
-    pub(crate) fn lateness(&self) -> units::Duration {
-        self.emulation.take_lateness().p99()
+    pub(crate) fn scheduling_delay(&self) -> units::Duration {
+        self.emulation.take_scheduling_delay().p99()
     }
 
     /// Discards the log so far.

@@ -78,7 +78,7 @@ impl Agent {
             matches!(answer, Ok(AgentAnswer::Status(status)) if status.pid == new)
         });
         let status = self.before.pop().unwrap().wait().unwrap();
-        assert!(status.success(), "{}", self.said());
+        assert!(status.success(), "{}", self.printed());
     }
 
     /// The agent starts its program's file, which takes over; that process is this one's from now
@@ -86,7 +86,7 @@ impl Agent {
     pub(crate) fn renew(&mut self) -> u32 {
         let before = self.child.id();
         self.signal(Signal::SIGUSR2);
-        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+        assert!(self.child.wait().unwrap().success(), "{}", self.printed());
         let mut new = before;
         until("the new agent answers", || {
             if let Ok(AgentAnswer::Status(status)) =
@@ -104,9 +104,9 @@ impl Agent {
         let mut command = Command::new(binary());
         command.args(self.command.get_args()).arg("--take-over").args(arguments);
         let output = command.output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        said
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        printed
     }
 
     fn wait_until_ready(&mut self) {
@@ -118,7 +118,7 @@ impl Agent {
 
     fn assert_runs(&mut self) {
         let has_ended = self.child.try_wait().unwrap().is_some();
-        assert!(!has_ended, "the agent has ended: {}", self.said());
+        assert!(!has_ended, "the agent has ended: {}", self.printed());
     }
 
     fn ask(&self, question: &Question) -> AgentAnswer {
@@ -172,7 +172,7 @@ impl Agent {
     }
 
     /// Its output so far, for messages.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn printed(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
 
@@ -184,7 +184,7 @@ impl Agent {
 
     /// Waits until the agent ends without a signal.
     pub(crate) fn wait(&mut self) {
-        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+        assert!(self.child.wait().unwrap().success(), "{}", self.printed());
     }
 
     /// Its control socket.
@@ -216,7 +216,7 @@ impl Drop for Agent {
             let _ = child.wait();
         }
         // Shown if the test fails.
-        eprint!("{}", self.said());
+        eprint!("{}", self.printed());
         let _ = fs::remove_file(&self.socket);
         let _ = fs::remove_file(&self.log);
     }

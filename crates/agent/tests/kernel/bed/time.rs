@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 /// (`tools/kernels/init`) sets it in seconds by `HEADSTART_PATIENCE`.
 pub(crate) static PATIENCE: LazyLock<Duration> =
     LazyLock::new(|| {
-        let told = std::env::var("HEADSTART_PATIENCE").ok();
-        Duration::from_secs(told.map_or(60, |seconds| {
+        let variable = std::env::var("HEADSTART_PATIENCE").ok();
+        Duration::from_secs(variable.map_or(60, |seconds| {
             seconds.parse().expect("HEADSTART_PATIENCE is a number of seconds")
         }))
     });

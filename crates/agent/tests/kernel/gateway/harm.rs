@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 /// Longer no connection may take than one of an agent alone.
 const HARMLESS: f64 = 1.01;
 /// Delay of an answer that is too late for the connection that it was for.
-const LATE: Duration = Duration::from_secs(1);
+const ANSWER_DELAY: Duration = Duration::from_secs(1);
 /// Lifetime of a gateway that is killed over and over: more than an agent takes to reconnect.
 const LIVES: Duration = Duration::from_millis(400);
 
@@ -44,7 +44,7 @@ impl Trouble {
         let gateway = match self {
             Self::Alone => Troubled::None,
             Self::LateAnswers => Troubled::Liar(Liar::start(Lies {
-                late: LATE,
+                late: ANSWER_DELAY,
                 estimates: vec![right()],
                 ..Lies::default()
             })),
@@ -108,7 +108,7 @@ impl InTrouble {
                 until("it is missed", || of_gateways(&agent).gateway.is_none());
             }
             Troubled::Far(_, wire) if self.trouble == Trouble::CutOff => wire.cut(true),
-            Troubled::Far(_, wire) => wire.delay(LATE),
+            Troubled::Far(_, wire) => wire.delay(ANSWER_DELAY),
             Troubled::Killed(killer) => killer.begin(),
             Troubled::None | Troubled::Liar(_) => {}
         }
@@ -195,7 +195,7 @@ fn first_visits(
 
 #[test]
 fn a_gateway_in_trouble_slows_no_connection_down() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         let visits = |trouble| fastest(first_visits(&bed, &server, trouble, 30_000, 3).into_iter());
@@ -252,7 +252,7 @@ fn measured_harm_of_gateways_in_trouble() {
 
 #[test]
 fn a_lie_costs_one_transfer_and_ends_none() {
-    calmly(|| {
+    retry_on_stall(|| {
         // 5 Mbit/s over 80 ms and a queue of 25 packets hold 58 of them.
         let Some(bed) = Bed::over(crate::bed::link_of(5, 80, 25)) else { return };
         bed.widen_receive_window();
@@ -278,7 +278,7 @@ fn a_lie_costs_one_transfer_and_ends_none() {
 
 #[test]
 fn nonsense_of_a_gateway_changes_nothing() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         let estimates = vec![
@@ -301,6 +301,6 @@ fn nonsense_of_a_gateway_changes_nothing() {
             bed.visit(&server, 30_000);
             agent.wait_for_closed(visit);
         }
-        assert_eq!(agent.status().connections.warm.closed, 0, "{}", agent.said());
+        assert_eq!(agent.status().connections.warm.closed, 0, "{}", agent.printed());
     });
 }

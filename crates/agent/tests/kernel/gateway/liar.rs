@@ -20,7 +20,7 @@ use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status, Streaming};
 
 /// Updates come so often.
-const TELLS_EVERY: Duration = Duration::from_millis(10);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Its answers.
 #[derive(Clone, Debug, Default)]
@@ -48,13 +48,13 @@ impl Liar {
         let tls = ServerTlsConfig::new()
             .identity(Identity::from_pem(read("server.pem"), read("server.key")))
             .client_ca_root(Certificate::from_pem(read("ca.pem")));
-        let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        let ((end, ended), (sender, receiver)) = (oneshot::channel(), mpsc::channel());
         let thread = thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let listener = TcpListener::bind(any_port()).await.unwrap();
-                tell.send(listener.local_addr().unwrap().to_string()).unwrap();
+                sender.send(listener.local_addr().unwrap().to_string()).unwrap();
                 let serves = Server::builder()
                     .tls_config(tls)
                     .unwrap()
@@ -63,7 +63,7 @@ impl Liar {
                 tokio::select! { _ = serves => {}, _ = ended => {} }
             });
         });
-        Self { files, address: told.recv().unwrap(), end: Some(end), thread: Some(thread) }
+        Self { files, address: receiver.recv().unwrap(), end: Some(end), thread: Some(thread) }
     }
 
     /// Options of an agent that uses it.
@@ -143,7 +143,7 @@ impl Gateway for Lies {
         let forgets = self.has_all_forgotten;
         tokio::spawn(async move {
             while !out.is_closed() {
-                sleep(TELLS_EVERY).await;
+                sleep(UPDATE_INTERVAL).await;
                 // Both halves of the Internet: a prefix has a bit at least.
                 for half in ["0.0.0.0/1", "128.0.0.0/1"] {
                     let half = Network::of(half.parse().expect("a network"));

@@ -15,7 +15,7 @@ use ipnet::IpNet;
 use running::Gateway;
 use socket2::Domain;
 use std::time::Duration;
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 fn asking(bed: &Bed, gateway: &Gateway) -> Agent {
     let options = [gateway.options(), vec!["--log".to_owned(), "debug".to_owned()]].concat();
@@ -40,7 +40,7 @@ const WARM: Duration = Duration::from_millis(200);
 
 #[test]
 fn the_first_connection_of_all_starts_warm_with_what_another_server_knows() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let gateway = Gateway::start();
         gateway.teach(network(&bed), 100 * 1448, Duration::from_millis(80));
@@ -48,8 +48,8 @@ fn the_first_connection_of_all_starts_warm_with_what_another_server_knows() {
         let server = bed.serve(Domain::IPV4, None);
         let took = bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
-        let said = agent.said();
-        let start = said.lines().find(|line| line.contains(" start to ")).unwrap().to_owned();
+        let printed = agent.printed();
+        let start = printed.lines().find(|line| line.contains(" start to ")).unwrap().to_owned();
         assert!(start.contains("occasion=opening start=warm "), "{start}");
         assert!(took < WARM, "{took:?}: {start}");
         let status = of_gateways(&agent);
@@ -60,7 +60,7 @@ fn the_first_connection_of_all_starts_warm_with_what_another_server_knows() {
 
 #[test]
 fn what_no_server_knows_starts_cold_and_teaches_the_others() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let gateway = Gateway::start();
         let first = asking(&bed, &gateway);
@@ -77,8 +77,8 @@ fn what_no_server_knows_starts_cold_and_teaches_the_others() {
         assert_eq!(second.paths().len(), 0);
         bed.visit(&server, 30_000);
         second.wait_for_closed(1);
-        let said = second.said();
-        assert!(said.contains("occasion=opening start=warm "), "{said}");
+        let printed = second.printed();
+        assert!(printed.contains("occasion=opening start=warm "), "{printed}");
     });
 }
 
@@ -86,7 +86,7 @@ fn what_no_server_knows_starts_cold_and_teaches_the_others() {
 /// An agent that reported it back would confirm it for ever.
 #[test]
 fn what_a_gateway_has_told_is_not_told_back_to_it() {
-    calmly(|| {
+    retry_on_stall(|| {
         // 20 Mbit/s, where the gateway says 5.
         let Some(bed) = Bed::new() else { return };
         let gateway = Gateway::start();
@@ -101,7 +101,7 @@ fn what_a_gateway_has_told_is_not_told_back_to_it() {
             agent.wait_for_closed(visit);
             until("the gateway hears of it", || of_gateways(&agent).reports_taken >= visit);
         }
-        assert_eq!(agent.status().connections.warm.closed, 4, "{}", agent.said());
+        assert_eq!(agent.status().connections.warm.closed, 4, "{}", agent.printed());
         // Four samples more, none of which says anything of a rate.
         let rates = gateway.rates_of(network(&bed));
         assert_eq!((rates.len(), rated()), (12, 8), "{rates:?}");
@@ -110,7 +110,7 @@ fn what_a_gateway_has_told_is_not_told_back_to_it() {
 
 #[test]
 fn a_gateway_that_is_gone_costs_the_gain_and_nothing_else() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let mut gateway = Gateway::start();
         let agent = asking(&bed, &gateway);
@@ -131,7 +131,7 @@ fn a_gateway_that_is_gone_costs_the_gain_and_nothing_else() {
 
 #[test]
 fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let gateway = Gateway::start();
         let state = gateway.file("agent.redb");
@@ -144,7 +144,7 @@ fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
         until("the gateway hears of it", || of_gateways(&agent).reports_taken >= 1);
         assert_eq!(agent.paths().len(), 1);
         assert_eq!(gateway.forget(network(&bed)), 1);
-        until("it is forgotten", || agent.said().contains("told to forget"));
+        until("it is forgotten", || agent.printed().contains("told to forget"));
         assert_eq!(agent.paths().len(), 0);
         agent.kill();
         agent.start_again();
@@ -170,7 +170,7 @@ fn beside_a_seeing_gateway(bed: &Bed) -> (Server, Gateway, Agent) {
 /// reported on the visitor.
 #[test]
 fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as_they_come() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (server, gateway, agent) = beside_a_seeing_gateway(&bed);
         let took = bed.visit(&server, 30_000);
@@ -186,7 +186,7 @@ fn a_gateway_that_sees_packets_collects_without_reports_and_tells_of_visitors_as
 /// silence.
 #[test]
 fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let (server, _gateway, agent) = beside_a_seeing_gateway(&bed);
         let mut stream = bed.open(&server, 1000);
@@ -207,7 +207,7 @@ fn a_gateway_that_sees_packets_tells_of_visitors_who_ask_again_after_a_silence()
 
 #[test]
 fn an_interface_that_goes_away_is_counted_until_it_is_back() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let host = bed.server.namespace();
         let ip = |arguments: &str| {
@@ -227,7 +227,7 @@ fn an_interface_that_goes_away_is_counted_until_it_is_back() {
 
 #[test]
 fn an_answer_that_does_not_fit_the_round_trip_is_not_used() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let gateway = Gateway::start();
         // Another path: of 400 ms, where this one has 80, less than half.
@@ -236,8 +236,8 @@ fn an_answer_that_does_not_fit_the_round_trip_is_not_used() {
         let server = bed.serve(Domain::IPV4, None);
         bed.visit(&server, 30_000);
         agent.wait_for_closed(1);
-        let said = agent.said();
-        assert!(said.contains("occasion=opening start=round-trip window=10 "), "{said}");
+        let printed = agent.printed();
+        assert!(printed.contains("occasion=opening start=round-trip window=10 "), "{printed}");
     });
 }
 

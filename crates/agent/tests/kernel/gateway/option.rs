@@ -11,7 +11,7 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
-use test_support::calmly;
+use test_support::retry_on_stall;
 
 fn counts(agent: &Agent) -> OptionCounts {
     agent.status().tcp_option.expect("it writes options")
@@ -19,7 +19,7 @@ fn counts(agent: &Agent) -> OptionCounts {
 
 #[test]
 fn a_gateway_reads_off_the_wire_what_an_agent_without_a_gateway_has_learnt() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         let gateway = Gateway::believing(bed.server.namespace(), server.address());
@@ -47,7 +47,7 @@ fn a_gateway_reads_off_the_wire_what_an_agent_without_a_gateway_has_learnt() {
 
 #[test]
 fn an_agent_that_is_not_asked_for_it_writes_no_option() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         for arguments in [&[][..], &["--tcp-option", "--dry-run"]] {
@@ -73,9 +73,9 @@ fn captured<T>(bed: &Bed, name: &str, job: impl FnOnce() -> T) -> (T, Option<Vec
         test_support::skipped("no tcpdump");
         return (job(), None);
     };
-    let mut said = [0; 16];
+    let mut option = [0; 16];
     // It says so when it listens.
-    dump.stderr.as_mut().unwrap().read_exact(&mut said).unwrap();
+    dump.stderr.as_mut().unwrap().read_exact(&mut option).unwrap();
     let done = job();
     std::thread::sleep(Duration::from_millis(300));
     end(&mut dump);
@@ -100,7 +100,7 @@ fn end(child: &mut Child) {
 
 #[test]
 fn the_option_is_in_one_fin_and_in_no_syn_as_tshark_shows() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let server = bed.serve(Domain::IPV4, None);
         let agent = bed.agent(&["--tcp-option"]);
@@ -121,7 +121,7 @@ fn the_option_is_in_one_fin_and_in_no_syn_as_tshark_shows() {
 /// One of two networks loses each first FIN, like a middlebox that drops unknown options.
 #[test]
 fn a_network_that_chokes_on_options_is_left_alone_and_no_other() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--tcp-option"]);
         let server = bed.serve(Domain::IPV4, None);
@@ -156,7 +156,7 @@ fn a_network_that_chokes_on_options_is_left_alone_and_no_other() {
 /// curl closes first, so the server's FIN goes by itself.
 #[test]
 fn curl_gets_its_object_from_a_server_whose_fin_has_the_option() {
-    calmly(|| {
+    retry_on_stall(|| {
         let Some(bed) = Bed::new() else { return };
         let agent = bed.agent(&["--tcp-option"]);
         let folder = env::temp_dir().join(format!("headstart-curl-{}", std::process::id()));
@@ -178,12 +178,12 @@ fn curl_gets_its_object_from_a_server_whose_fin_has_the_option() {
         curl.args(["--silent", "--retry", "20", "--retry-connrefused", "--retry-delay", "1"]);
         curl.args(["--output", "/dev/null", "--write-out", "%{http_code} %{size_download}"]);
         curl.arg(format!("http://{address}:8081/object")).stdout(Stdio::piped());
-        let said = bed.client.namespace().command(&mut curl).map(Child::wait_with_output);
-        let Ok(said) = said else {
+        let option = bed.client.namespace().command(&mut curl).map(Child::wait_with_output);
+        let Ok(option) = option else {
             test_support::skipped("no curl");
             return end(&mut server);
         };
-        assert_eq!(String::from_utf8(said.unwrap().stdout).unwrap(), "200 100000");
+        assert_eq!(String::from_utf8(option.unwrap().stdout).unwrap(), "200 100000");
         until("the connection has closed", || counts(&agent).passed >= 1);
         assert_eq!(
             counts(&agent),

@@ -132,13 +132,13 @@ impl Gateway {
         observe: Option<PathBuf>,
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> JoinHandle<()>,
     ) -> Self {
-        let ((end, ended), (tell, told)) = (oneshot::channel(), mpsc::channel());
+        let ((end, ended), (sender, receiver)) = (oneshot::channel(), mpsc::channel());
         let config = files.config.clone();
         let thread = spawn(Box::new(move || {
-            let tell = |address, site, missing| tell.send((address, site, missing)).unwrap();
-            run(&config, observe.as_deref(), ended, tell);
+            let sender = |address, site, missing| sender.send((address, site, missing)).unwrap();
+            run(&config, observe.as_deref(), ended, sender);
         }));
-        let (address, site, missing) = told.recv().unwrap();
+        let (address, site, missing) = receiver.recv().unwrap();
         let tenant = site.tenant(TENANT).unwrap();
         Self { files, address, tenant, site, missing, end: Some(end), thread: Some(thread) }
     }
@@ -249,7 +249,7 @@ fn run(
     config: &Path,
     observe: Option<&Path>,
     ended: oneshot::Receiver<()>,
-    tell: impl FnOnce(String, Arc<GatewaySite>, Option<Gauge>),
+    sender: impl FnOnce(String, Arc<GatewaySite>, Option<Gauge>),
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -262,7 +262,7 @@ fn run(
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let missing = observer.as_ref().map(|of| of.counts().missing_interfaces.clone());
-        tell(address, site, missing);
+        sender(address, site, missing);
         let _ = ended.await;
         if let Some(observer) = observer {
             tokio::task::spawn_blocking(|| observer.end()).await.unwrap().unwrap();

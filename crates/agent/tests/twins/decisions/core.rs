@@ -1,12 +1,12 @@
 //! The twin in Rust: `warm` with its memory of paths, called as a path calls it.
 
 use super::event::{Event, Kind, NO_THRESHOLD, Outcome, UNKNOWN};
-use memory::{AnsweredPeer, LendingTerms, ProvenPath, Scope};
+use memory::{AnsweredPeer, ProvenPath, ReservationTerms, Scope};
 use policy::ack::{AckSample, RttEstimator};
 use policy::config::ConnectionConfig;
 use policy::startup::warm::{ColdOpening, Underneath, WarmOptions};
 use policy::startup::{
-    Attendance, KernelEvents, LossEvent, OpenedBy, Overlay, PendingData, SharedAttendant,
+    HookedConnection, KernelEvents, LossEvent, OpenedBy, Overlay, PendingData, SharedHookedHost,
     SharedSending, Situation, Warm,
 };
 use policy::window::{Cause, PacingOrder, Window};
@@ -22,7 +22,7 @@ pub(super) const WIDE_COLD: u64 = 512;
 /// A host and its connections.
 #[derive(Default)]
 pub(super) struct Core {
-    host: SharedAttendant,
+    host: SharedHookedHost,
     options: Option<WarmOptions>,
     connections: HashMap<u64, Connection>,
 }
@@ -51,7 +51,7 @@ fn segments(bytes: u64, mss: u64) -> u64 {
 }
 
 fn options_of(e: &Event) -> WarmOptions {
-    let terms = LendingTerms {
+    let terms = ReservationTerms {
         max_age: micros(e.max_age_us),
         half_life_rtts: e.half_life_rtts as u32,
         cap: e.cap as u32,
@@ -64,7 +64,7 @@ fn options_of(e: &Event) -> WarmOptions {
     WarmOptions {
         terms,
         cold,
-        hears_size: true,
+        uses_size: true,
         ends_epochs: e.flags & END_EPOCHS != 0,
         paces_together: false,
         jumps_by_dispersion: false,
@@ -102,7 +102,7 @@ impl Core {
                 let host = self.host.clone();
                 host.borrow_mut().pool.begin_handshake(at(e.now_us), address);
                 let options = self.options.expect("a host is set up before connections come");
-                let connection = Connection::new(Attendance::new(host, address), options, e);
+                let connection = Connection::new(HookedConnection::new(host, address), options, e);
                 self.connections.insert(key, connection);
             }
             _ => self.connection(key).play(e),
@@ -112,9 +112,9 @@ impl Core {
             Kind::Handshake => {}
             Kind::Close => {
                 let closed = self.connections.remove(&key);
-                closed.iter().for_each(|connection| connection.tell_history(&mut outcome));
+                closed.iter().for_each(|connection| connection.note_history(&mut outcome));
             }
-            _ => self.connection(key).tell_sending(&mut outcome, e.mss),
+            _ => self.connection(key).note_sending(&mut outcome, e.mss),
         }
         outcome
     }
@@ -163,15 +163,15 @@ impl Outcome {
 }
 
 impl Connection {
-    fn new(attendance: Attendance, options: WarmOptions, e: &Event) -> Self {
+    fn new(hooked: HookedConnection, options: WarmOptions, e: &Event) -> Self {
         let underneath = Underneath { models: false, is_paced: e.is_paced != 0 };
         let mut warm = Warm::new(options, underneath);
-        warm.attend(attendance);
+        warm.hook(hooked);
         let window = Window::new(e.mss, e.cwnd * e.mss, u64::MAX, false);
         Self { warm, window, syns_repeated: 0 }
     }
 
-    fn tell_sending(&self, outcome: &mut Outcome, mss: u64) {
+    fn note_sending(&self, outcome: &mut Outcome, mss: u64) {
         let PacingOrder { is_on, most, fixed } = self.window.pacing_order().unwrap_or_default();
         let rate = |rate: Option<Rate>| rate.map_or(0, |rate| rate.as_bps() / 8);
         outcome.cwnd = segments(self.window.cwnd(), mss);
@@ -179,10 +179,10 @@ impl Connection {
         outcome.is_paced = is_on.into();
         (outcome.most, outcome.fixed) = (rate(most), rate(fixed));
         outcome.phase = self.warm.phase() as u64;
-        self.tell_history(outcome);
+        self.note_history(outcome);
     }
 
-    fn tell_history(&self, outcome: &mut Outcome) {
+    fn note_history(&self, outcome: &mut Outcome) {
         let history = self.warm.history();
         outcome.first = history.first_flight.into();
         outcome.has_fallen_back = history.has_fallen_back.into();
@@ -210,10 +210,10 @@ impl Connection {
             last_departure: at(e.departure_us),
             in_startup: true,
         };
-        self.tell(e, &at);
+        self.apply_event(e, &at);
     }
 
-    fn tell(&mut self, e: &Event, at: &Situation<'_>) {
+    fn apply_event(&mut self, e: &Event, at: &Situation<'_>) {
         let Self { warm, window, .. } = self;
         match e.what() {
             Kind::Reset | Kind::Handshake | Kind::Retransmission => {}

@@ -13,8 +13,8 @@ use policy::bbr::ModelledPath;
 use policy::registry::Make;
 use policy::startup::warm::WARM;
 use policy::startup::{
-    Attendance, Beginning, KernelEvents, LossEvent, OpenedBy, PendingData, Phase, SendingNeeds,
-    SharedSending, Situation, Start, StartUp, StartUpCapabilities, StartUpDescriptor,
+    Beginning, HookedConnection, KernelEvents, LossEvent, OpenedBy, PendingData, Phase,
+    SendingNeeds, SharedSending, Situation, Start, StartUp, StartUpCapabilities, StartUpDescriptor,
 };
 use policy::window::Window;
 use std::cell::RefCell;
@@ -84,12 +84,12 @@ impl Recorder {
         }
     }
 
-    fn attended(&mut self) -> &mut dyn KernelEvents {
+    fn warm_start(&mut self) -> &mut dyn KernelEvents {
         self.warm.kernel_events().expect("warm follows the kernel's events")
     }
 
     fn shared(&mut self) -> &mut dyn SharedSending {
-        self.attended().shared_sending().expect("warm shares its sending")
+        self.warm_start().shared_sending().expect("warm shares its sending")
     }
 
     fn see(&mut self, window: &Window, at: &Situation<'_>) -> Event {
@@ -175,8 +175,8 @@ impl StartUp for Recorder {
 }
 
 impl KernelEvents for Recorder {
-    fn attend(&mut self, attendance: Attendance) {
-        let IpAddr::V4(address) = attendance.pool(|_, to| to.address) else {
+    fn hook(&mut self, hooked: HookedConnection) {
+        let IpAddr::V4(address) = hooked.pool(|_, to| to.address) else {
             panic!("hosts of this simulation have IPv4 addresses");
         };
         self.last.address = u32::from(address).into();
@@ -187,7 +187,7 @@ impl KernelEvents for Recorder {
         // The event has no time of its own: that of the last one.
         let event = Event { cwnd: 10, mss: 1448, ssthresh: NO_THRESHOLD, ..self.last };
         TAPE.with_borrow_mut(|tape| tape.note(Kind::Handshake, event));
-        self.attended().attend(attendance);
+        self.warm_start().hook(hooked);
     }
 
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
@@ -195,7 +195,7 @@ impl KernelEvents for Recorder {
         self.syns_repeated = u64::from(by == OpenedBy::Handshake { lossless: false });
         let event = self.see(window, at);
         self.note(Kind::Open, event);
-        self.attended().open(window, at, by);
+        self.warm_start().open(window, at, by);
     }
 
     fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
@@ -203,13 +203,13 @@ impl KernelEvents for Recorder {
         self.last.written = at.acked_total + transfer.bytes;
         let event = self.see(window, at);
         self.note(Kind::Start, Event { announced, ..event });
-        self.attended().start(window, at, transfer);
+        self.warm_start().start(window, at, transfer);
     }
 
     fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
         let event = self.see(window, at);
         self.note(Kind::Idle, event);
-        self.attended().idle(window, at);
+        self.warm_start().idle(window, at);
     }
 
     fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
@@ -218,20 +218,20 @@ impl KernelEvents for Recorder {
         if let Some(Event { cwnd, ssthresh, delivered, .. }) = before {
             self.note(Kind::Arrival, Event { cwnd, ssthresh, delivered, stock, ..self.last });
         }
-        self.attended().acked(window, at, sample);
+        self.warm_start().acked(window, at, sample);
     }
 
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
         // Noted when the congestion control has set its threshold.
         self.see(window, at);
-        self.attended().lose(window, at);
+        self.warm_start().lose(window, at);
     }
 
     fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
         let event = self.see(window, at);
         self.note(Kind::Close, Event { stock: event.cwnd, ..event });
         self.is_open = false;
-        self.attended().close(window, at, modelled);
+        self.warm_start().close(window, at, modelled);
     }
 
     fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {

@@ -190,7 +190,7 @@ impl<C: Chance> World<'_, C> {
         self.now_us = self.now_us.max(until + self.chance.below(3) * 300 - 300);
     }
 
-    fn tell(&mut self, flow: usize, kind: Kind) {
+    fn apply_event(&mut self, flow: usize, kind: Kind) {
         let next = &mut self.flows[flow].next;
         next.kind = kind as u64;
         next.now_us = self.now_us;
@@ -236,7 +236,7 @@ impl<C: Chance> World<'_, C> {
             arrived_us: self.now_us,
             round_end: 0,
         });
-        self.tell(self.flows.len() - 1, Kind::Handshake);
+        self.apply_event(self.flows.len() - 1, Kind::Handshake);
     }
 
     fn open(&mut self, flow: usize) {
@@ -248,7 +248,7 @@ impl<C: Chance> World<'_, C> {
         next.retransmitted = has_lost.into();
         (next.srtt_us, next.min_rtt_us) = (took, took);
         next.departure_us = self.now_us;
-        self.tell(flow, Kind::Open);
+        self.apply_event(flow, Kind::Open);
     }
 
     /// Round trip of a segment that is acknowledged now, microseconds.
@@ -268,35 +268,35 @@ impl<C: Chance> World<'_, C> {
 
     fn write(&mut self, flow: usize) {
         let segments = self.chance.magnitude(1, 500);
-        let says_size = self.chance.once_in(3);
+        let announces_size = self.chance.once_in(3);
         let tail = if self.chance.once_in(2) { self.chance.below(536) } else { 0 };
         let waited = self.now_us - self.flows[flow].sent_us;
         let next = &mut self.flows[flow].next;
         if next.written == next.sent {
             let bytes = segments * next.mss - tail;
             next.written += bytes;
-            next.announced = if says_size { bytes } else { 0 };
+            next.announced = if announces_size { bytes } else { 0 };
         }
         let rto = next.srtt_us + LEAST_RTO_US;
         if next.sent > 0 && waited > rto && self.restarts_after_idle {
             let announced = std::mem::take(&mut self.flows[flow].next.announced);
-            self.tell(flow, Kind::Idle);
+            self.apply_event(flow, Kind::Idle);
             // The kernel repeats the event for each buffer that is written, until it sends.
             if self.chance.once_in(4) {
-                self.tell(flow, Kind::Idle);
+                self.apply_event(flow, Kind::Idle);
             }
             let next = &mut self.flows[flow].next;
             next.announced = announced;
             restart_after_idle(next, waited / rto);
         }
-        self.tell(flow, Kind::Start);
+        self.apply_event(flow, Kind::Start);
         self.send(flow);
     }
 
     fn send(&mut self, flow: usize) {
         while self.has_room(flow) {
             if self.chance.once_in(8) {
-                self.tell(flow, Kind::Sending);
+                self.apply_event(flow, Kind::Sending);
                 if !self.has_room(flow) {
                     return;
                 }
@@ -372,7 +372,7 @@ impl<C: Chance> World<'_, C> {
         } else {
             next.cwnd + u64::from(avoids)
         };
-        self.tell(flow, kind);
+        self.apply_event(flow, kind);
     }
 
     fn lose(&mut self, flow: usize) {
@@ -386,7 +386,7 @@ impl<C: Chance> World<'_, C> {
         }
         let next = &mut self.flows[flow].next;
         next.stock = (next.cwnd * 717 / 1024).max(2);
-        self.tell(flow, Kind::Loss);
+        self.apply_event(flow, Kind::Loss);
         let again = self.chance.magnitude(1, 40);
         let Flow { next, recovers_until, sent_us, .. } = &mut self.flows[flow];
         let again = again.min(next.outstanding);
@@ -396,7 +396,7 @@ impl<C: Chance> World<'_, C> {
         *recovers_until = Some(next.sent);
         *sent_us = self.now_us;
         if is_timeout {
-            self.tell(flow, Kind::Retransmission);
+            self.apply_event(flow, Kind::Retransmission);
         }
     }
 
@@ -409,7 +409,7 @@ impl<C: Chance> World<'_, C> {
             *sacked = sacks;
             *arrived_us = self.now_us;
             smooth(next, round_trip);
-            self.tell(flow, Kind::Repair);
+            self.apply_event(flow, Kind::Repair);
         }
     }
 
@@ -418,7 +418,7 @@ impl<C: Chance> World<'_, C> {
         self.now_us += self.round_trip(flow);
         let next = &mut self.flows[flow].next;
         next.stock = next.cwnd;
-        self.tell(flow, Kind::Close);
+        self.apply_event(flow, Kind::Close);
         self.flows.swap_remove(flow);
     }
 }

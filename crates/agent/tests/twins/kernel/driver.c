@@ -155,12 +155,12 @@ static void call_sockops(struct machine_socket *s, u32 op)
 
 static void announce(struct sock *sk, u64 bytes)
 {
-	struct hints *said;
+	struct hints *printed;
 
 	if (!bytes)
 		return;
-	said = bpf_sk_storage_get(&hints, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	said->size = bytes;
+	printed = bpf_sk_storage_get(&hints, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	printed->size = bytes;
 	sizes_set = 1;
 }
 
@@ -262,7 +262,7 @@ static struct memory recalled(const struct path *path, u32 mss)
 	};
 }
 
-static void tell_sending(const struct machine_socket *s, struct outcome *o)
+static void note_sending(const struct machine_socket *s, struct outcome *o)
 {
 	const struct sock *sk = (const struct sock *)s;
 	const struct connection *c = connection_of((struct sock *)s);
@@ -275,7 +275,7 @@ static void tell_sending(const struct machine_socket *s, struct outcome *o)
 	o->phase = c ? c->phase : PHASE_STOCK;
 }
 
-static void tell_history(const struct machine_socket *s, struct outcome *o)
+static void note_history(const struct machine_socket *s, struct outcome *o)
 {
 	const struct connection *c = connection_of((struct sock *)s);
 
@@ -287,7 +287,7 @@ static void tell_history(const struct machine_socket *s, struct outcome *o)
 	o->has_restarted = c->restarts > 0;
 }
 
-static void tell_memory(const struct machine_socket *s, const struct event *e, struct outcome *o)
+static void note_memory(const struct machine_socket *s, const struct event *e, struct outcome *o)
 {
 	struct destination to = {};
 	struct path_key key;
@@ -313,13 +313,13 @@ int main(void)
 		if (e.kind != RESET) {
 			load(s, &e);
 			play(s, &e);
-			tell_memory(s, &e, &o);
-			tell_history(s, &o);
+			note_memory(s, &e, &o);
+			note_history(s, &o);
 		}
 		if (e.kind == CLOSE)
 			destroy(s);
 		else if (e.kind != RESET && e.kind != HANDSHAKE)
-			tell_sending(s, &o);
+			note_sending(s, &o);
 		if (fwrite(&o, sizeof(o), 1, stdout) != 1)
 			return 1;
 	}

@@ -4,7 +4,7 @@
 #ifndef TWIN_MACHINE_H
 #define TWIN_MACHINE_H
 
-#include "attend.h"
+#include "hook.h"
 #include "cubic.h"
 
 /* The kernel's state of a connection, and the answers of its stock CUBIC to the present event. */

@@ -2,8 +2,8 @@
 
 use super::super::Rest;
 use super::super::protocol::NetworkProtocol;
+use crate::counters::NotASegment;
 use crate::link_type::LinkType;
-use crate::tally::NotASegment;
 
 /// NFLOG (`nfnetlink_log.h`): the address family, a version, a group; then attributes of length,
 /// type and value, each padded to four bytes. The numbers have the byte order of the host, which
@@ -13,7 +13,7 @@ pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment>
     /// All bits except those for nested values and for their byte order.
     const TYPE: u16 = 0x3fff;
     const SMALL: u8 = 0x3f;
-    const MOST_ATTRIBUTES: usize = 64;
+    const MAX_ATTRIBUTES: usize = 64;
     let &[family, ..] = rest.take::<4>()?;
     let protocol = match family {
         2 => NetworkProtocol::V4,
@@ -21,7 +21,7 @@ pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment>
         // Bridges log packets of any protocol.
         _ => NetworkProtocol::Ip,
     };
-    for _ in 0..MOST_ATTRIBUTES {
+    for _ in 0..MAX_ATTRIBUTES {
         let &[a, b, c, d] = rest.take()?;
         let is_big = c & SMALL == 0;
         let half =

@@ -4,7 +4,7 @@
 use super::super::Rest;
 use super::super::protocol::NetworkProtocol;
 use super::ethertype;
-use crate::tally::NotASegment;
+use crate::counters::NotASegment;
 
 /// Flags of a radiotap header, which describe the frame after it.
 #[derive(Clone, Copy, Debug, Default)]

@@ -28,7 +28,7 @@ const LONGEST_READ: u32 = LONGEST_PACKET + (64 << 10);
 /// Maximum size of a block that is skipped, bytes: secrets, names, comments.
 const LONGEST_SKIPPED: u32 = 16 << 20;
 /// Maximum number of interfaces of a section.
-const MOST_INTERFACES: usize = 1 << 16;
+const MAX_INTERFACES: usize = 1 << 16;
 
 /// A file of this format.
 #[derive(Debug, Default)]
@@ -117,8 +117,8 @@ impl PcapNg {
 
     #[cold]
     fn add_interface(&mut self, block: &[u8]) -> Result<Step, FormatFault> {
-        if self.interfaces.len() == MOST_INTERFACES {
-            return Err(FormatFault::fatal(format!("more than {MOST_INTERFACES} interfaces")));
+        if self.interfaces.len() == MAX_INTERFACES {
+            return Err(FormatFault::fatal(format!("more than {MAX_INTERFACES} interfaces")));
         }
         let read = Interface::read(self.order, block);
         // A faulty interface still takes a number.

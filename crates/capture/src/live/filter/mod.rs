@@ -19,7 +19,7 @@ pub struct PortRange {
 
 impl PortRange {
     /// Maximum number of ranges of one filter, since a jump skips at most 255 instructions.
-    pub const MOST: usize = 32;
+    pub const MAX_RANGES: usize = 32;
 }
 
 impl FromStr for PortRange {
@@ -142,7 +142,7 @@ impl Assembler {
     /// Replaces labels by distances.
     ///
     /// # Panics
-    /// If a jump is too far, which [`PortRange::MOST`] rules out.
+    /// If a jump is too far, which [`PortRange::MAX_RANGES`] rules out.
     fn finish(self) -> Vec<Instruction> {
         let instruction =
             |(at, &(code, k, then, otherwise)): (usize, &(u16, u32, Label, Label))| {
@@ -168,7 +168,7 @@ pub(super) fn everything() -> Vec<Instruction> {
 }
 
 /// Returns a filter that accepts segments of these interfaces and ports; of all, if a list is
-/// empty. Both lists have at most [`PortRange::MOST`] entries.
+/// empty. Both lists have at most [`PortRange::MAX_RANGES`] entries.
 pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instruction> {
     let mut program = Assembler::default();
     if !interfaces.is_empty() {

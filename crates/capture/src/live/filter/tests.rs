@@ -100,7 +100,7 @@ proptest! {
     /// A segment passes if one of its ports is within a range, and its interface is in the list.
     #[test]
     fn ports_and_interfaces_decide(
-        ranges in prop::collection::vec(range(), 0..=PortRange::MOST),
+        ranges in prop::collection::vec(range(), 0..=PortRange::MAX_RANGES),
         interfaces in prop::collection::vec(1..6_u32, 0..5),
         ports in [1..230_u16, 1..230_u16],
         is_v6: bool,
@@ -149,8 +149,8 @@ fn only_segments_pass() {
 /// With the maximum number of ports and interfaces, every jump is short enough.
 #[test]
 fn the_longest_filter_is_possible() {
-    let ranges = [PortRange { first: 1, last: 2 }; PortRange::MOST];
-    let interfaces = [7; PortRange::MOST];
+    let ranges = [PortRange { first: 1, last: 2 }; PortRange::MAX_RANGES];
+    let interfaces = [7; PortRange::MAX_RANGES];
     let program = segments(&interfaces, &ranges);
     assert!(program.len() < 4_096, "what the kernel takes");
     assert!(!passes(&program, &seen(false, packet(false, None, [1, 2]))));

@@ -163,8 +163,8 @@ fn note(message: &RecvMsg<'_, '_, LinkAddr>) -> (Note, Option<u32>) {
         note.packet_type = address.pkttype();
     }
     let mut lost = None;
-    for told in message.cmsgs().into_iter().flatten() {
-        match told {
+    for control in message.cmsgs().into_iter().flatten() {
+        match control {
             ControlMessageOwned::ScmTimestampns(time) => {
                 let (seconds, nanos) = (time.tv_sec() as u64, time.tv_nsec() as u64);
                 note.at = Instant::from_nanos(seconds * 1_000_000_000 + nanos);

@@ -2,14 +2,13 @@
 
 use super::AccessLogFindings;
 use cmdline::{Failure, stdout};
-use findings::{COUNTED_GAPS, CumulativeDistribution, GATEWAY_WINDOW};
+use findings::{CumulativeDistribution, GAP_LIMITS, GATEWAY_WINDOW};
 use jiff::Timestamp;
 use report::{Cell, Column, Quantity, Row, Table};
 use units::counted;
 
-/// [`COUNTED_GAPS`] in words.
-const GAPS: [&str; COUNTED_GAPS.len()] =
-    ["1 s", "10 s", "1 min", "5 min", "30 min", "1 h", "1 day"];
+/// [`GAP_LIMITS`] in words.
+const GAPS: [&str; GAP_LIMITS.len()] = ["1 s", "10 s", "1 min", "5 min", "30 min", "1 h", "1 day"];
 
 pub(super) fn print(found: &AccessLogFindings) -> Result<(), Failure> {
     stdout::print(&words(found))?;

@@ -51,8 +51,9 @@ fn document(
     words: &str,
 ) -> Document {
     let facts = [counts.to_owned(), installed::explained_in(&["docs/analyze.md"])];
-    let said = Section { heading: "In words".to_owned(), blocks: vec![Block::List(items(words))] };
-    let mut sections = vec![said, time::section(&found.time)];
+    let in_words =
+        Section { heading: "In words".to_owned(), blocks: vec![Block::List(items(words))] };
+    let mut sections = vec![in_words, time::section(&found.time)];
     if !worst.is_empty() {
         sections.push(overview(worst, left_out));
     }

@@ -15,12 +15,12 @@ use units::Instant;
 /// Connections that are drawn.
 pub(super) const DRAWN: usize = 20;
 /// Events of a connection; of more, every second is left out.
-const MOST_EVENTS: usize = 4096;
+const MAX_EVENTS: usize = 4096;
 /// Connections with fewer events are not thinned for others.
-const FEW_EVENTS: usize = 256;
+const UNTHINNED_EVENTS: usize = 256;
 /// Limit of events of all open connections. Above it, connections that begin are not recorded, and
 /// others are thinned.
-const MOST_IN_ALL: usize = 1 << 21;
+const MAX_IN_ALL: usize = 1 << 21;
 
 /// Something to be seen in a time-sequence plot. Offsets of the stream: 1 is the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +64,10 @@ impl RecordedConnection {
         if self.passed != 0 && !stays {
             return 0;
         }
-        if !room && before < FEW_EVENTS {
+        if !room && before < UNTHINNED_EVENTS {
             return 0;
         }
-        if !room || before == MOST_EVENTS {
+        if !room || before == MAX_EVENTS {
             self.thin();
         }
         self.events.push(event);
@@ -78,7 +78,7 @@ impl RecordedConnection {
     fn thin(&mut self) {
         self.step = self.step.saturating_mul(2);
         let again = self.events.iter().filter(|event| is_again(event)).count();
-        self.thins_again |= again >= MOST_EVENTS / 2;
+        self.thins_again |= again >= MAX_EVENTS / 2;
         let all = self.thins_again;
         let mut odd = false;
         self.events.retain(|event| {
@@ -116,7 +116,7 @@ impl WorstConnections {
 
     fn add(&mut self, sender: &TracedSender, event: SequenceEvent) {
         if let Some(open) = self.open.get_mut(&sender.connection).filter(|_| sender.is_server) {
-            let room = self.events < MOST_IN_ALL;
+            let room = self.events < MAX_IN_ALL;
             self.events = self.events.saturating_add_signed(open.add(event, room));
         }
     }
@@ -124,7 +124,7 @@ impl WorstConnections {
 
 impl TraceSink for WorstConnections {
     fn on_begin(&mut self, sender: &TracedSender, _: Instant) {
-        match self.events < MOST_IN_ALL {
+        match self.events < MAX_IN_ALL {
             true => drop(self.open.insert(sender.connection, RecordedConnection::default())),
             false => self.left_out += 1,
         }
@@ -196,7 +196,7 @@ mod tests {
             let event = if n % 1000 == 7 { again(n) } else { sent(n) };
             count += recorded.add(event, true);
         }
-        assert!(recorded.events.len() <= MOST_EVENTS && recorded.events.len() > MOST_EVENTS / 4);
+        assert!(recorded.events.len() <= MAX_EVENTS && recorded.events.len() > MAX_EVENTS / 4);
         assert_eq!(count, recorded.events.len() as isize);
         let found = recorded.events.iter().filter(|event| is_again(event));
         assert_eq!(found.count(), 100);
@@ -210,7 +210,7 @@ mod tests {
         for n in 0..100_000 {
             recorded.add(again(n), true);
         }
-        assert!(recorded.events.len() <= MOST_EVENTS, "retransmissions alone");
+        assert!(recorded.events.len() <= MAX_EVENTS, "retransmissions alone");
         // 200,000 events in half of 4,096 entries: one of 64 to 128.
         assert!((64..=128).contains(&recorded.step), "{}", recorded.step);
     }
@@ -228,12 +228,12 @@ mod tests {
         (0..1000).for_each(|connection| worst.on_begin(&sender(connection), Instant::ZERO));
         for n in 0..4000 {
             (0..1000).for_each(|connection| worst.add(&sender(connection), sent(n)));
-            assert!(worst.events <= MOST_IN_ALL);
+            assert!(worst.events <= MAX_IN_ALL);
         }
         let all: usize = worst.open.values().map(|open| open.events.len()).sum();
         assert_eq!(all, worst.events);
         // All have some to be drawn.
-        assert!(worst.open.values().all(|open| open.events.len() > FEW_EVENTS / 2));
+        assert!(worst.open.values().all(|open| open.events.len() > UNTHINNED_EVENTS / 2));
     }
 
     /// Each of 30 connections lost more than the one before: the last 20 are kept, the last first.

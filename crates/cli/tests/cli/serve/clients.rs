@@ -15,7 +15,7 @@ fn client(root: &Path, options: &[&str], script: &str) -> Output {
 }
 
 #[track_caller]
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{errors}");
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -52,7 +52,7 @@ fn curl_gets_files_and_nothing_else() {
     let folder = root.parent().unwrap().to_str().unwrap();
     let output = client(&root, &[], &format!("cd {folder}\n{script}"));
     let expected = "234 89\n416 404 405 307 /sub/\n404 404 404 404 404 \n1 0 0 \n";
-    assert_eq!(said(&output), expected.repeat(2));
+    assert_eq!(printed(&output), expected.repeat(2));
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(log.contains("GET /digits.txt 206 3 bytes other"), "{log}");
     assert!(log.contains("HEAD /style.css 200 0 bytes css"), "{log}");
@@ -72,9 +72,9 @@ fn a_log_that_nobody_reads_keeps_no_client_waiting() {
     let arguments = [&["serve", root.to_str().unwrap()], &LINE[..], &["--", "sh", "-c", script]];
     let mut server = command(&arguments.concat());
     let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, "200\n");
+    let mut printed = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut printed).unwrap();
+    assert_eq!(printed, "200\n");
     // Only now: what the pipe had room for, and what waited.
     let mut log = String::new();
     server.stderr.take().unwrap().read_to_string(&mut log).unwrap();
@@ -103,7 +103,7 @@ fn a_client_that_goes_away_in_the_middle_frees_what_it_had() {
         done
         echo $left"#;
     let json = format!("--json={}", log.display());
-    assert_eq!(said(&client(&root, &[&json, "--quiet"], script)), "1\n");
+    assert_eq!(printed(&client(&root, &[&json, "--quiet"], script)), "1\n");
     let log = fs::read_to_string(log).unwrap();
     let lines: Vec<serde_json::Value> =
         log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -130,7 +130,7 @@ fn the_heavier_of_a_clients_downloads_gets_ahead() {
         ask ${HEADSTART_URL}.headstart/status.json
         kill $light $heavy"#;
     let options = ["--scheme", "etcp-fair", "--weights", "html=8,image=1", "--quiet"];
-    let status = said(&client(&root, &options, script));
+    let status = printed(&client(&root, &options, script));
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
     let acked = |content: &str| {
         let all = status["connections"].as_array().unwrap();

@@ -17,7 +17,7 @@ const LOOKS: u32 = 800;
 pub(super) struct Machine {
     pub(super) namespace: Namespace,
     server: Child,
-    said: BufReader<ChildStderr>,
+    printed: BufReader<ChildStderr>,
     /// Its first line of output.
     pub(super) line: String,
 }
@@ -31,10 +31,10 @@ impl Machine {
         let mut command = Command::new(env!("CARGO_BIN_EXE_headstart"));
         command.arg("serve").arg(root).args(options).current_dir(repository());
         let mut server = namespace.command(command.stderr(Stdio::piped())).unwrap();
-        let mut said = BufReader::new(server.stderr.take().unwrap());
+        let mut printed = BufReader::new(server.stderr.take().unwrap());
         let mut line = String::new();
-        said.read_line(&mut line).unwrap();
-        Self { namespace, server, said, line }
+        printed.read_line(&mut line).unwrap();
+        Self { namespace, server, printed, line }
     }
 
     fn start(&self, program: &str, arguments: &[&str]) -> Child {
@@ -66,7 +66,7 @@ impl Machine {
     /// Its exit code, and the rest of its output.
     pub(super) fn ended(&mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
-        self.said.read_to_string(&mut rest).unwrap();
+        self.printed.read_to_string(&mut rest).unwrap();
         (self.server.wait().unwrap().code(), rest)
     }
 }
@@ -228,7 +228,7 @@ fn weights_are_read_again() {
     let mut complaint = String::new();
     while !complaint.contains("stay as they were") {
         complaint.clear();
-        assert!(machine.said.read_line(&mut complaint).unwrap() > 0, "it is still running");
+        assert!(machine.printed.read_line(&mut complaint).unwrap() > 0, "it is still running");
     }
     assert!(complaint.contains("html=many") && complaint.contains("1 to 1000"), "{complaint}");
     assert!(shown(&machine).starts_with("html=5,css=1"));

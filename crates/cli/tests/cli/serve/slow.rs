@@ -69,9 +69,9 @@ fn go_on(machine: &Machine, stop: &AtomicBool) -> usize {
     let expected = other_bytes();
     let mut stream = ask(machine, V6, "/other.bin");
     for loads in 1.. {
-        let begun = Instant::now();
+        let started = Instant::now();
         assert!(body(&mut stream, OTHERS) == expected, "the other's bytes");
-        assert!(begun.elapsed() < SLOW, "the other waited for {:?}", begun.elapsed());
+        assert!(started.elapsed() < SLOW, "the other waited for {:?}", started.elapsed());
         if stop.load(Ordering::Relaxed) {
             return loads;
         }
@@ -98,12 +98,12 @@ fn freed_beside_another(machine: &Machine, mut behaves: impl FnMut(&mut TcpStrea
     scope(|scope| {
         let other = scope.spawn(|| go_on(machine, &stop));
         soon("the response is under way", || has(machine, own));
-        let begun = Instant::now();
+        let started = Instant::now();
         soon("the connection is freed", || {
             behaves(&mut client);
             !has(machine, own)
         });
-        let after = begun.elapsed();
+        let after = started.elapsed();
         stop.store(true, Ordering::Relaxed);
         // Its last data was taken in the moments before, and looks are 50 ms apart, or more on a
         // busy machine.
@@ -173,8 +173,8 @@ fn a_client_below_the_least_rate_is_freed() {
     assert_given_up(machine);
     let machine = serve("serve-any-rate", &["--min-rate", "0bit"]);
     let mut client = ask(&machine, V4, "/large.bin");
-    let begun = Instant::now();
-    while begun.elapsed() < 3 * STALL {
+    let started = Instant::now();
+    while started.elapsed() < 3 * STALL {
         slowly(&mut client);
     }
     assert!(has(&machine, client.local_addr().unwrap()), "it is still served");
@@ -208,15 +208,15 @@ fn a_client_that_does_not_ask_is_freed() {
     }
     let root = site("serve-silent");
     let machine = serve_folder(&root, &["--idle", "1s"]);
-    for said in ["", "GET / HTTP/1.1\r\nhost: he"] {
+    for request in ["", "GET / HTTP/1.1\r\nhost: he"] {
         let to = SocketAddr::new(V4, 80);
         let mut client = machine.namespace.run(|| TcpStream::connect(to)).unwrap().unwrap();
         client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        client.write_all(said.as_bytes()).unwrap();
-        let begun = Instant::now();
+        client.write_all(request.as_bytes()).unwrap();
+        let started = Instant::now();
         client.read_to_end(&mut Vec::new()).unwrap();
-        let after = begun.elapsed();
+        let after = started.elapsed();
         let times = Duration::from_millis(900)..Duration::from_secs(4);
-        assert!(times.contains(&after), "{said:?}: after {after:?}");
+        assert!(times.contains(&after), "{request:?}: after {after:?}");
     }
 }

@@ -14,7 +14,7 @@ const LONGEST: u64 = 1 << 16;
 /// Lines in a row at the beginning that may be wrong; more are another format.
 const TRIED: u64 = 100;
 /// Number of wrong lines that are each reported.
-const TOLD: u64 = 3;
+const MAX_SHOWN_LINES: u64 = 3;
 
 /// Counts of a log's lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn read(
                     stopped = Some(format!("{fault} (as each of the {} lines before)", TRIED - 1));
                     break;
                 }
-                if counts.wrong <= TOLD {
+                if counts.wrong <= MAX_SHOWN_LINES {
                     progress.refuse(&fault);
                 }
             }

@@ -95,11 +95,11 @@ impl<T: Amount> SpreadSpec<Written<T>> {
             Self::Listed(plan) => return plan.distribution(),
             Self::Telnet(_) => Ok(Distribution::telnet()),
         };
-        made.map_err(said)
+        made.map_err(message)
     }
 }
 
-fn said(error: DistributionError) -> String {
+fn message(error: DistributionError) -> String {
     error.to_string()
 }
 
@@ -110,10 +110,10 @@ impl<T: Amount> Pareto<Written<T>> {
             (None, Some(minimum)) => Distribution::pareto_from(minimum.0.number(), self.shape),
             _ => return Err("a pareto distribution has either a mean or a minimum".to_owned()),
         };
-        let pareto = pareto.map_err(said)?;
+        let pareto = pareto.map_err(message)?;
         match self.bound {
             None => Ok(pareto),
-            Some(bound) => pareto.bounded(bound.0.number()).map_err(said),
+            Some(bound) => pareto.bounded(bound.0.number()).map_err(message),
         }
     }
 }
@@ -122,13 +122,13 @@ impl<T: Amount> Listed<Written<T>> {
     fn distribution(&self) -> Result<Distribution, String> {
         let values = self.values.iter().map(|value| value.0.number());
         let Some(weights) = &self.weights else {
-            return Distribution::listed(&values.collect::<Vec<_>>()).map_err(said);
+            return Distribution::listed(&values.collect::<Vec<_>>()).map_err(message);
         };
         if weights.len() != self.values.len() {
             let (values, weights) = (self.values.len(), weights.len());
             return Err(format!("{values} values but {weights} weights: give each value one"));
         }
         let weighted: Vec<_> = values.zip(weights.iter().copied()).collect();
-        Distribution::weighted(&weighted).map_err(said)
+        Distribution::weighted(&weighted).map_err(message)
     }
 }

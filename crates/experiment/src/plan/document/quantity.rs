@@ -165,7 +165,7 @@ impl Text for Duration {
 pub(crate) struct Bytes(pub(crate) u64);
 
 /// Most bytes of one transfer: far from overflow wherever bytes are added up.
-const MOST_BYTES: u64 = workload::Distribution::MOST;
+const MAX_BYTES: u64 = workload::Distribution::MAX;
 
 impl Text for Bytes {
     const NAME: &'static str = "bytes";
@@ -176,7 +176,7 @@ impl Text for Bytes {
     fn read(text: &str) -> Result<Self, String> {
         match parse_bytes(text).map_err(|error| error.to_string())? {
             0 => Err("0 bytes are nothing to send: use at least 1B".into()),
-            bytes if bytes > MOST_BYTES => Err(format!("{bytes} bytes are above {MOST_BYTES}")),
+            bytes if bytes > MAX_BYTES => Err(format!("{bytes} bytes are above {MAX_BYTES}")),
             bytes => Ok(Self(bytes)),
         }
     }
@@ -301,32 +301,32 @@ impl JsonSchema for Probability {
     }
 }
 
-/// A whole number from 1 to `MOST`.
+/// A whole number from 1 to `MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UpTo<const MOST: u32>(pub(crate) u32);
+pub(crate) struct UpTo<const MAX: u32>(pub(crate) u32);
 
 /// Hosts or links of a kind.
 pub(crate) type Few = UpTo<100_000>;
 /// Things that follow one another.
 pub(crate) type Count = UpTo<1_000_000_000>;
 
-impl<'de, const MOST: u32> Deserialize<'de> for UpTo<MOST> {
+impl<'de, const MAX: u32> Deserialize<'de> for UpTo<MAX> {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         let value = i64::deserialize(reader)?;
         match u32::try_from(value) {
-            Ok(n) if (1..=MOST).contains(&n) => Ok(Self(n)),
-            _ => Err(D::Error::custom(format!("{value} is out of range: use 1 to {MOST}"))),
+            Ok(n) if (1..=MAX).contains(&n) => Ok(Self(n)),
+            _ => Err(D::Error::custom(format!("{value} is out of range: use 1 to {MAX}"))),
         }
     }
 }
 
-impl<const MOST: u32> JsonSchema for UpTo<MOST> {
+impl<const MAX: u32> JsonSchema for UpTo<MAX> {
     fn schema_name() -> Cow<'static, str> {
-        Cow::Owned(format!("up_to_{MOST}"))
+        Cow::Owned(format!("up_to_{MAX}"))
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 1, "maximum": MOST })
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": MAX })
     }
 }
 

@@ -337,8 +337,8 @@ impl Actor {
             // Bytes of an ended round that were not received were reset.
             let mut all = self.handed(rounds.flows().iter(), 0, Some(0));
             let round = rounds.flows().len();
-            let begun = rounds.under_way();
-            all.extend(begun.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
+            let started = rounds.under_way();
+            all.extend(started.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
             return all;
         }
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {

@@ -3,7 +3,7 @@
 //! Workloads of many short transfers hand each on when it is over; nothing keeps them.
 
 use super::rows::{FlowId, FlowRow, Output};
-use crate::plan::metrics::{Tallies, WorkloadResult};
+use crate::plan::metrics::{GroupSums, WorkloadResult};
 use crate::plan::scenario::{MeasuredInterval, Scenario};
 use netsim::{FlowRecord, HostId};
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ const FILE: &str = "flows.csv";
 
 /// Destination of the records of transfers.
 pub(super) struct Flows {
-    tallies: Tallies,
+    group_sums: GroupSums,
     /// Name and scheme, by workload.
     names: Vec<(String, String)>,
     /// Names, by host.
@@ -38,7 +38,7 @@ impl Flows {
         };
         let names = groups.iter().map(|group| (group.name.clone(), group.scheme.name().to_owned()));
         Ok(Rc::new(RefCell::new(Self {
-            tallies: Tallies::new(groups, scenario.interval),
+            group_sums: GroupSums::new(groups, scenario.interval),
             names: names.collect(),
             hosts: hosts.map(|host| topology.host_name(host).to_owned()).collect(),
             out,
@@ -49,7 +49,7 @@ impl Flows {
     /// Records a transfer that is over, or under way at the end of the run. `received` are the
     /// bytes that its member received in the measured interval, `None` if that is not known.
     pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: Option<u64>) {
-        self.tallies.flow(id.group, flow, received);
+        self.group_sums.flow(id.group, flow, received);
         let (name, scheme) = &self.names[id.group];
         if let Some(out) = &mut self.out
             && self.failure.is_none()
@@ -59,8 +59,8 @@ impl Flows {
         }
     }
 
-    pub(super) const fn tallies(&mut self) -> &mut Tallies {
-        &mut self.tallies
+    pub(super) const fn group_sums(&mut self) -> &mut GroupSums {
+        &mut self.group_sums
     }
 
     /// Writes the remaining records, and returns the sums, now that the measured interval is known.
@@ -71,7 +71,7 @@ impl Flows {
         if let Some(out) = &mut self.out {
             out.flush()?;
         }
-        let empty = Tallies::new(&[], interval);
-        Ok(std::mem::replace(&mut self.tallies, empty).results())
+        let empty = GroupSums::new(&[], interval);
+        Ok(std::mem::replace(&mut self.group_sums, empty).results())
     }
 }

@@ -179,10 +179,10 @@ impl<'a> Stage<'a> {
     fn read_flows(&self, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<WorkloadResult>> {
         let interval = MeasuredInterval { from: before.links.at, until: after.links.at };
         let mut flows = self.flows.borrow_mut();
-        flows.tallies().set_interval(interval);
+        flows.group_sums().set_interval(interval);
         for (index, actor) in self.actors.iter().enumerate() {
             let received = after.received[index] - before.received[index];
-            flows.tallies().received(actor.group, received);
+            flows.group_sums().received(actor.group, received);
             for Handed { id, flow, received } in actor.flows(&self.simulation, received) {
                 flows.push(id, &flow, received);
             }

@@ -24,7 +24,7 @@ use wire::LinkMaker;
 /// Longest run of a plan without a duration, unless the plan has a limit of its own.
 const TIME_LIMIT: Duration = Duration::from_secs(3600);
 /// Most members of a workload.
-const MOST_MEMBERS: u32 = 1_000_000;
+const MAX_MEMBERS: u32 = 1_000_000;
 
 /// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,8 +187,8 @@ fn members(plan: &Workload) -> Result<u32, Fault> {
         return Ok(1);
     };
     match **count {
-        n if n > MOST_MEMBERS => {
-            Err(Fault::new(count.span(), format!("{n} members are above {MOST_MEMBERS}")))
+        n if n > MAX_MEMBERS => {
+            Err(Fault::new(count.span(), format!("{n} members are above {MAX_MEMBERS}")))
         }
         n => Ok(n),
     }

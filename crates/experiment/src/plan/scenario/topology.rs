@@ -11,9 +11,9 @@ use netsim::{NodeId, RouteError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most hosts of a topology.
-const MOST_HOSTS: u64 = 1_000_000;
+const MAX_HOSTS: u64 = 1_000_000;
 /// Most pairs that a topology gets unasked.
-const MOST_PAIRS: u32 = 100_000;
+const MAX_PAIRS: u32 = 100_000;
 
 /// Builds the network; a topology that does not say how many pairs it has gets `pairs`.
 pub(super) fn build(
@@ -21,7 +21,7 @@ pub(super) fn build(
     pairs: u32,
     maker: LinkMaker<'_>,
 ) -> Result<Net, Fault> {
-    let (builder, pairs) = (Builder { net: Net::default(), maker }, pairs.min(MOST_PAIRS));
+    let (builder, pairs) = (Builder { net: Net::default(), maker }, pairs.min(MAX_PAIRS));
     match topology {
         TopologySpec::Dumbbell(plan) => dumbbell(builder, plan, pairs),
         TopologySpec::ParkingLot(plan) => RowOfLinks::new(plan, pairs, Exit::Next).build(builder),
@@ -72,8 +72,8 @@ impl<'a> RowOfLinks<'a> {
         let RowTopology { hop, side, .. } = self.plan;
         let (hops, side) = (self.plan.hops.0, side.as_ref());
         let hosts = u64::from(hops + 1) * u64::from(self.cross) * 2 + u64::from(self.pairs) * 2;
-        if hosts > MOST_HOSTS {
-            let why = format!("{hosts} hosts are above {MOST_HOSTS}: use fewer hops or less cross");
+        if hosts > MAX_HOSTS {
+            let why = format!("{hosts} hosts are above {MAX_HOSTS}: use fewer hops or less cross");
             return Err(Fault::new(hop.span(), why));
         }
         let routers: Vec<NodeId> = (0..=hops).map(|_| to.net.topology.add_router()).collect();

@@ -298,14 +298,14 @@ fn or_fixed(plan: Option<&Times>, value: f64) -> Result<Distribution, Fault> {
 fn packet(plan: Option<&At<Written<Bytes>>>) -> Result<u32, Fault> {
     const DEFAULT: u32 = 1000;
     // The headers of IPv4 and UDP.
-    const LEAST: u64 = 28;
-    const MOST: u64 = 65_535;
+    const MIN_DATAGRAM: u64 = 28;
+    const MAX_DATAGRAM: u64 = 65_535;
     match plan {
         None => Ok(DEFAULT),
-        Some(plan) if (LEAST..=MOST).contains(&plan.0.0) => Ok(plan.0.0 as u32),
+        Some(plan) if (MIN_DATAGRAM..=MAX_DATAGRAM).contains(&plan.0.0) => Ok(plan.0.0 as u32),
         Some(plan) => {
             let why = format!(
-                "a datagram of {} bytes: use {LEAST}, which its headers take, to {MOST}, an IP \
+                "a datagram of {} bytes: use {MIN_DATAGRAM}, which its headers take, to {MAX_DATAGRAM}, an IP \
                  packet's most",
                 plan.0.0
             );

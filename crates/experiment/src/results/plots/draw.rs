@@ -11,7 +11,7 @@ use report::{
 use units::counted;
 
 /// Most figures of a measure: a reader looks at no more.
-const MOST_FIGURES: usize = 24;
+const MAX_FIGURES: usize = 24;
 /// Room above the highest value, as a factor.
 const HEADROOM: f64 = 1.04;
 /// Height of a figure, CSS pixels.
@@ -37,7 +37,7 @@ pub(super) fn blocks(
     let drawing = Drawing { measure, axis, layout: cells.layout(axis), cells, values };
     let numbers = axis::numbers(cells.values_of(axis));
     let facets = cells.facets(&drawing.layout.facets);
-    let figures = facets.iter().take(MOST_FIGURES).map(|(place, within)| {
+    let figures = facets.iter().take(MAX_FIGURES).map(|(place, within)| {
         let title = drawing.title(place);
         match &numbers {
             Some(numbers) => Block::Figure(drawing.curves(title, numbers, within)),
@@ -45,8 +45,8 @@ pub(super) fn blocks(
         }
     });
     let mut blocks: Vec<Block> = figures.collect();
-    if facets.len() > MOST_FIGURES {
-        let left_out = facets.len() - MOST_FIGURES;
+    if facets.len() > MAX_FIGURES {
+        let left_out = facets.len() - MAX_FIGURES;
         blocks.push(Block::Text(format!(
             "{} of {} left out; summary.csv has all.",
             counted(left_out, "more combination"),

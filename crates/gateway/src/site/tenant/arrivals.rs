@@ -83,7 +83,7 @@ fn is_of_visitor(estimate: &Estimate) -> bool {
 }
 
 /// Maximum number of addresses that a subscription may name.
-const MOST_ADDRESSES: usize = 256;
+const MAX_ADDRESSES: usize = 256;
 
 /// Returns the addresses at which a subscriber serves: the addresses that it names, and the address
 /// from which it is connected. The gateway trusts a subscriber's list of its own addresses, within
@@ -95,7 +95,7 @@ pub fn addresses_of(
     named: &[Vec<u8>],
     own: Option<IpAddr>,
 ) -> Result<BTreeSet<IpAddr>, &'static str> {
-    if named.len() > MOST_ADDRESSES {
+    if named.len() > MAX_ADDRESSES {
         return Err("more than 256 addresses; leave some out");
     }
     let named: Result<BTreeSet<IpAddr>, _> = named.iter().map(|bytes| address_of(bytes)).collect();

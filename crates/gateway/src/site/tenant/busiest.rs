@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
 /// Maximum number of networks of a tenant that are watched.
-const MOST: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+const MAX_WATCHED_NETWORKS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 /// Maximum number of points of a network's history.
 const POINTS: usize = 240;
 /// Minimum time between two points.
@@ -49,7 +49,7 @@ pub struct HistoryPoint {
 impl Default for BusyNetworks {
     fn default() -> Self {
         // Only the few holders of a certificate choose networks, so a quick hash is safe.
-        Self(LruCache::with_hasher(MOST, FxBuildHasher))
+        Self(LruCache::with_hasher(MAX_WATCHED_NETWORKS, FxBuildHasher))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 /// Maximum number of changed networks that wait until subscribers, or the shared store, are
 /// notified.
-pub(crate) const MOST_CHANGED: usize = 65_536;
+pub(crate) const MAX_CHANGED: usize = 65_536;
 
 /// Networks in the order of their first change, each once.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(crate) struct ChangedNetworks {
 impl ChangedNetworks {
     /// Adds a network. If there is no room, subscribers are notified at its next report.
     pub(crate) fn add(&mut self, network: IpNet) {
-        if self.waiting.len() < MOST_CHANGED && self.members.insert(network) {
+        if self.waiting.len() < MAX_CHANGED && self.members.insert(network) {
             self.waiting.push_back(network);
         }
     }
@@ -55,6 +55,6 @@ mod tests {
         assert_eq!(changed.take(9), [network(2), network(4), network(0)]);
         assert!(changed.take(9).is_empty());
         (0..100_000).for_each(|n| changed.add(network(n)));
-        assert_eq!(changed.take(usize::MAX).len(), MOST_CHANGED);
+        assert_eq!(changed.take(usize::MAX).len(), MAX_CHANGED);
     }
 }

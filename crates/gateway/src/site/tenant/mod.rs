@@ -21,7 +21,7 @@ use crate::config::permission::Allowed;
 use crate::pki::Identity;
 use arrivals::Arrivals;
 use busiest::BusyNetworks;
-use changed_networks::{ChangedNetworks, MOST_CHANGED};
+use changed_networks::{ChangedNetworks, MAX_CHANGED};
 use fleet::SiteComparison;
 use gateway_proto::comparison::METHOD;
 use gateway_proto::v1::{
@@ -47,9 +47,9 @@ const AT_A_TIME: usize = 128;
 /// Maximum number of changed networks in one notification, ten times a second; those that have
 /// waited longest are first. An estimate takes some tens of microseconds, and with sixteen hosts a
 /// tenth of a millisecond. So notifications take no more than half of a processor.
-const MOST_TOLD: usize = 512;
+const MAX_NOTIFIED: usize = 512;
 /// Number of networks at a time whose histories continue, if there is no subscriber.
-const MOST_NOTED: usize = 128;
+const MAX_NOTED: usize = 128;
 
 /// A tenant.
 pub struct Tenant {
@@ -378,11 +378,11 @@ impl Tenant {
         let has_subscribers = self.updates.has_subscribers();
         let changed: Vec<IpNet> = {
             let mut known = self.known();
-            let some = known.changed.take(if has_subscribers { MOST_TOLD } else { MOST_CHANGED });
+            let some = known.changed.take(if has_subscribers { MAX_NOTIFIED } else { MAX_CHANGED });
             // Without subscribers only histories need an estimate, and rarely.
             let is_wanted =
                 |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
-            let most = if has_subscribers { MOST_TOLD } else { MOST_NOTED };
+            let most = if has_subscribers { MAX_NOTIFIED } else { MAX_NOTED };
             some.into_iter().filter(is_wanted).take(most).collect()
         };
         for some in changed.chunks(AT_A_TIME) {

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use units::{Duration, Instant};
 
 /// Maximum number of reporters of a tenant that are remembered.
-const MOST: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+const MAX_REPORTERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 /// Maximum number of epochs of a reporter that are remembered: it has one at a time, and a new one
 /// after each start.
 const EPOCHS: usize = 8;
@@ -55,7 +55,7 @@ struct EpochSeen {
 
 impl Default for Reporters {
     fn default() -> Self {
-        Self(LruCache::new(MOST))
+        Self(LruCache::new(MAX_REPORTERS))
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use units::{Duration, Instant};
 
 /// Maximum number of subscribers of a tenant that are remembered.
-const MOST: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
+const MAX_SUBSCRIBERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 /// Time before the end of a subscription whose updates may have been lost with the connection.
 const LOST: Duration = Duration::from_secs(600);
 
@@ -46,7 +46,7 @@ pub(crate) struct NotifiedHosts {
 
 impl Default for Subscribers {
     fn default() -> Self {
-        Self(LruCache::new(MOST))
+        Self(LruCache::new(MAX_SUBSCRIBERS))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Changes that other gateways do not know yet.
 
 use super::Tenant;
-use super::changed_networks::MOST_CHANGED;
+use super::changed_networks::MAX_CHANGED;
 use ipnet::IpNet;
 use memory::site::{ForgottenNetworks, SiteForget, SiteRecord};
 use rustc_hash::FxHashSet;
@@ -38,7 +38,7 @@ pub(crate) struct UnsharedChanges {
 impl UnsharedChanges {
     /// Notes a report of `network`. If there are too many, its next report notifies others.
     pub(crate) fn add(&mut self, network: IpNet) {
-        if self.networks.len() < MOST_CHANGED {
+        if self.networks.len() < MAX_CHANGED {
             self.networks.insert(network);
         }
     }
@@ -51,7 +51,7 @@ impl UnsharedChanges {
     /// Notes that prefixes that cover `network` have lost samples, whichever gateway was asked to
     /// forget it. If there are too many, their next report replaces what the store has.
     pub(crate) fn note_covered(&mut self, network: IpNet) {
-        if self.covered.len() < MOST_CHANGED {
+        if self.covered.len() < MAX_CHANGED {
             self.covered.insert(network);
         }
     }

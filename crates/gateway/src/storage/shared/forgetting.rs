@@ -48,7 +48,7 @@ impl SharedStore {
             pipeline.add_command(command).ignore();
             self.tell(pipeline, tenant, &[("forget", network.as_bytes()), ("at", at.as_bytes())]);
         }
-        let over = i64::from(newest) - i64::from(SiteForget::LASTS);
+        let over = i64::from(newest) - i64::from(SiteForget::RETENTION_TICKS);
         pipeline.zrembyscore(&forgotten_key, "-inf", over).ignore();
         pipeline.expire(&forgotten_key, LASTS_S).ignore();
     }

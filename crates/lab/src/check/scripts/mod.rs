@@ -358,8 +358,12 @@ mod tests {
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink("/nowhere", &link).unwrap();
         fs::write(folder.join("b.pkt"), "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n").unwrap();
-        let args =
-            CheckScriptsArgs { folder, scheme: Scheme::parse("linux").unwrap(), json: false };
+        let args = CheckScriptsArgs {
+            folder,
+            scheme: Scheme::parse("linux").unwrap(),
+            json: false,
+            linux: LinuxVersion::default(),
+        };
         let mut files = Vec::new();
         find(&args.folder, &mut files).unwrap();
         files.sort();

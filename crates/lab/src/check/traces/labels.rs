@@ -53,7 +53,7 @@ pub(super) enum LabelClass {
     /// Caused by the timer.
     Timeout,
     /// Part of a recovery in progress, started by ACKs or by the timer.
-    Begun,
+    Started,
     /// It does not say.
     Unknown,
 }
@@ -65,7 +65,7 @@ impl LabelClass {
         match rtype {
             1 | 14 | 15 => Self::Timeout,
             2..=4 | 9..=13 | 16 => Self::Fast,
-            5 => Self::Begun,
+            5 => Self::Started,
             _ => Self::Unknown,
         }
     }
@@ -74,7 +74,7 @@ impl LabelClass {
         match self {
             Self::Fast => "fast",
             Self::Timeout => "timeout",
-            Self::Begun => "recovery begun",
+            Self::Started => "recovery begun",
             Self::Unknown => "unknown",
         }
     }
@@ -86,7 +86,7 @@ impl LabelClass {
         match self {
             Self::Fast => matches!(kind, Fast),
             Self::Timeout => matches!(kind, Timeout),
-            Self::Begun => matches!(kind, Recovery | SlowStart),
+            Self::Started => matches!(kind, Recovery | SlowStart),
             Self::Unknown => true,
         }
     }

@@ -44,17 +44,18 @@ pub(crate) struct Story {
     pub(crate) discarded: Vec<(usize, usize)>,
 }
 
-/// Offers `load` to `link`, waking it as late after its timeouts as `lateness` says, and drains it.
+/// Offers `load` to `link`, waking it as late after its timeouts as `scheduling_delay` says, and
+/// drains it.
 pub(crate) fn run(
     mut link: Link,
     load: &[Offered],
-    mut lateness: impl FnMut() -> Duration,
+    mut scheduling_delay: impl FnMut() -> Duration,
 ) -> Story {
     let (mut packets, mut discarded) = (Vec::new(), Vec::new());
     for (token, offered) in load.iter().enumerate() {
         // A wake-up at the instant of an arrival comes after it.
         while let Some(due) = timeout(&mut link)
-            && let woken = due + lateness()
+            && let woken = due + scheduling_delay()
             && woken < offered.at
         {
             let gone = wake(&mut link, woken, &mut packets);
@@ -66,7 +67,7 @@ pub(crate) fn run(
         discarded.extend(gone.into_iter().map(|packet| (packet, token)));
     }
     while let Some(due) = timeout(&mut link) {
-        wake(&mut link, due + lateness(), &mut packets);
+        wake(&mut link, due + scheduling_delay(), &mut packets);
     }
     assert_eq!(link.occupancy(Instant::FAR_FUTURE).packets, 0, "drained");
     Story { packets, counters: *link.counters(), discarded }

@@ -100,18 +100,18 @@ fn neighbours_answer_beside_few_samples_without_loss() {
 /// more samples, or younger ones. With a third host, two have to report more.
 #[test]
 fn no_host_alone_raises_an_answer_by_more_than_half() {
-    let tell = |site: &mut SiteMemory, second, host, kilobytes| {
+    let add_sample = |site: &mut SiteMemory, second, host, kilobytes| {
         site.report(at(second), &report("192.0.2.0/24", host, kilobytes, Bound::OwnStart));
     };
     let window = |site: &SiteMemory| site.estimate(at(2000), ip("192.0.2.9"), None).unwrap().window;
     let mut site = memory();
-    (0..4).for_each(|second| tell(&mut site, second, 1, 30));
+    (0..4).for_each(|second| add_sample(&mut site, second, 1, 30));
     let honest = window(&site);
-    (0..1000).for_each(|n| tell(&mut site, 1000 + n, 77, 60_000));
+    (0..1000).for_each(|n| add_sample(&mut site, 1000 + n, 77, 60_000));
     assert!((honest..=honest * 3 / 2).contains(&window(&site)), "{honest} {}", window(&site));
-    (0..4).for_each(|n| tell(&mut site, 1990 + n, 2, 30));
+    (0..4).for_each(|n| add_sample(&mut site, 1990 + n, 2, 30));
     assert!(window(&site) <= honest * 3 / 2, "{}", window(&site));
-    (0..8).for_each(|n| tell(&mut site, 1992 + n, 1 + n as u32 % 2, 240));
+    (0..8).for_each(|n| add_sample(&mut site, 1992 + n, 1 + n as u32 % 2, 240));
     assert!(window(&site) > honest * 4, "{}", window(&site));
 }
 
@@ -142,7 +142,7 @@ fn samples_of_others_get_their_places_however_old_they_are() {
 }
 
 /// Forty windows of each of `hosts` honest hosts, 20 to 28 kB, half of them ended by a loss.
-fn told_by(hosts: u32, share: f64) -> SiteMemory {
+fn reported_by(hosts: u32, share: f64) -> SiteMemory {
     let mut site = SiteMemory::new(SiteConfig { share, ..SiteConfig::default() });
     for n in 0..40 {
         for host in 0..hosts {
@@ -163,12 +163,12 @@ fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
     let asked = ip("192.0.2.9");
     let window = |site: &SiteMemory| site.estimate(at(60), asked, None).unwrap().window;
     for (kilobytes, bound) in [(1, Bound::Loss), (60_000, Bound::OwnStart)] {
-        let mut site = told_by(3, 0.6);
+        let mut site = reported_by(3, 0.6);
         for n in 0..5_000_000_u64 {
             site.report(at(40 + n / 250_000), &report("192.0.2.0/24", 77, kilobytes, bound));
         }
         let forged = window(&site);
-        let (least, most) = (window(&told_by(3, 0.8)), window(&told_by(3, 0.467)));
+        let (least, most) = (window(&reported_by(3, 0.8)), window(&reported_by(3, 0.467)));
         // A step of the survival function, 9 %, is what rounding may add.
         let (least, most) = (least * 91 / 100, most * 109 / 100);
         assert!((least..=most).contains(&forged), "{least} {forged} {most}");
@@ -181,12 +181,12 @@ fn ten_million_forged_reports_of_one_host_stay_within_the_bound() {
 #[test]
 fn forged_losses_of_many_segments_stay_within_the_bound() {
     let window = |site: &SiteMemory| site.estimate(at(60), ip("192.0.2.9"), None).unwrap().window;
-    let mut site = told_by(3, 0.6);
+    let mut site = reported_by(3, 0.6);
     let forged = report("192.0.2.0/24", 77, 1, Bound::Loss);
     for n in 0..1000 {
         site.report(at(40 + n / 50), &SiteReport { sent: 30, lost: 30, ..forged });
     }
-    let (least, most) = (window(&told_by(3, 0.867)), window(&told_by(3, 0.6)));
+    let (least, most) = (window(&reported_by(3, 0.867)), window(&reported_by(3, 0.6)));
     let answer = window(&site);
     assert!((least * 91 / 100..=most).contains(&answer), "{least} {answer} {most}");
 }

@@ -119,7 +119,7 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
     let begin = |age_ms| {
         let says = Remembered { age: Duration::from_millis(age_ms), ..says };
         let mut pool = WindowPool::default();
-        pool.join(shared(Oracle { says: Some(says), told: Rc::default() }));
+        pool.join(shared(Oracle { says: Some(says), reported: Rc::default() }));
         pool.learn(at(0), peer(1), &sample(0, 22), false, &TERMS);
         pool.fail(at(0), peer(2), false);
         pool.begin_handshake(at(11_000), peer(3));
@@ -141,9 +141,9 @@ fn the_site_s_window_counts_if_it_is_younger_and_own_failures_stay() {
 #[test]
 fn a_release_after_a_round_trip_returns_nothing() {
     let mut pool = knowing(138);
-    assert_eq!([0, 80].map(|ms| lent(&mut pool, ms, request(1))), [Some(138); 2]);
+    assert_eq!([0, 80].map(|ms| reserved(&mut pool, ms, request(1))), [Some(138); 2]);
     pool.release(peer(1), 100, Duration::from_millis(80));
-    assert_eq!(lent(&mut pool, 80, request(1)), None);
+    assert_eq!(reserved(&mut pool, 80, request(1)), None);
 }
 
 /// A reservation expires within a smoothed round trip of 80 ms, queue included: half of it after 40
@@ -152,7 +152,7 @@ fn a_release_after_a_round_trip_returns_nothing() {
 fn a_reservation_returns_within_a_smoothed_round_trip() {
     let mut pool = WindowPool::default();
     pool.learn(at(0), peer(1), &queued(0, 100), false, &TERMS);
-    assert_eq!([0, 40].map(|ms| lent(&mut pool, ms, request(1))), [Some(100), Some(50)]);
+    assert_eq!([0, 40].map(|ms| reserved(&mut pool, ms, request(1))), [Some(100), Some(50)]);
 }
 
 /// A connection that takes nothing counts with its stock window: 138 - 10 are left for the next
@@ -160,6 +160,6 @@ fn a_reservation_returns_within_a_smoothed_round_trip() {
 #[test]
 fn a_connection_that_takes_nothing_counts_with_a_stock_window() {
     let mut pool = knowing(138);
-    assert_eq!(lent(&mut pool, 0, LoanRequest { takes: false, ..request(1) }), None);
-    assert_eq!(lent(&mut pool, 0, request(1)), Some(128));
+    assert_eq!(reserved(&mut pool, 0, ReservationRequest { takes: false, ..request(1) }), None);
+    assert_eq!(reserved(&mut pool, 0, request(1)), Some(128));
 }

@@ -19,7 +19,7 @@ fn knowing_rate(window: u32, rate: u64) -> WindowPool {
 fn a_path_holds_what_its_rate_carries_in_the_lowest_round_trip() {
     let mut pool = knowing_rate(50, 2_500_000);
     assert_eq!(pool.recall(at(0), peer(1), &request(1), &TERMS), Ok(72));
-    assert_eq!(lent(&mut knowing_rate(12, 2_500_000), 0, request(3)), Some(23));
+    assert_eq!(reserved(&mut knowing_rate(12, 2_500_000), 0, request(3)), Some(23));
     // 625 kB/s over 40 ms are 25 kB: 17 segments, in which one that has proven 5 begins with ten.
     let mut pool = knowing(5);
     pool.learn(at(0), peer(1), &queued(0, 5), true, &TERMS);
@@ -50,7 +50,7 @@ fn no_first_window_exceeds_the_cap() {
     assert_eq!(pool.recall(at(0), peer(1), &request(1), &TERMS), Ok(256));
     let start = pool.share(at(0), peer(1), &request(1), 100 * RATE, &TERMS);
     assert_eq!(start.map(|(start, _)| start.window), Some(256));
-    assert_eq!(lent(&mut pool, 80, request(1)), Some(256));
+    assert_eq!(reserved(&mut pool, 80, request(1)), Some(256));
 }
 
 /// A sample without a rate says nothing of it. But a line that carries less than half of what its
@@ -131,7 +131,7 @@ fn the_queue_of_a_site_s_window_is_at_most_three_round_trips() {
         ..Remembered::default()
     };
     let mut pool = WindowPool::default();
-    pool.join(shared(Oracle { says: Some(says), told: Rc::default() }));
+    pool.join(shared(Oracle { says: Some(says), reported: Rc::default() }));
     pool.begin_handshake(at(0), peer(1));
     let path = pool.path(peer(1)).unwrap();
     assert_eq!((path.srtt_us, path.min_rtt_us, path.rate), (320_000, 80_000, 362_000));
@@ -141,9 +141,9 @@ fn the_queue_of_a_site_s_window_is_at_most_three_round_trips() {
 /// one that is used here.
 #[test]
 fn the_site_receives_what_a_connection_has_shown() {
-    let told = Rc::new(RefCell::new(Vec::new()));
+    let reported = Rc::new(RefCell::new(Vec::new()));
     let mut pool = WindowPool::default();
-    pool.join(shared(Oracle { says: None, told: told.clone() }));
+    pool.join(shared(Oracle { says: None, reported: reported.clone() }));
     let shown = PathSample { rate: 1_000_000, shown_rate: 500_000, ..queued(0, 22) };
     pool.learn(at(0), peer(1), &shown, true, &TERMS);
     pool.learn(at(0), peer(1), &PathSample { shown_rate: 0, ..shown }, false, &TERMS);
@@ -157,5 +157,5 @@ fn the_site_receives_what_a_connection_has_shown() {
         bound: ReportBound::Loss,
     };
     let quiet = TransferSample { rate: None, lost: 0, bound: ReportBound::OwnStart, ..loss };
-    assert_eq!(*told.borrow(), [loss, quiet]);
+    assert_eq!(*reported.borrow(), [loss, quiet]);
 }

@@ -34,8 +34,8 @@ impl Beside {
     /// Receives an ACK of all before the n-th segment, with a request of `len` bytes.
     fn ack_with(&mut self, ms: u64, n: u32, len: u32) {
         self.wire.ask(ms, 0, len, n);
-        let coming = self.wire.segments.drain(..);
-        coming.for_each(|segment| self.passive.coming.push(segment.at, segment));
+        let in_transit = self.wire.segments.drain(..);
+        in_transit.for_each(|segment| self.passive.in_transit.push(segment.at, segment));
     }
 
     fn ack(&mut self, ms: u64, n: u32) {
@@ -142,7 +142,7 @@ proptest! {
             if segment.source.ip == IpAddr::from(SERVER) {
                 passive.on_outgoing(&segment);
             } else {
-                passive.coming.push(segment.at, segment);
+                passive.in_transit.push(segment.at, segment);
             }
             passive.recall(segment.at, CLIENT.into());
         }

@@ -10,8 +10,9 @@ use policy::congestion::{
 };
 use policy::recovery::{Reduction, Report};
 use policy::startup::{
-    Attendance, BbrStart, Beginning, KernelEvents, LossEvent, Occasion, OpenedBy, PendingData,
-    Phase, Setback, SharedAttendant, Situation, Start, StartUp, StartUpCapabilities,
+    BbrStart, Beginning, HookedConnection, KernelEvents, LossEvent, LossSignal, OpenedBy,
+    PendingData, Phase, SharedHookedHost, Situation, Start, StartUp, StartUpCapabilities,
+    StartupReason,
 };
 use policy::window::{Cause, TimeoutOrder, Window};
 use std::cell::{Cell, RefCell};
@@ -48,7 +49,7 @@ impl StartUp for NotingStart {
     }
 
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> Beginning {
-        self.calls.borrow_mut().push(format!("begin {:?}", start.occasion));
+        self.calls.borrow_mut().push(format!("begin {:?}", start.reason));
         self.beginning
     }
 
@@ -63,8 +64,8 @@ impl StartUp for NotingStart {
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         let cwnd = window.cwnd() / MSS;
         self.calls.borrow_mut().push(format!("{event:?} at {cwnd}"));
-        if event == LossEvent::Setback(Setback::PartialAck) {
-            Phase::Retreat
+        if event == LossEvent::LossSignal(LossSignal::PartialAck) {
+            Phase::FallBack
         } else {
             Phase::Continue
         }
@@ -74,7 +75,7 @@ impl StartUp for NotingStart {
         let rtt = RttEstimator::new(ConnectionConfig::default().rto);
         let mut start = BbrStart::default();
         let new_path = Start {
-            occasion: Occasion::NewPath,
+            reason: StartupReason::NewPath,
             now: Instant::ZERO,
             rtt: &rtt,
             seed: None,
@@ -94,7 +95,7 @@ impl StartUp for NotingStart {
 }
 
 impl KernelEvents for NotingStart {
-    fn attend(&mut self, _: Attendance) {}
+    fn hook(&mut self, _: HookedConnection) {}
 
     fn open(&mut self, _: &mut Window, _: &Situation<'_>, by: OpenedBy) {
         self.calls.borrow_mut().push(format!("{by:?}"));
@@ -187,8 +188,8 @@ impl Policies {
         let config =
             ConnectionConfig { mss: MSS as u32, initial_window: 10, ..ConnectionConfig::default() };
         let mut path = Path::new(&config, Box::new(start), Box::new(control));
-        let host = SharedAttendant::default();
-        path.attend(Attendance::new(host, IpAddr::from([192, 0, 2, 1])));
+        let host = SharedHookedHost::default();
+        path.hook(HookedConnection::new(host, IpAddr::from([192, 0, 2, 1])));
         Case { path, calls, startup }
     }
 }
@@ -310,11 +311,11 @@ fn losses_come_to_the_start_up_in_their_order() {
     let mut case = Policies::default().on_path();
     case.path.set_clients(2);
     let (event, reduction) = (Case::event(), Some(Reduction::ToSsthresh));
-    assert!(case.path.on_setback(Setback::PartialAck));
-    assert!(!case.path.on_setback(Setback::Timeout { marked: false }));
+    assert!(case.path.on_loss_signal(LossSignal::PartialAck));
+    assert!(!case.path.on_loss_signal(LossSignal::Timeout { marked: false }));
     assert_eq!(
         taken(&case.calls),
-        ["Setback(PartialAck) at 10", "Setback(Timeout { marked: false }) at 10"]
+        ["LossSignal(PartialAck) at 10", "LossSignal(Timeout { marked: false }) at 10"]
     );
     case.path.on_report(&Report { congestion: reduction, ..Report::default() }, &event);
     assert_eq!(case.path.window().cwnd(), 5 * MSS);
@@ -402,13 +403,13 @@ fn a_timer_waits_for_gaps_only_if_the_start_up_asks() {
     let timeout = |timer_gaps, follows_kernel| {
         let startup = StartUpCapabilities { timer_gaps, ..Default::default() };
         let mut case = Policies { startup, follows_kernel, ..Policies::default() }.on_path();
-        let host = SharedAttendant::default();
+        let host = SharedHookedHost::default();
         let arrive = |pool: &mut WindowPool, n: u64| {
             pool.note_arrival(at(10 * n), peer, MSS, Duration::from_millis(40));
         };
         (0_u64..13).for_each(|n| arrive(&mut host.borrow_mut().pool, n));
         (0..30).for_each(|_| host.borrow_mut().pool.count_sender(peer, true));
-        case.path.attend(Attendance::new(host, peer));
+        case.path.hook(HookedConnection::new(host, peer));
         case.path.on_rtt_sample(at(0), at(80));
         case.path.rto(0)
     };

@@ -118,10 +118,10 @@ fn a_timer_that_runs_on_has_run_out_a_timeout_after_the_last_ack() {
 #[test]
 fn a_parked_path_goes_on() {
     for (ssthresh, in_startup) in [(Some(20), false), (Some(50), true), (None, true)] {
-        let parked = idle_since_0(IdleRestart::Decay, 40, ssthresh).park();
+        let idle = idle_since_0(IdleRestart::Decay, 40, ssthresh).compress();
         let mut path = idle_since_0(IdleRestart::Decay, 10, None);
         path.last_sent = None;
-        path.unpark(&parked);
+        path.restore(&idle);
         assert_eq!(state(&path), (40, ssthresh, in_startup));
         let (cwnd, ..) = resumed(&mut path, 301);
         assert_eq!(cwnd, 20);
@@ -147,12 +147,12 @@ impl CongestionControl for Listening {
 /// §5.8), but not the first data.
 #[test]
 fn the_congestion_control_is_told_of_every_idle_time() {
-    let told = Rc::new(Cell::new(None));
-    let control = Box::new(Listening(told.clone()));
+    let reported = Rc::new(Cell::new(None));
+    let control = Box::new(Listening(reported.clone()));
     let mut path = Path::new(&config(IdleRestart::Decay), Box::new(SlowStart), control);
     path.on_sending_resumed(at(0), RTO, DATA);
-    assert_eq!(told.get(), None);
+    assert_eq!(reported.get(), None);
     path.on_payload_sent(at(0), MSS as u32, MSS, || MSS as u32);
     path.on_sending_resumed(at(150), RTO, DATA);
-    assert_eq!(told.get(), Some(Duration::from_millis(150)));
+    assert_eq!(reported.get(), Some(Duration::from_millis(150)));
 }

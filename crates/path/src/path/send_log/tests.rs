@@ -185,8 +185,8 @@ impl World {
         candidates.sort_by_key(|s| s.order);
         candidates.truncate(if one_per_ack { 1 } else { usize::MAX });
         self.expected.extend(candidates.iter().map(|s| (s.member, 0)));
-        while let Some((member, news)) = self.log.next_news() {
-            assert_eq!(news, News::Lost);
+        while let Some((member, evidence)) = self.log.next_evidence() {
+            assert_eq!(evidence, MemberEvidence::Lost);
             self.found.push((member, 0));
             let seq = self.lowest(member).expect("has something outstanding").seq;
             self.listed.retain(|s| (s.member, s.seq) != (member, seq));
@@ -207,15 +207,15 @@ impl World {
                 self.expected.push((member, passed));
             }
         }
-        let mut told = Vec::new();
-        while let Some((member, news)) = self.log.next_news() {
-            let News::Overtaken(count) = news else { panic!("{news:?}") };
-            told.push((member, count));
+        let mut evidence_of = Vec::new();
+        while let Some((member, evidence)) = self.log.next_evidence() {
+            let MemberEvidence::Overtaken(count) = evidence else { panic!("{evidence:?}") };
+            evidence_of.push((member, count));
             self.peers[member as usize].duplicates += count;
             self.settle(member);
         }
-        told.sort_unstable();
-        self.found.extend(told);
+        evidence_of.sort_unstable();
+        self.found.extend(evidence_of);
     }
 
     /// Runs one member's timer out: the list is emptied, and all its outstanding segments are
@@ -292,7 +292,7 @@ fn work_per_ack(members: u32, lose: u64, rule: Overtaken) -> f64 {
             log.settle(member, Front::EMPTY);
             log.on_acked(member, place, Instant::ZERO);
             acks += 1;
-            while let Some((late, _)) = log.next_news() {
+            while let Some((late, _)) = log.next_evidence() {
                 lowest[late as usize] = order;
                 log.on_sent(late, order);
                 log.settle(late, front(order, true));
@@ -345,13 +345,13 @@ fn reordering_below_the_threshold_loses_nothing() {
     for member in 1..4 {
         log.settle(member, Front::EMPTY);
         log.on_acked(member, u64::from(member), Instant::ZERO);
-        assert_eq!(log.next_news(), None);
+        assert_eq!(log.next_evidence(), None);
     }
     // A fourth later ACK exceeds the limit.
     log.settle(4, Front::EMPTY);
     log.on_acked(4, 4, Instant::ZERO);
-    assert_eq!(log.next_news(), Some((0, News::Lost)));
-    assert_eq!(log.next_news(), None);
+    assert_eq!(log.next_evidence(), Some((0, MemberEvidence::Lost)));
+    assert_eq!(log.next_evidence(), None);
 }
 
 #[test]
@@ -373,9 +373,9 @@ fn a_member_that_vanished_is_told_nothing() {
         log.settle(1, Front::EMPTY);
         log.on_acked(1, 1, Instant::ZERO);
         let mut gone = log.clone();
-        assert!(log.next_news().is_some());
+        assert!(log.next_evidence().is_some());
         gone.leave(0);
-        assert_eq!(gone.next_news(), None);
+        assert_eq!(gone.next_evidence(), None);
     }
 }
 

@@ -136,7 +136,7 @@ fn a_coarse_clock_need_not_make_pacing_coarse() {
         let halve = Box::new(Proxy::new(Halve::Window, false, None));
         let mut path = Path::new(&config, Box::new(SlowStart), halve);
         path.share(Sharing { joins, ..Sharing::default() });
-        path.begun = true;
+        path.started = true;
         path.rtt.on_sample(Instant::ZERO, Instant::from_nanos(100_000_000), 1024, 1024);
         path.pace_first_window();
         path.window.take_order()

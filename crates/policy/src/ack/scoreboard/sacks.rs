@@ -5,7 +5,7 @@ use super::segment::SACKED;
 use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
 
 /// Number of ranges up to which a linear search is faster than a binary one.
-const FEW: usize = 8;
+const LINEAR_SEARCH_RANGES: usize = 8;
 
 /// Number of ranges allowed in addition to one per segment: a receiver may have received segments
 /// in other pieces than are outstanding now.
@@ -155,7 +155,7 @@ impl Scoreboard {
     /// Index of the first SACKed range that touches `offset` or lies above.
     fn first_range_reaching(&self, offset: u64) -> usize {
         let ranges = &self.sacked_ranges;
-        if ranges.len() <= FEW {
+        if ranges.len() <= LINEAR_SEARCH_RANGES {
             return ranges.iter().take_while(|r| r.1 < offset).count();
         }
         ranges.partition_point(|r| r.1 < offset)
@@ -299,15 +299,15 @@ mod tests {
             blocks in proptest::collection::vec((1_u64..200, 1_u64..100), 1..6),
         ) {
             let (mut together, mut apart) = (board(&segments), board(&segments));
-            let mut told = [AckProgress::default(), AckProgress::default()];
+            let mut progress = [AckProgress::default(), AckProgress::default()];
             for (left, len) in blocks {
                 let block = ByteRange::of(left, left + len);
-                together.sack_fresh(block, block, &mut told[0]);
+                together.sack_fresh(block, block, &mut progress[0]);
                 let at = apart.index_reaching(block.left);
-                apart.sack_rest(at, block.right, block, &mut told[1]);
-                prop_assert!(told[0].in_row <= told[0].sacked);
-                let rows = AckProgress { in_row: 0, ..told[0] };
-                prop_assert_eq!(format!("{rows:?}"), format!("{:?}", told[1]));
+                apart.sack_rest(at, block.right, block, &mut progress[1]);
+                prop_assert!(progress[0].in_row <= progress[0].sacked);
+                let rows = AckProgress { in_row: 0, ..progress[0] };
+                prop_assert_eq!(format!("{rows:?}"), format!("{:?}", progress[1]));
                 prop_assert_eq!(format!("{together:?}"), format!("{apart:?}"));
             }
         }

@@ -1,6 +1,6 @@
 //! The processing of an ACK: its deliveries, and the window and timer that follow.
 
-use super::super::{RecoveryContext, Report, Stance, TimerAction};
+use super::super::{RecoveryContext, Report, SkippableCalls, TimerAction};
 use super::detect::Verdict;
 use super::{Hold, RackTlp, State};
 use crate::ack::{AckInfo, Newest};
@@ -25,7 +25,7 @@ impl RackTlp {
             self.reordering.adapt(newest.sent_at, ack.now);
         }
         self.set_timer(cx, ack.now, None, true);
-        Report { grow: true, stance: Stance::AtRest, ..Report::default() }
+        Report { grow: true, skippable_calls: SkippableCalls::AtRest, ..Report::default() }
     }
 
     /// Notes a segment that the ACK delivered.
@@ -69,10 +69,10 @@ impl RackTlp {
         report.duplicate_bytes = twice;
         report.grow = progress && self.state != State::Recovery;
         report.ended = was_recovering && !self.recovering();
-        report.stance = match self.state {
-            State::Open if self.is_at_rest() => Stance::AtRest,
-            State::Open => Stance::Open,
-            _ => Stance::Ask,
+        report.skippable_calls = match self.state {
+            State::Open if self.is_at_rest() => SkippableCalls::AtRest,
+            State::Open => SkippableCalls::Open,
+            _ => SkippableCalls::Ask,
         };
         report
     }

@@ -5,17 +5,21 @@
 //! few segments under way has none, and would wait for its tail-loss probe.
 
 use super::super::dupacks::DUP_THRESH;
-use super::super::{News, RecoveryContext, Report, TimerAction};
+use super::super::{MemberEvidence, RecoveryContext, Report, TimerAction};
 use super::RackTlp;
 
 impl RackTlp {
     /// The head is lost: fast recovery begins, as if a segment sent later had been delivered.
-    pub(super) fn hear_later_acks(&mut self, cx: &mut RecoveryContext<'_>, news: News) -> Report {
+    pub(super) fn on_later_acks(
+        &mut self,
+        cx: &mut RecoveryContext<'_>,
+        evidence: MemberEvidence,
+    ) -> Report {
         let mut report = Report::default();
-        if let News::Overtaken(segments) = news {
+        if let MemberEvidence::Overtaken(segments) = evidence {
             self.overtaken = self.overtaken.saturating_add(segments);
         }
-        let lost = news == News::Lost || self.overtaken >= DUP_THRESH;
+        let lost = evidence == MemberEvidence::Lost || self.overtaken >= DUP_THRESH;
         if !lost || self.recovering() || cx.board.mark_lost(0) == 0 {
             return report;
         }

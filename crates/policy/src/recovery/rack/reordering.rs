@@ -47,7 +47,7 @@ impl Reordering {
     }
 
     /// Returns the reordering seen, for other parts.
-    pub(super) const fn told(&self) -> SeenReordering {
+    pub(super) const fn reported(&self) -> SeenReordering {
         SeenReordering { degree: self.degree, seen: self.seen }
     }
 

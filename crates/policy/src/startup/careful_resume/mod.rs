@@ -9,8 +9,8 @@
 //! grows the window in Reconnaissance and while validating.
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start,
-    StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Remembered, SeedTerms, Start, StartUpDescriptor,
+    StartupReason, Suspended, Wrapping,
 };
 use crate::ack::AckSample;
 use crate::config::MemoryKind;
@@ -39,7 +39,7 @@ static SCALE: Parameter<u32> = Parameter::text(
     ("fraction up to 0.5", |text| {
         per_mille(text, 1)
             .ok()
-            .filter(|n| *n <= MOST)
+            .filter(|n| *n <= MAX_JUMP_THOUSANDTHS)
             .ok_or_else(|| "must lie above 0 and up to 0.5, with at most three decimals".to_owned())
     }),
     "0.5",
@@ -53,12 +53,13 @@ static BETA: Parameter<u32> = Parameter::text(
 );
 
 /// Largest part of the remembered window that is jumped to, thousandths: half (§4.3).
-const MOST: u32 = 500;
+const MAX_JUMP_THOUSANDTHS: u32 = 500;
 /// Smallest threshold, segments (RFC 5681 §3.1).
 const LEAST: u64 = 2;
 /// A round trip shorter than a part of the remembered one, or longer than a multiple, is another
 /// path's (§4.2).
 const SHORTER: u64 = 2;
+/// See [`SHORTER`].
 const LONGER: u64 = 10;
 
 /// Options of [`CarefulResume`].
@@ -96,7 +97,7 @@ enum Stage {
         until: u64,
     },
     /// `until` is known with the next ACK.
-    Retreat {
+    SafeRetreat {
         until: Option<u64>,
     },
     Normal,
@@ -171,21 +172,21 @@ impl CarefulResume {
         self.owes_threshold = sample.acked_total >= until;
         self.stage = match self.owes_threshold {
             true => Stage::Normal,
-            false => Stage::Retreat { until: Some(until) },
+            false => Stage::SafeRetreat { until: Some(until) },
         };
     }
 
     fn set_owed_threshold(&mut self, window: &mut Window) {
         if std::mem::take(&mut self.owes_threshold) {
             let held = self.pipe / 1000 * u64::from(self.options.beta);
-            window.set_ssthresh(held.max(LEAST * window.mss()), Cause::Retreat);
+            window.set_ssthresh(held.max(LEAST * window.mss()), Cause::FallBack);
         }
     }
 }
 
 impl Overlay for CarefulResume {
     fn begin(&mut self, _: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        if start.occasion == Occasion::NewPath {
+        if start.reason == StartupReason::NewPath {
             self.initial_window = start.initial_window;
             self.terms = start.terms.cloned();
             self.stage = start.seed.map_or(Stage::Normal, |seed| Stage::Reconnaissance { seed });
@@ -209,7 +210,7 @@ impl Overlay for CarefulResume {
                     self.stage = Stage::Normal;
                 }
             }
-            Stage::Retreat { until } => self.retreat(sample, until),
+            Stage::SafeRetreat { until } => self.retreat(sample, until),
             Stage::Normal => {}
         }
     }
@@ -227,10 +228,10 @@ impl Overlay for CarefulResume {
             Stage::Unvalidated { .. } | Stage::Validating { .. } => {
                 window.end_plan();
                 let half = (self.pipe / 2).max(LEAST * window.mss());
-                window.set_ssthresh(half.min(window.ssthresh()), Cause::Retreat);
-                self.stage = Stage::Retreat { until: None };
+                window.set_ssthresh(half.min(window.ssthresh()), Cause::FallBack);
+                self.stage = Stage::SafeRetreat { until: None };
             }
-            Stage::Reconnaissance { .. } | Stage::Retreat { .. } | Stage::Normal => {
+            Stage::Reconnaissance { .. } | Stage::SafeRetreat { .. } | Stage::Normal => {
                 self.stage = Stage::Normal;
             }
         }

@@ -39,7 +39,7 @@ impl Sender {
             seed: Some(seed),
             terms,
             initial_window: 10 * MSS,
-            ..Start::of(Occasion::NewPath, &rtt)
+            ..Start::of(StartupReason::NewPath, &rtt)
         };
         resume.begin(&mut window, &start);
         Self { window, resume, sent: 10, acked: 0, now: Instant::ZERO + RTT }
@@ -151,7 +151,7 @@ fn congestion_takes_the_window_to_half_of_what_the_path_held() {
     for _ in 0..44 {
         s.see(1);
     }
-    assert_eq!(s.resume.overlay.stage, Stage::Retreat { until: Some(60 * MSS) });
+    assert_eq!(s.resume.overlay.stage, Stage::SafeRetreat { until: Some(60 * MSS) });
     s.see(1);
     assert_eq!((s.window.ssthresh(), s.resume.overlay.stage), (11_500, Stage::Normal));
     // The next ACK sets the threshold: half of 68, whatever it brings itself.

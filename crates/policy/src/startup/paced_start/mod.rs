@@ -16,7 +16,8 @@
 mod train;
 
 use super::{
-    LossEvent, Occasion, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, Suspended, Wrapping,
+    LossEvent, Overlay, OverlayTurn, Phase, Start, StartUpDescriptor, StartupReason, Suspended,
+    Wrapping,
 };
 use crate::ack::AckSample;
 use crate::registry::values::{per_mille, positive};
@@ -231,13 +232,13 @@ impl PacedStart {
 
 impl Overlay for PacedStart {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        match start.occasion {
-            Occasion::NewPath => {
+        match start.reason {
+            StartupReason::NewPath => {
                 self.stage = Stage::Capacity;
                 self.send(window);
                 OverlayTurn::Taken
             }
-            Occasion::Idle | Occasion::Loss => {
+            StartupReason::Idle | StartupReason::Loss => {
                 if self.is_under_way() {
                     window.end_plan();
                 }

@@ -41,7 +41,7 @@ impl Sender {
         let start = Wrapping::new(start, Box::new(SlowStart));
         let mut sender = Self { window, start, available, now: 0, acked: 0 };
         let rtt = crate::ack::RttEstimator::new(crate::config::ConnectionConfig::default().rto);
-        sender.start.begin(&mut sender.window, &Start::of(Occasion::NewPath, &rtt));
+        sender.start.begin(&mut sender.window, &Start::of(StartupReason::NewPath, &rtt));
         sender
     }
 

@@ -3,7 +3,7 @@
 //! interleaved and all end last (`pace_beyond_stock` of the agent's `cubic.h`).
 
 use super::pacing::SocketPacing;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 
 /// Initial window of any connection, segments (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;

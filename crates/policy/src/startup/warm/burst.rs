@@ -8,12 +8,13 @@
 use super::search::SearchTools;
 use super::wide::{Arrived, LOOKS_AT};
 use super::{Warm, WarmPhase, clock_us, segments};
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use arith::trains;
 use units::Instant;
 
-/// Ratio of speed or width from which a path counts as another one (`ANOTHER_PATH`).
+/// Ratio of speed or width from which a path counts as another one (`ANOTHER_PATH`). Chosen, not
+/// measured.
 const ANOTHER_PATH: u64 = 2;
 
 /// State of a connection's burst.
@@ -89,8 +90,8 @@ impl Warm {
         let may_pace = self.is_paced || !self.pacing.is_on();
         self.end_first_flight(WarmPhase::Stock);
         self.measure.forget_rate();
-        if let Some(attendance) = &self.attendance {
-            attendance.pool(|pool, to| pool.forget_rate(at.now, to.address));
+        if let Some(hooked) = &self.hooked {
+            hooked.pool(|pool, to| pool.forget_rate(at.now, to.address));
         }
         window.set_ssthresh(u64::MAX, Cause::HyStart);
         let tools = SearchTools { measure: &mut self.measure, pacing: &mut self.pacing };

@@ -5,18 +5,18 @@
 
 use super::Warm;
 use super::pacing::STOCK_BURST;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use memory::{AnsweredPeer, WindowPool};
 use units::Instant;
 
 /// Segments of the stock ten that must be delivered first: fewer show more about clocks than about
-/// the path.
+/// the path. Source: docs/adr/0022-headstart.md.
 const LEAST_ARRIVED: u32 = 8;
 
 /// Largest window, segments (eight stock windows): compressed ACKs make a path seem faster, and an
-/// error costs others no more than this.
-const MOST: u64 = 8 * STOCK_BURST;
+/// error costs others no more than this. Source: docs/adr/0022-headstart.md.
+const MAX_WINDOW: u64 = 8 * STOCK_BURST;
 
 impl Warm {
     /// Processes an ACK. The window jumps once, if a rate is known, slow start continues and the
@@ -30,7 +30,7 @@ impl Warm {
         let rate = self.part_of_rate(at.now);
         let mss = window.mss();
         let held = rate.saturating_mul(at.min_rtt_us().into()) / 1_000_000 / mss;
-        let wide = held.min(MOST) * mss;
+        let wide = held.min(MAX_WINDOW) * mss;
         if wide > window.cwnd() {
             self.jumped_until = Some(at.acked_total + wide);
             window.set_cwnd(wide, Cause::Seed);
@@ -57,15 +57,15 @@ impl Warm {
         let part = |pool: &mut WindowPool, AnsweredPeer { address, .. }: AnsweredPeer| {
             pool.carried(now, address, max_age) / u64::from(pool.senders(address))
         };
-        self.attendance.as_ref().map_or(0, |attendance| attendance.pool(part))
+        self.hooked.as_ref().map_or(0, |hooked| hooked.pool(part))
     }
 
     /// Processes a loss. If it is in the flight that the rate has widened, the path does not have
     /// that rate, so the memory must not use it.
     pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
-        if let Some(attendance) = self.attendance.as_ref().filter(|_| is_of_jump) {
-            attendance.pool(|pool, to| pool.doubt_carried(to.address));
+        if let Some(hooked) = self.hooked.as_ref().filter(|_| is_of_jump) {
+            hooked.pool(|pool, to| pool.doubt_carried(to.address));
         }
     }
 

@@ -6,10 +6,10 @@
 
 use super::Warm;
 use crate::ack::RttEstimator;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::Window;
 use arith::reuse::same_round_trip;
-use memory::LoanRequest;
+use memory::ReservationRequest;
 use units::{Duration, Instant};
 
 impl Warm {
@@ -28,12 +28,12 @@ impl Warm {
     /// Round trips as remembered, if what is remembered would be believed.
     fn assumed_round_trips(&self, window: &Window, at: &Situation<'_>) -> Option<RttEstimator> {
         let is_early = self.options.opens_early && !self.models;
-        let attendance = self.attendance.as_ref().filter(|_| is_early)?;
-        let path = attendance.pool(|pool, to| pool.path(to))?;
+        let hooked = self.hooked.as_ref().filter(|_| is_early)?;
+        let path = hooked.pool(|pool, to| pool.path(to))?;
         let request =
-            LoanRequest { cold: 0, rtt_us: path.min_rtt_us, ..self.request(window, at, 1) };
+            ReservationRequest { cold: 0, rtt_us: path.min_rtt_us, ..self.request(window, at, 1) };
         let terms = &self.options.terms;
-        attendance.pool(|pool, to| pool.recall(at.now, to, &request, terms)).ok()?;
+        hooked.pool(|pool, to| pool.recall(at.now, to, &request, terms)).ok()?;
         let mut rtt = *at.rtt;
         let took = Duration::from_micros(path.min_rtt_us.into());
         rtt.on_sample(Instant::ZERO, Instant::ZERO + took, 0, 0);

@@ -3,11 +3,11 @@
 use super::burst::Burst;
 use super::pacing::rate_of;
 use super::{Warm, WarmPhase, segments};
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use arith::parts::{part_of_full, part_of_rate};
 use arith::reuse::{first_rate, pacing_rate};
-use memory::{Loan, LoanRequest, ProvenPath};
+use memory::{ProvenPath, Reservation, ReservationRequest};
 use units::{Duration, Instant};
 
 /// Minimum of Linux' retransmission timer (`TCP_RTO_MIN`).
@@ -47,29 +47,40 @@ impl Warm {
         among: u32,
     ) {
         self.cold = segments(window.cwnd(), window.mss());
-        let Some(attendance) = &self.attendance else { return };
+        let Some(hooked) = &self.hooked else { return };
         let request = self.request(window, at, among);
         let terms = &self.options.terms;
-        let lent = attendance.pool(|pool, to| pool.reserve(at.now, to, &request, terms));
-        if let Some(loan) = lent {
-            self.begin_warm(window, at, &loan, among);
+        let reserved = hooked.pool(|pool, to| pool.reserve(at.now, to, &request, terms));
+        if let Some(reservation) = reserved {
+            self.begin_warm(window, at, &reservation, among);
         }
     }
 
     /// Returns its request to the memory, as one of `among` connections.
-    pub(super) fn request(&self, window: &Window, at: &Situation<'_>, among: u32) -> LoanRequest {
+    pub(super) fn request(
+        &self,
+        window: &Window,
+        at: &Situation<'_>,
+        among: u32,
+    ) -> ReservationRequest {
         let mss = window.mss() as u32;
         // A start after idle is paced from its first segment on. In two round trips a stock one
         // sends its window and twice as much again.
         let least = if at.sent_total > 0 { 2 * self.cold } else { 0 };
-        LoanRequest { cold: self.cold, least, among, rtt_us: at.srtt_us(), mss, takes: true }
+        ReservationRequest { cold: self.cold, least, among, rtt_us: at.srtt_us(), mss, takes: true }
     }
 
     /// Opens with the remembered window, as one of `among` connections, if that is not slower than
     /// a cold start (`begin_warm`).
-    fn begin_warm(&mut self, window: &mut Window, at: &Situation<'_>, loan: &Loan, among: u32) {
+    fn begin_warm(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        reservation: &Reservation,
+        among: u32,
+    ) {
         let mss = window.mss();
-        let Loan { window: first, taken, sharers, ref path } = *loan;
+        let Reservation { window: first, taken, sharers, ref path } = *reservation;
         let carried = self.carried_together(at.now, path);
         let whole = path.reached_window(mss as u32).min(self.options.terms.cap);
         let flight = FlightShare { window: first, whole };

@@ -2,7 +2,7 @@
 
 use super::{Warm, segments};
 use crate::bbr::ModelledPath;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::Window;
 use arith::reuse::{carried_in_lowest, has_queue, may_double, proven, without_queue};
 use arith::trains;
@@ -59,11 +59,10 @@ impl Warm {
     }
 
     pub(super) fn learn(&mut self, now: Instant, sample: &PathSample, is_measured: bool) {
-        let Some(attendance) = &self.attendance else { return };
+        let Some(hooked) = &self.hooked else { return };
 
         let terms = &self.options.terms;
-        let taken =
-            attendance.pool(|pool, to| pool.learn(now, to.address, sample, is_measured, terms));
+        let taken = hooked.pool(|pool, to| pool.learn(now, to.address, sample, is_measured, terms));
         if taken {
             self.has_measured = is_measured;
         }
@@ -76,7 +75,7 @@ impl Warm {
         if !self.has_fallen_back || self.has_measured || self.has_restarted {
             return self.learn_proven(window, at);
         }
-        let Some(attendance) = &self.attendance else { return };
+        let Some(hooked) = &self.hooked else { return };
         let (terms, mss) = (&self.options.terms, window.mss());
         let carried = self.carried_sample(window, at);
         // A SYN and a FIN are no data.
@@ -84,9 +83,9 @@ impl Warm {
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
         let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
-        attendance.pool(|pool, to| {
+        hooked.pool(|pool, to| {
             pool.take(at.now, to.address, &carried, true, terms);
-            pool.tell_failure(at.now, to.address, &failed, sent, lost);
+            pool.report_failure(at.now, to.address, &failed, sent, lost);
         });
     }
 
@@ -168,9 +167,9 @@ impl Warm {
     pub(super) fn confirm(&self) {
         if self.flight.window > 0
             && !self.has_fallen_back
-            && let Some(attendance) = &self.attendance
+            && let Some(hooked) = &self.hooked
         {
-            attendance.pool(memory::WindowPool::confirm);
+            hooked.pool(memory::WindowPool::confirm);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::pacing::rate_of;
 use super::{Warm, WarmPhase, segments};
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use arith::flights::Flights;
 use arith::reuse::{
@@ -18,7 +18,7 @@ use units::Instant;
 
 /// The effect of a loss, until the congestion control has decided on its own.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fall {
+pub(super) enum LossEffect {
     /// Loss in a first flight: the window to continue with, segments, unless the congestion
     /// control's is smaller.
     Back(u32),
@@ -40,14 +40,14 @@ pub(super) struct LossWindow {
 }
 
 /// Number of lost segments of a first flight that still count as random, in addition to one in
-/// [`RANDOM_SHARE`].
+/// [`RANDOM_SHARE`]. Chosen, not measured.
 const RANDOM_LOSSES: u64 = 2;
-/// See [`RANDOM_LOSSES`].
+/// See [`RANDOM_LOSSES`]. Chosen, not measured.
 const RANDOM_SHARE: u64 = 32;
 
 impl Warm {
     /// Processes a loss before the window is reduced (`hs_cubic_ssthresh`, `hs_bbr_ssthresh`).
-    pub(super) fn begin_fall(&mut self, window: &mut Window, at: &Situation<'_>) {
+    pub(super) fn begin_loss_effect(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.flights = Flights::beginning_at(at.sent_total);
         self.doubt_failed_rate(at);
         self.judge_early(window, at);
@@ -56,14 +56,14 @@ impl Warm {
             let half = self.fall_back(window, at);
             match self.models {
                 true => lower_model(window, at, half),
-                false => self.fall = Some(Fall::Back(half)),
+                false => self.loss_effect = Some(LossEffect::Back(half)),
             }
         } else if self.in_first_flight() {
             self.doubt_flight();
         } else if !self.models {
             let cwnd = segments(window.cwnd(), window.mss());
             let loss = LossWindow { cwnd, in_slow_start: window.below_ssthresh() };
-            self.fall = Some(self.sample_loss(window, at, loss));
+            self.loss_effect = Some(self.sample_loss(window, at, loss));
         }
         if !self.models {
             self.wide.end(&mut self.pacing);
@@ -89,7 +89,7 @@ impl Warm {
         window: &Window,
         at: &Situation<'_>,
         loss: LossWindow,
-    ) -> Fall {
+    ) -> LossEffect {
         let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
         let (mss, full) = (window.mss() as u32, self.bdp(at));
         let left = window_at_loss(loss.cwnd, loss.in_slow_start);
@@ -101,13 +101,13 @@ impl Warm {
         if is_below || self.is_slower(window, at) {
             let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
             self.measure.assume_rate(mss, rate);
-            return Fall::Sample {
+            return LossEffect::Sample {
                 is_measured,
                 sample: PathSample { window: carried, rate, ..sample },
             };
         }
         let carried = without_queue(left, full, srtt_us, min_rtt_us);
-        Fall::Sample { is_measured, sample: PathSample { window: carried, ..sample } }
+        LossEffect::Sample { is_measured, sample: PathSample { window: carried, ..sample } }
     }
 
     /// Ends a first flight whose round trips contradict its rate, before a loss, at the window that
@@ -126,8 +126,8 @@ impl Warm {
         }
         self.end_search();
         self.leave_stock();
-        window.set_cwnd(u64::from(carried) * mss, Cause::Retreat);
-        window.set_ssthresh(u64::from(carried) * mss, Cause::Retreat);
+        window.set_cwnd(u64::from(carried) * mss, Cause::FallBack);
+        window.set_ssthresh(u64::from(carried) * mss, Cause::FallBack);
     }
 
     /// True if round trips contradict the known rate of the path or, if none is known, the rate of
@@ -163,17 +163,17 @@ impl Warm {
 
     /// Applies the effect of a loss after the congestion control has set its threshold: the window
     /// is reduced to that, or further.
-    pub(super) fn settle_fall(&mut self, window: &mut Window) {
+    pub(super) fn settle_loss_effect(&mut self, window: &mut Window) {
         let mss = window.mss();
-        match self.fall.take() {
-            Some(Fall::Back(half)) => {
+        match self.loss_effect.take() {
+            Some(LossEffect::Back(half)) => {
                 let half = u64::from(half) * mss;
                 if half < window.ssthresh() {
                     let cause = window.last_cause();
                     window.set_ssthresh(half, cause);
                 }
             }
-            Some(Fall::Sample { is_measured, sample }) => {
+            Some(LossEffect::Sample { is_measured, sample }) => {
                 self.learn(window.now(), &sample, is_measured);
             }
             None => {}
@@ -192,11 +192,11 @@ impl Warm {
 
     /// Reports to the memory that the path is not the remembered one.
     pub(super) fn fail_memory(&mut self, now: Instant, is_slower: bool) {
-        if let Some(attendance) = &self.attendance {
-            attendance.pool(|pool, to| pool.fail(now, to, is_slower));
+        if let Some(hooked) = &self.hooked {
+            hooked.pool(|pool, to| pool.fail(now, to, is_slower));
             // A flight by itself may have used that rate, too.
             if self.options.paces_together {
-                attendance.pool(|pool, to| pool.doubt_carried(to.address));
+                hooked.pool(|pool, to| pool.doubt_carried(to.address));
             }
         }
         self.has_fallen_back = true;
@@ -209,7 +209,7 @@ fn lower_model(window: &mut Window, at: &Situation<'_>, half: u32) {
     let mss = window.mss();
     let half_bytes = u64::from(half) * mss;
     if half_bytes < window.cwnd() {
-        window.set_cwnd(half_bytes, Cause::Retreat);
+        window.set_cwnd(half_bytes, Cause::FallBack);
     }
     let rate = pacing_rate(half, mss as u32, at.srtt_us());
     window.set_pacing_rate(Some(rate_of(rate)));

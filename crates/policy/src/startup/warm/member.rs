@@ -1,13 +1,13 @@
 //! The agent's session: the connections to one host share a window ([`arith::session`]). It is
 //! remembered, and the window pool divides it, as one connection's. A connection joins as it sends,
 //! gets its share at every ACK, and leaves when all its data is delivered (`session.h`, `join.h`,
-//! `grant.h` of the agent).
+//! `allocation.h` of the agent).
 //!
 //! Each connection keeps a path of its own, whose window is its share; the session is in the common
 //! state of the host's connections. The session decides on losses, so it rules them as long as the
 //! connection lives.
 
-use super::grant::{Grant, enter_active};
+use super::allocation::{Allocation, enter_active};
 use super::learning::Proof;
 use super::loss::LossWindow;
 use super::pacing::rate_of;
@@ -16,10 +16,10 @@ use crate::ack::{AckSample, Episode};
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
-use crate::startup::attended::{Attendance, KernelEvents, OpenedBy, Situation};
+use crate::startup::hooked::{HookedConnection, KernelEvents, OpenedBy, Situation};
 use crate::startup::{
-    Beginning, LossEvent, Occasion, PendingData, Phase, SlowStart, Start, StartUp,
-    StartUpCapabilities, StartUpDescriptor,
+    Beginning, LossEvent, PendingData, Phase, SlowStart, Start, StartUp, StartUpCapabilities,
+    StartUpDescriptor, StartupReason,
 };
 use crate::window::{Cause, Window};
 use arith::measure::TrainAck;
@@ -42,7 +42,7 @@ pub static MEMBER: StartUpDescriptor = StartUpDescriptor::new(
     &super::options::HALF_LIFE,
     &super::options::SIZE,
 ])
-.implying(Implied { memory: MemoryKind::Lent, pacing: true, ..Implied::NOTHING })
+.implying(Implied { memory: MemoryKind::WindowPool, pacing: true, ..Implied::NOTHING })
 .explained(&super::super::pages::MEMBER);
 
 /// Number of segments that are not paced, as the kernel's first ones of a connection.
@@ -57,7 +57,7 @@ pub struct MemberStart {
     member: SessionMember,
     lossless: bool,
     /// The path has had its first data.
-    has_begun: bool,
+    has_started: bool,
     /// The connection has opened, and is in its session. Without a session it is in plain slow
     /// start.
     is_in: bool,
@@ -76,7 +76,7 @@ impl MemberStart {
             warm: Warm::new(options, Underneath { models: false, is_paced: true }),
             member: SessionMember::default(),
             lossless: true,
-            has_begun: false,
+            has_started: false,
             is_in: false,
             warm_rate: 0,
             is_measured: false,
@@ -86,9 +86,9 @@ impl MemberStart {
 
     /// Changes the session together with its state of this member.
     fn session<T>(&mut self, act: impl FnOnce(&mut Session, &mut SessionMember) -> T) -> Option<T> {
-        let attendance = self.warm.attendance.as_ref().filter(|_| self.is_in)?;
+        let hooked = self.warm.hooked.as_ref().filter(|_| self.is_in)?;
         let member = &mut self.member;
-        Some(attendance.session(|session| act(session, member)))
+        Some(hooked.session(|session| act(session, member)))
     }
 
     fn note_phase(&mut self) {
@@ -97,17 +97,17 @@ impl MemberStart {
     }
 
     /// Applies its share of the window, which is smaller after a timeout of its own (`take_share`).
-    fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, grant: &Grant) {
+    fn take_share(&mut self, window: &mut Window, at: &Situation<'_>, allocation: &Allocation) {
         let mss = window.mss();
-        let mut share = grant.share;
-        let ssthresh = if grant.is_in_slow_start { u64::MAX } else { u64::from(share) * mss };
+        let mut share = allocation.share;
+        let ssthresh = if allocation.is_in_slow_start { u64::MAX } else { u64::from(share) * mss };
         if self.member.limit > 0 && self.member.limit < share {
             share = self.member.limit;
         } else {
             self.member.limit = 0;
         }
         // No round trip is known to pace it by: the usual initial window.
-        if at.srtt_us() == 0 && grant.base_us == 0 {
+        if at.srtt_us() == 0 && allocation.base_us == 0 {
             share = share.min(INITIAL_WINDOW);
         }
         if window.ssthresh() != ssthresh {
@@ -124,18 +124,20 @@ impl MemberStart {
         &mut self,
         window: &mut Window,
         at: &Situation<'_>,
-        grant: &Grant,
+        allocation: &Allocation,
         in_flight: u64,
     ) {
         let mss = window.mss();
-        let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { grant.base_us };
-        let even = pacing_rate(grant.spread, mss as u32, rtt_us);
-        let is_hurried = grant.is_in_slow_start && grant.is_proven;
+        let rtt_us = if at.srtt_us() > 0 { at.srtt_us() } else { allocation.base_us };
+        let even = pacing_rate(allocation.spread, mss as u32, rtt_us);
+        let is_hurried = allocation.is_in_slow_start && allocation.is_proven;
         let rate = match self.warm_rate {
-            0 => burst_rate(even, grant.rate, grant.spread, grant.window, is_hurried),
+            0 => {
+                burst_rate(even, allocation.rate, allocation.spread, allocation.window, is_hurried)
+            }
             rate => rate,
         };
-        let may_be_spaced = !grant.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
+        let may_be_spaced = !allocation.is_proven || rtt_us == 0 || rtt_us >= MIN_PACED_RTT_US;
         let is_burst = window.cwnd() > in_flight + UNPACED_SEGMENTS * mss;
         let is_limited = self.warm.pacing.limited_to() > 0;
         if (may_be_spaced && is_burst) || self.recovers || is_limited {
@@ -173,8 +175,8 @@ impl MemberStart {
         window: &mut Window,
         at: &Situation<'_>,
         joining: &Joining,
-    ) -> Option<(Grant, u32)> {
-        let remembered = self.warm.attendance.as_ref()?.pool(|pool, to| pool.path(to));
+    ) -> Option<(Allocation, u32)> {
+        let remembered = self.warm.hooked.as_ref()?.pool(|pool, to| pool.path(to));
         self.lead(window, at);
         self.warm.is_paced = false;
         self.note_phase();
@@ -187,14 +189,14 @@ impl MemberStart {
         let is_warm = self.warm.in_first_flight();
         let rate = remembered.filter(|_| is_warm).map_or(0, |path| path.rate);
         let now_ns = at.now.as_nanos();
-        let grant = self.session(|session, member| {
+        let allocation = self.session(|session, member| {
             if session.weights == 0 {
                 session.start(whole, ssthresh, is_warm, rate);
             }
             session.used_ns = now_ns;
             enter_active(session, member, joining)
         })?;
-        Some((grant, whole))
+        Some((allocation, whole))
     }
 
     /// Starts to send with nothing outstanding (`start_member`).
@@ -202,33 +204,31 @@ impl MemberStart {
         self.member.wants = window.weight();
         let mss = window.mss();
         let is_first = at.sent_total == 0;
-        let among = match (&self.warm.attendance, is_first) {
-            (Some(attendance), true) => {
-                attendance.pool(|pool, to| pool.finish_handshake(at.now, to))
-            }
+        let among = match (&self.warm.hooked, is_first) {
+            (Some(hooked), true) => hooked.pool(|pool, to| pool.finish_handshake(at.now, to)),
             _ => 1,
         };
-        let said = if self.warm.options.hears_size { transfer.announced } else { 0 };
+        let announced = if self.warm.options.uses_size { transfer.announced } else { 0 };
         let clamped = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let queued = clamped(transfer.bytes);
-        let sends = known_to_send(clamped(said), queued, mss as u32, self.member.in_pieces);
+        let sends = known_to_send(clamped(announced), queued, mss as u32, self.member.in_pieces);
         let joining = Joining { among, sends };
         let (now_ns, srtt_us) = (at.now.as_nanos(), at.srtt_us());
         let joined = self.session(|session, member| {
             let leads = session.is_idle(now_ns, srtt_us);
             (!leads).then(|| enter_active(session, member, &joining))
         });
-        let (grant, whole) = match joined {
+        let (allocation, whole) = match joined {
             None => return,
-            Some(Some(grant)) => (grant, 0),
+            Some(Some(allocation)) => (allocation, 0),
             Some(None) => match self.begin_session(window, at, &joining) {
-                Some(begun) => begun,
+                Some(started) => started,
                 None => return,
             },
         };
-        let grant = if is_first { self.cap_first_share(grant) } else { grant };
-        self.take_share(window, at, &grant);
-        self.pace_share(window, at, &grant, 0);
+        let allocation = if is_first { self.cap_first_share(allocation) } else { allocation };
+        self.take_share(window, at, &allocation);
+        self.pace_share(window, at, &allocation, 0);
         if self.warm.in_first_flight() && segments(window.cwnd(), mss) < whole {
             self.lead_with_part(window, at, whole);
         }
@@ -242,9 +242,9 @@ impl MemberStart {
 
     /// Limits a first share to the operator's cap: other connections may have proven more
     /// (`cap_first_share`).
-    fn cap_first_share(&self, grant: Grant) -> Grant {
+    fn cap_first_share(&self, allocation: Allocation) -> Allocation {
         let most = self.warm.options.terms.cap.max(self.warm.cold);
-        Grant { share: grant.share.min(most), ..grant }
+        Allocation { share: allocation.share.min(most), ..allocation }
     }
 
     /// Makes a member lead with its part of the first flight. The others have the rest: losses
@@ -302,10 +302,12 @@ impl MemberStart {
     }
 
     /// Reduces the member to its share of the session's reduced window.
-    fn fall(&mut self, window: &mut Window) {
+    fn loss_effect(&mut self, window: &mut Window) {
         let reduced = self.session(|session, member| session.share_of(member));
         let Some(share) = reduced else { return };
-        if let Some(super::Fall::Sample { is_measured, sample }) = self.warm.fall.take() {
+        if let Some(super::LossEffect::Sample { is_measured, sample }) =
+            self.warm.loss_effect.take()
+        {
             self.warm.learn(window.now(), &sample, is_measured);
         }
         let cause = window.last_cause();
@@ -313,7 +315,7 @@ impl MemberStart {
     }
 
     /// Takes back the last reduction, which was spurious, for the session too.
-    fn take_back_fall(&mut self, window: &Window) {
+    fn undo_loss_effect(&mut self, window: &Window) {
         self.member.wants = window.weight();
         self.warm.pacing.keep_paced();
         self.member.limit = 0;
@@ -336,15 +338,15 @@ struct Taught {
 
 impl StartUp for MemberStart {
     fn capabilities(&self) -> StartUpCapabilities {
-        let rules_recovery = self.is_in || !self.has_begun;
+        let rules_recovery = self.is_in || !self.has_started;
         StartUpCapabilities { rules_recovery, sees_all_acks: true, ..Default::default() }
     }
 
     /// The session's own events are the kernel's. A timeout leaves the member one segment, and its
     /// share to the others until a segment is delivered (`hs_session_set_state`).
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> Beginning {
-        self.has_begun = true;
-        if start.occasion == Occasion::Loss && window.last_cause() == Cause::Timeout {
+        self.has_started = true;
+        if start.reason == StartupReason::Loss && window.last_cause() == Cause::Timeout {
             self.warm.pacing.keep_paced();
             self.warm.pacing.apply(window);
             self.member.limit = 1;
@@ -364,9 +366,9 @@ impl StartUp for MemberStart {
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Phase {
         match event {
-            LossEvent::Setback(_) => {}
-            LossEvent::Reduced => self.fall(window),
-            LossEvent::Undone => self.take_back_fall(window),
+            LossEvent::LossSignal(_) => {}
+            LossEvent::Reduced => self.loss_effect(window),
+            LossEvent::Undone => self.undo_loss_effect(window),
         }
         Phase::Continue
     }
@@ -377,8 +379,8 @@ impl StartUp for MemberStart {
 }
 
 impl KernelEvents for MemberStart {
-    fn attend(&mut self, attendance: Attendance) {
-        self.warm.attendance = Some(attendance);
+    fn hook(&mut self, hooked: HookedConnection) {
+        self.warm.hooked = Some(hooked);
     }
 
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
@@ -386,8 +388,8 @@ impl KernelEvents for MemberStart {
         self.warm.opened = Some(at.now);
         self.warm.cold = segments(window.cwnd(), window.mss());
         window.set_ssthresh(u64::MAX, Cause::Seed);
-        if let Some(attendance) = &self.warm.attendance {
-            attendance.enter_session();
+        if let Some(hooked) = &self.warm.hooked {
+            hooked.enter_session();
             self.is_in = true;
         }
         self.warm.pacing.apply(window);
@@ -403,13 +405,13 @@ impl KernelEvents for MemberStart {
         let mss = window.mss();
         let up = |bytes: u64| segments(bytes + mss - 1, mss);
         let delivery = sample.delivery.as_ref();
-        self.recovers = delivery.is_some_and(|told| told.episode != Episode::None);
+        self.recovers = delivery.is_some_and(|delivery| delivery.episode != Episode::None);
         let acked = up(sample.delivered);
         let arrival = MemberArrival {
             now_ns: at.now.as_nanos(),
             acked,
             outstanding: up(at.outstanding()),
-            rtt_us: sample.rtt.map_or(0, crate::startup::attended::microseconds),
+            rtt_us: sample.rtt.map_or(0, crate::startup::hooked::microseconds),
             srtt_us: at.srtt_us(),
             may_grow: acked > 0 && !self.recovers && sample.cwnd_limited,
         };
@@ -417,7 +419,7 @@ impl KernelEvents for MemberStart {
             session.count_weight(member, member.wants);
             session.on_arrival(member, &arrival);
             let is_alone = session.weights == member.weight;
-            let grant = Grant::of(session, session.share_of(member));
+            let allocation = Allocation::of(session, session.share_of(member));
             if arrival.outstanding == 0 {
                 session.count_weight(member, 0);
             }
@@ -425,21 +427,21 @@ impl KernelEvents for MemberStart {
             let teaches = session.weights == 0 && session.is_new_sample(flight, arrival.now_ns);
             let (all, is_growing) = (session.window, session.is_in_slow_start());
             let taught = Taught { all, is_growing, flight, is_warm: session.is_warm };
-            (grant, is_alone, teaches.then_some(taught))
+            (allocation, is_alone, teaches.then_some(taught))
         });
-        let Some((grant, is_alone, taught)) = after else { return };
+        let Some((allocation, is_alone, taught)) = after else { return };
         if self.member.limit > 0 {
             self.member.limit = self.member.limit.saturating_add(acked);
         }
-        self.take_share(window, at, &grant);
+        self.take_share(window, at, &allocation);
         // The first retransmission does not wait until enough is delivered.
-        if self.recovers && delivery.is_some_and(|told| told.lost > 0) {
+        if self.recovers && delivery.is_some_and(|delivery| delivery.lost > 0) {
             let least = sample.in_flight + mss;
             window.set_cwnd(window.cwnd().max(least), Cause::Recovery);
         }
         // When it starts to send, its pacing is set again.
         if arrival.outstanding > 0 {
-            self.pace_share(window, at, &grant, sample.in_flight);
+            self.pace_share(window, at, &allocation, sample.in_flight);
         }
         if acked > 0 && !self.recovers {
             self.warm.on_progress(window, at);
@@ -472,21 +474,21 @@ impl KernelEvents for MemberStart {
             session.fall_to(most);
             (before, was_in_slow_start, has_reduced)
         });
-        self.warm.fall = None;
+        self.warm.loss_effect = None;
         if let Some((cwnd, in_slow_start, true)) = met
             && most == u32::MAX
         {
             let loss = LossWindow { cwnd, in_slow_start };
-            self.warm.fall = Some(self.warm.sample_loss(window, at, loss));
+            self.warm.loss_effect = Some(self.warm.sample_loss(window, at, loss));
         }
         self.warm.pacing.apply(window);
     }
 
     fn close(&mut self, _: &mut Window, _: &Situation<'_>, _: Option<ModelledPath>) {
         if std::mem::take(&mut self.is_in)
-            && let Some(attendance) = &self.warm.attendance
+            && let Some(hooked) = &self.warm.hooked
         {
-            attendance.leave_session(&mut self.member);
+            hooked.leave_session(&mut self.member);
             self.warm.confirm();
         }
     }

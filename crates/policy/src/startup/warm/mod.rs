@@ -9,12 +9,12 @@
 //! `learning` and `loss`. docs/adr/0020-one-policy.md has the reasons for two implementations, and
 //! their differences.
 
+mod allocation;
 mod beside_stock;
 mod burst;
 mod dispersion;
 mod early;
 mod flight;
-mod grant;
 mod history;
 mod learning;
 mod loss;
@@ -33,7 +33,9 @@ pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
-use super::attended::{Attendance, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation};
+use super::hooked::{
+    HookedConnection, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation,
+};
 use super::{
     LossEvent, Overlay, OverlayTurn, PendingData, Phase, Start, StartUpCapabilities,
     StartUpDescriptor, Wrapping,
@@ -48,7 +50,7 @@ use arith::measure::{TrainAck, TrainMeasure};
 use beside_stock::BesideStock;
 use burst::Burst;
 use flight::FirstFlight;
-use loss::Fall;
+use loss::LossEffect;
 use options::{CAP, EPOCHS, HALF_LIFE, MAX_AGE};
 use pacing::SocketPacing;
 use probe::Probe;
@@ -70,7 +72,7 @@ pub static WARM: StartUpDescriptor = StartUpDescriptor::new(
     }),
 )
 .with(&[&CAP, &MAX_AGE, &HALF_LIFE, &COLD, &SIZE, &EPOCHS, &TOGETHER, &WIDE_AMONG, &DISPERSION, &TIMER_GAPS, &EARLY])
-.implying(Implied { memory: MemoryKind::Lent, ..Implied::NOTHING })
+.implying(Implied { memory: MemoryKind::WindowPool, ..Implied::NOTHING })
 .explained(&super::pages::WARM);
 
 /// The stock connection under a warm start.
@@ -87,7 +89,7 @@ pub struct Warm {
     options: WarmOptions,
     /// The start-up underneath paces, answers losses and measures by itself (BBR).
     models: bool,
-    attendance: Option<Attendance>,
+    hooked: Option<HookedConnection>,
     opened: Option<Instant>,
     /// The round trip assumed for a first flight that left before one was measured, microseconds;
     /// 0: it was measured, or the flight is judged.
@@ -123,7 +125,7 @@ pub struct Warm {
     is_paced: bool,
     /// It may search and is compared with a stock connection: `hs_cubic_start`, not yet `hs_cubic`.
     is_starting: bool,
-    fall: Option<Fall>,
+    loss_effect: Option<LossEffect>,
     has_ended: bool,
     /// Its window has jumped to its part of the path's capacity; the offset at which that flight
     /// ends.
@@ -139,7 +141,7 @@ impl Warm {
         Self {
             options,
             models,
-            attendance: None,
+            hooked: None,
             opened: None,
             assumed_rtt_us: 0,
             phase: WarmPhase::Stock,
@@ -163,7 +165,7 @@ impl Warm {
             pacing: SocketPacing::new(is_paced, options.paces_together),
             is_paced: false,
             is_starting: false,
-            fall: None,
+            loss_effect: None,
             has_ended: false,
             jumped_until: None,
             is_sending: false,
@@ -178,12 +180,12 @@ impl Warm {
         let arrived = segments(sample.delivered + window.mss() - 1, window.mss());
         self.delivered = self.delivered.wrapping_add(arrived);
         if self.options.paces_together
-            && let Some(attendance) = &self.attendance
+            && let Some(hooked) = &self.hooked
         {
             let queued =
                 sample.rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(sample.min_rtt));
             let (now, bytes) = (sample.now, sample.delivered);
-            attendance.pool(|pool, to| pool.note_arrival(now, to.address, bytes, queued));
+            hooked.pool(|pool, to| pool.note_arrival(now, to.address, bytes, queued));
         }
     }
 
@@ -348,8 +350,8 @@ impl Overlay for Warm {
     }
 
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
-        if event == LossEvent::Reduced && self.attendance.is_some() {
-            self.settle_fall(window);
+        if event == LossEvent::Reduced && self.hooked.is_some() {
+            self.settle_loss_effect(window);
             self.pacing.apply(window);
         }
         None
@@ -361,8 +363,8 @@ impl Overlay for Warm {
 }
 
 impl KernelEvents for Warm {
-    fn attend(&mut self, attendance: Attendance) {
-        self.attendance = Some(attendance);
+    fn hook(&mut self, hooked: HookedConnection) {
+        self.hooked = Some(hooked);
     }
 
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
@@ -416,7 +418,7 @@ impl KernelEvents for Warm {
     }
 
     fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
-        self.begin_fall(window, at);
+        self.begin_loss_effect(window, at);
         self.pacing.apply(window);
     }
 

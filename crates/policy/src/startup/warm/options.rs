@@ -2,18 +2,18 @@
 
 use crate::registry::values::{on_off, positive, whole};
 use crate::registry::{Parameter, PolicySetup};
-use memory::LendingTerms;
+use memory::ReservationTerms;
 use units::Duration;
 
 /// Options of a warm start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarmOptions {
     /// Conditions on memories.
-    pub terms: LendingTerms,
+    pub terms: ReservationTerms,
     /// Start of a connection whose path is not known (`--cold`).
     pub cold: ColdOpening,
     /// The application says before each transfer how large it is (`HEADSTART_SIZE`).
-    pub hears_size: bool,
+    pub uses_size: bool,
     /// Transfers whose size is known begin so that they end with an epoch.
     pub ends_epochs: bool,
     /// First flights to a network are interleaved, segment by segment, at the rate at which
@@ -130,9 +130,9 @@ impl WarmOptions {
     pub(super) fn of(setup: &PolicySetup<'_>) -> Self {
         let (cap, half_life_rtts) = (setup.get(&CAP), setup.get(&HALF_LIFE));
         Self {
-            terms: LendingTerms { max_age: setup.get(&MAX_AGE), half_life_rtts, cap },
+            terms: ReservationTerms { max_age: setup.get(&MAX_AGE), half_life_rtts, cap },
             cold: setup.get(&COLD),
-            hears_size: setup.get(&SIZE),
+            uses_size: setup.get(&SIZE),
             ends_epochs: setup.get(&EPOCHS),
             paces_together: setup.get(&TOGETHER),
             jumps_by_dispersion: setup.get(&DISPERSION),

@@ -4,7 +4,7 @@
 //! (docs/adr/0014-cold-start.md; `search.h` of the agent).
 
 use super::pacing::SocketPacing;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use arith::measure::{TrainAck, TrainMeasure, TrainSays};
 use arith::trains;

@@ -4,7 +4,7 @@
 use super::pacing::rate_of;
 use super::{ColdOpening, Warm, WarmPhase, clock_us};
 use crate::startup::PendingData;
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
 use arith::epoch::{PathShare, WindowChoice};
 use arith::flights::Flights;
@@ -19,9 +19,9 @@ impl Warm {
         self.opened = Some(at.now);
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
-        let Some(attendance) = &mut self.attendance else { return };
-        attendance.answer(at.now);
-        let among = attendance.pool(|pool, to| pool.finish_handshake(at.now, to));
+        let Some(hooked) = &mut self.hooked else { return };
+        hooked.answer(at.now);
+        let among = hooked.pool(|pool, to| pool.finish_handshake(at.now, to));
         // A loss in the handshake is evidence against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);
@@ -42,9 +42,8 @@ impl Warm {
     /// a round trip.
     fn widen_cold(&mut self, window: &mut Window, at: &Situation<'_>) {
         let mss = window.mss();
-        let Some(attendance) = &self.attendance else { return };
-        let is_alone =
-            attendance.pool(|pool, to| pool.opens_alone(at.now, to.address, at.srtt_us()));
+        let Some(hooked) = &self.hooked else { return };
+        let is_alone = hooked.pool(|pool, to| pool.opens_alone(at.now, to.address, at.srtt_us()));
         let most = if is_alone { u32::MAX } else { self.options.wide_among };
         let widest = u64::from(wide_cold_window(at.srtt_us(), mss as u32).min(most)) * mss;
         let request = self.request(window, at, 1);
@@ -62,7 +61,7 @@ impl Warm {
         if self.in_first_flight() || widest <= window.cwnd() || self.pacing.is_on() {
             return;
         }
-        if attendance.pool(may_widen) {
+        if hooked.pool(may_widen) {
             self.wide.begin(&mut self.pacing);
             window.set_cwnd(widest, Cause::Seed);
         }
@@ -98,16 +97,16 @@ impl Warm {
             self.stock.leave();
         }
         self.measure.begin_first_train(clock_us(at.now));
-        let mut lent_for = Duration::ZERO;
+        let mut reserved_for = Duration::ZERO;
         if late {
             self.start_late(window, at);
         } else if self.phase >= WarmPhase::NarrowedFlight {
             self.restart(window, at);
         } else {
-            lent_for = self.open_for(at);
+            reserved_for = self.open_for(at);
         }
-        if self.options.hears_size {
-            self.apply_size(window, at, transfer.announced, lent_for);
+        if self.options.uses_size {
+            self.apply_size(window, at, transfer.announced, reserved_for);
         }
         if self.models {
             return;
@@ -145,15 +144,15 @@ impl Warm {
 
     /// Chooses the memory that answers for the peer, until the next start.
     pub(super) fn answer(&mut self, now: Instant) {
-        if let Some(attendance) = &mut self.attendance {
-            attendance.answer(now);
+        if let Some(hooked) = &mut self.hooked {
+            hooked.answer(now);
         }
     }
 
     /// Returns the number of connections that begin together with its restart, itself included.
     fn count_restart(&self, at: &Situation<'_>) -> u32 {
         let count = |pool: &mut WindowPool, to| pool.count_restart(at.now, to);
-        self.attendance.as_ref().map_or(1, |attendance| attendance.pool(count))
+        self.hooked.as_ref().map_or(1, |hooked| hooked.pool(count))
     }
 
     fn open_for(&self, at: &Situation<'_>) -> Duration {
@@ -167,8 +166,8 @@ impl Warm {
         if at.sent_total > 0 || !self.is_about_to_begin(at, mss) {
             return false;
         }
-        let Some(attendance) = &self.attendance else { return false };
-        let path = attendance.pool(|pool, to| pool.path(to));
+        let Some(hooked) = &self.hooked else { return false };
+        let path = hooked.pool(|pool, to| pool.path(to));
         path.is_none_or(|path| self.open_for(at) > path.srtt())
     }
 
@@ -212,7 +211,7 @@ impl Warm {
         window: &mut Window,
         at: &Situation<'_>,
         bytes: u64,
-        lent_for: Duration,
+        reserved_for: Duration,
     ) {
         let mss = window.mss();
         if bytes == 0 || !self.is_about_to_begin(at, mss) {
@@ -222,8 +221,8 @@ impl Warm {
         let wanted = self.window_for(bytes.div_ceil(mss), first);
         // A share may be below a stock window.
         let narrowed = first_window(wanted, self.cold.min(first).into(), first.into()) as u32;
-        if let Some(attendance) = &self.attendance {
-            attendance.pool(|pool, to| pool.release(to, first - narrowed, lent_for));
+        if let Some(hooked) = &self.hooked {
+            hooked.pool(|pool, to| pool.release(to, first - narrowed, reserved_for));
         }
         self.phase = match narrowed < first {
             true => WarmPhase::NarrowedFlight,

@@ -5,9 +5,9 @@
 //! ones come as bursts of ten each.
 
 use super::{Warm, segments};
-use crate::startup::attended::Situation;
+use crate::startup::hooked::Situation;
 use crate::window::{Cause, Window};
-use memory::{AnsweredPeer, ColdReason, LoanRequest, ProvenPath, WindowPool};
+use memory::{AnsweredPeer, ColdReason, ProvenPath, ReservationRequest, WindowPool};
 use units::Instant;
 
 /// A connection's part in it.
@@ -42,15 +42,15 @@ impl Warm {
         at: &Situation<'_>,
         among: u32,
     ) -> bool {
-        let Some(attendance) = &self.attendance else { return false };
+        let Some(hooked) = &self.hooked else { return false };
         let max_age = self.options.terms.max_age;
-        let rate = attendance.pool(|pool, to| pool.carried(at.now, to.address, max_age));
+        let rate = hooked.pool(|pool, to| pool.carried(at.now, to.address, max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
         let mss = window.mss();
         let cold = segments(window.cwnd(), mss);
-        let request = LoanRequest { cold, ..self.request(window, at, among) };
+        let request = ReservationRequest { cold, ..self.request(window, at, among) };
         let terms = &self.options.terms;
         let share = |pool: &mut WindowPool, to| {
             // Without the others, a connection begins with the window that one has proven, or with
@@ -61,7 +61,7 @@ impl Warm {
             let begins = is_narrow || pool.has_company(at.now, to, among);
             if begins { pool.share(at.now, to, &request, rate, terms) } else { None }
         };
-        let Some((start, _)) = attendance.pool(share) else { return false };
+        let Some((start, _)) = hooked.pool(share) else { return false };
         self.cold = cold;
         self.pace = SharedPace { rate, booked: None };
         self.begin_first_flight(at, start.window, mss);
@@ -75,10 +75,10 @@ impl Warm {
         let mut path = *path;
         if self.options.paces_together
             && path.rate == 0
-            && let Some(attendance) = &self.attendance
+            && let Some(hooked) = &self.hooked
         {
             let max_age = self.options.terms.max_age;
-            path.rate = attendance.pool(|pool, to| pool.carried(now, to.address, max_age));
+            path.rate = hooked.pool(|pool, to| pool.carried(now, to.address, max_age));
         }
         path
     }
@@ -88,18 +88,18 @@ impl Warm {
         let is_asked = self.options.timer_gaps > 0 || self.options.jumps_by_dispersion;
         if is_asked
             && std::mem::replace(&mut self.is_sending, sends) != sends
-            && let Some(attendance) = &self.attendance
+            && let Some(hooked) = &self.hooked
         {
-            attendance.pool(|pool, to| pool.count_sender(to.address, sends));
+            hooked.pool(|pool, to| pool.count_sender(to.address, sends));
         }
     }
 
     /// Returns the time at which the next segment of `bytes` may leave.
     pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
-        let attendance = self.attendance.as_ref().filter(|_| rate > 0)?;
+        let hooked = self.hooked.as_ref().filter(|_| rate > 0)?;
         let book =
             |pool: &mut WindowPool, to: AnsweredPeer| pool.book(now, to.address, bytes, rate);
-        Some(*self.pace.booked.get_or_insert_with(|| attendance.pool(book)))
+        Some(*self.pace.booked.get_or_insert_with(|| hooked.pool(book)))
     }
 }

@@ -10,7 +10,7 @@ use arith::reuse::WIDE_COLD_RATE;
 use arith::trains;
 
 /// Number of segments of the stock window whose gaps are measured: of the ten, one or two come with
-/// the first ACK.
+/// the first ACK. Source: docs/adr/0027-agents-timers-and-wide-starts.md.
 pub(super) const LOOKS_AT: u32 = 8;
 
 /// An ACK: when it came, by the socket's clock, and what had been delivered with it. Both wrap.
@@ -46,7 +46,7 @@ pub(super) enum WideStart {
 }
 
 /// A path that carries less than this part, in quarters, of the rate of a wide flight is slower
-/// than it was taken to be.
+/// than it was taken to be. Source: docs/adr/0027-agents-timers-and-wide-starts.md.
 const LEAST_QUARTERS: u64 = 3;
 
 impl WideStart {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ack::RttEstimator;
 use crate::config::ConnectionConfig;
-use crate::startup::{BbrStart, Setback, SlowStart};
+use crate::startup::{BbrStart, LossSignal, SlowStart};
 use crate::window::Cause;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -108,9 +108,9 @@ fn window() -> Window {
     Window::new(1000, 10_000, u64::MAX, false)
 }
 
-fn begin(startup: &mut impl StartUp, occasion: Occasion) -> Beginning {
+fn begin(startup: &mut impl StartUp, reason: StartupReason) -> Beginning {
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
-    startup.begin(&mut window(), &Start::of(occasion, &rtt))
+    startup.begin(&mut window(), &Start::of(reason, &rtt))
 }
 
 fn taken(calls: &Calls) -> Vec<&'static str> {
@@ -140,18 +140,18 @@ fn a_start_up_that_was_passed_over_rules_no_losses() {
     let rules = |wrapping: &Wrapping<Scripted>| wrapping.capabilities().rules_recovery;
     let ruling = Suspended { ruling: true, ..Suspended::default() };
     assert!(!rules(&around(Scripted { suspended: ruling, ..Scripted::new(&calls) }, ALL)));
-    for (occasion, left) in
-        [(Occasion::NewPath, false), (Occasion::Idle, false), (Occasion::Loss, true)]
+    for (reason, left) in
+        [(StartupReason::NewPath, false), (StartupReason::Idle, false), (StartupReason::Loss, true)]
     {
         let mut wrapping =
             around(Scripted { turn: OverlayTurn::Taken, ..Scripted::new(&calls) }, ALL);
-        begin(&mut wrapping, occasion);
-        assert_eq!(rules(&wrapping), left, "{occasion:?}");
+        begin(&mut wrapping, reason);
+        assert_eq!(rules(&wrapping), left, "{reason:?}");
         assert!(taken(&calls).is_empty());
         wrapping.overlay.turn = OverlayTurn::Left;
-        begin(&mut wrapping, Occasion::Idle);
+        begin(&mut wrapping, StartupReason::Idle);
         assert_eq!(rules(&wrapping), left, "an idle time that is left changes nothing");
-        begin(&mut wrapping, Occasion::NewPath);
+        begin(&mut wrapping, StartupReason::NewPath);
         assert!(rules(&wrapping));
         assert_eq!(taken(&calls), ["wrapped begins", "wrapped begins"]);
     }
@@ -170,10 +170,10 @@ fn a_transfer_is_awaited_by_either() {
         let inner = Wrapped { calls: calls.clone(), capabilities: ALL, beginning };
         let overlay = Scripted { turn, ..Scripted::new(&calls) };
         let mut wrapping = Wrapping::new(overlay, Box::new(inner));
-        assert_eq!(begin(&mut wrapping, Occasion::NewPath), expected);
+        assert_eq!(begin(&mut wrapping, StartupReason::NewPath), expected);
         // The overlay takes the start after idle: the wrapped start-up awaits nothing any more.
         wrapping.overlay.turn = OverlayTurn::Taken;
-        assert_eq!(begin(&mut wrapping, Occasion::Idle), Beginning::Whole);
+        assert_eq!(begin(&mut wrapping, StartupReason::Idle), Beginning::Whole);
     }
 }
 
@@ -183,8 +183,8 @@ fn a_wrapped_start_up_begins_once_on_a_new_path() {
     let calls = Calls::default();
     let overlay = Scripted { turn: OverlayTurn::AwaitsTransfer, ..Scripted::new(&calls) };
     let mut wrapping = around(overlay, ALL);
-    begin(&mut wrapping, Occasion::NewPath);
-    begin(&mut wrapping, Occasion::NewPath);
+    begin(&mut wrapping, StartupReason::NewPath);
+    begin(&mut wrapping, StartupReason::NewPath);
     assert_eq!(taken(&calls), ["wrapped begins"]);
 }
 
@@ -207,16 +207,16 @@ fn a_suspended_start_up_sees_no_acks() {
 #[test]
 fn losses_come_to_both() {
     let calls = Calls::default();
-    let setback = LossEvent::Setback(Setback::PartialAck);
+    let loss_signal = LossEvent::LossSignal(LossSignal::PartialAck);
     let mut wrapping = around(Scripted::new(&calls), ALL);
-    assert_eq!(wrapping.on_loss(&mut window(), setback), Phase::Continue);
+    assert_eq!(wrapping.on_loss(&mut window(), loss_signal), Phase::Continue);
     assert_eq!(taken(&calls), ["overlay answers", "wrapped answers"]);
     for event in [LossEvent::Reduced, LossEvent::Undone] {
         wrapping.on_loss(&mut window(), event);
         assert_eq!(taken(&calls), ["wrapped answers", "overlay answers"]);
     }
-    wrapping.overlay.phase = Some(Phase::Retreat);
-    assert_eq!(wrapping.on_loss(&mut window(), setback), Phase::Retreat);
+    wrapping.overlay.phase = Some(Phase::FallBack);
+    assert_eq!(wrapping.on_loss(&mut window(), loss_signal), Phase::FallBack);
     assert_eq!(taken(&calls), ["overlay answers"]);
 }
 
@@ -228,9 +228,9 @@ fn only_a_model_that_was_fed_is_handed_over() {
     let model = |turn, phase| {
         let overlay = Scripted { turn, phase, ..Scripted::new(&Calls::default()) };
         let mut inner = BbrStart::default();
-        begin(&mut inner, Occasion::NewPath);
+        begin(&mut inner, StartupReason::NewPath);
         let mut wrapping = Wrapping::new(overlay, Box::new(inner));
-        begin(&mut wrapping, Occasion::Idle);
+        begin(&mut wrapping, StartupReason::Idle);
         let mut window = window();
         window.set_ssthresh(u64::MAX, Cause::Seed);
         wrapping.on_ack(&mut window, &sample);

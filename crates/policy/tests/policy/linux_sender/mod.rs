@@ -121,18 +121,18 @@ impl Sender {
     pub(crate) fn send_new(&mut self, now: Instant) -> Sending {
         self.board.push(self.nxt, MSS as u32, now, 0);
         self.nxt += MSS;
-        self.tell_sent(now, self.nxt, false);
+        self.report_sent(now, self.nxt, false);
         New(self.nxt / MSS - 1)
     }
 
     pub(crate) fn send_again(&mut self, index: usize, now: Instant) -> Sending {
         self.board.retransmit(index, now, 0);
         let end = self.board.segment(index).unwrap().end();
-        self.tell_sent(now, end, true);
+        self.report_sent(now, end, true);
         Again(end / MSS - 1)
     }
 
-    pub(crate) fn tell_sent(&mut self, now: Instant, end: u64, retransmission: bool) {
+    pub(crate) fn report_sent(&mut self, now: Instant, end: u64, retransmission: bool) {
         let (srtt, rto) = (ms(100), ms(300));
         self.rack.on_sent(&SentInfo { now, segments: 1, len: MSS, end, retransmission, srtt, rto });
     }
@@ -176,7 +176,7 @@ impl Sender {
 
     pub(crate) fn rto(&mut self, now: Instant) -> Report {
         let (rack, mut cx) = self.parts();
-        let event = RecoveryEvent::RetransmissionTimeout { now, is_retreat: false };
+        let event = RecoveryEvent::RetransmissionTimeout { now, is_fallback: false };
         let report = rack.on_event(&mut cx, event);
         self.apply(&report);
         report

@@ -34,34 +34,38 @@ pub(super) fn bs_4(book: &Book) -> Findings {
         (Fast, "fast retransmissions"),
         (SlowStart, "slow-start retransmissions"),
     ] {
-        let [seen, told] =
+        let [seen, reported] =
             [false, true].map(|by_acks| samples(book, |site| of_kind(site, kind, by_acks)));
         let label = format!("{name}: predicted above those that happened");
-        findings.line(FigureLine::new(label, PERCENT).ours(excess(&told, &seen)).must(within));
+        findings.line(FigureLine::new(label, PERCENT).ours(excess(&reported, &seen)).must(within));
         findings.line(FigureLine::new(format!("{name} that happened"), PLAIN).ours(sum(&seen)));
-        findings.line(FigureLine::new(format!("{name} predicted"), PLAIN).ours(sum(&told)));
+        findings.line(FigureLine::new(format!("{name} predicted"), PLAIN).ours(sum(&reported)));
     }
-    let said = samples(book, |site| site.said_again.map_or(f64::NAN, |said| said as f64));
-    if said.mean().mean.is_finite() {
+    let retransmitted = samples(book, |site| {
+        site.reported_retransmitted.map_or(f64::NAN, |retransmitted| retransmitted as f64)
+    });
+    if retransmitted.mean().mean.is_finite() {
         let seen = samples(book, |site| site.seen.retransmitted() as f64);
         let label = "retransmissions inferred from packets, above the server's own count";
-        findings.line(FigureLine::new(label, PERCENT).ours(seen.excess_over(&said)).also(within));
+        findings.line(
+            FigureLine::new(label, PERCENT).ours(seen.excess_over(&retransmitted)).also(within),
+        );
     }
     findings
 }
 
 /// Zero inferred for zero real ones is exact; one inferred for zero real ones exceeds any share.
-fn excess(told: &Samples, seen: &Samples) -> Measured {
+fn excess(reported: &Samples, seen: &Samples) -> Measured {
     let is_none = |samples: &Samples| samples.values().iter().all(|count| *count == 0.0);
-    if !seen.values().is_empty() && is_none(told) && is_none(seen) {
+    if !seen.values().is_empty() && is_none(reported) && is_none(seen) {
         return Measured::exact(0.0);
     }
-    told.excess_over(seen)
+    reported.excess_over(seen)
 }
 
 fn of_kind(site: &SiteFound, kind: RetransmissionKind, by_acks: bool) -> f64 {
-    let tally = if by_acks { &site.predicted } else { &site.seen };
-    tally.retransmissions[kind as usize] as f64
+    let counters = if by_acks { &site.predicted } else { &site.seen };
+    counters.retransmissions[kind as usize] as f64
 }
 
 fn sum(samples: &Samples) -> Measured {

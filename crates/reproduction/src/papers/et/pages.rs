@@ -18,7 +18,7 @@ const HTML_PRE: &str = "etcp-html-pre";
 const OTHERS: [&str; 3] = ["etcp-fair", "etcp-content", "etcp-decay"];
 const ALL: [&str; 4] = ["etcp-fair", "etcp-content", "etcp-decay", HTML_PRE];
 /// Pages with enough objects for a limit of concurrency to matter.
-const MANY: [&str; 3] = ["frames", "graphics", "java"];
+const PAGES_WITH_MANY_OBJECTS: [&str; 3] = ["frames", "graphics", "java"];
 /// Pages that queues and windows touch.
 const ALL_BUT_MAP: [&str; 4] = ["text", "graphics", "frames", "java"];
 /// The readings.
@@ -261,15 +261,15 @@ pub(super) fn et_1(book: &Book) -> Findings {
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
     let model = pages.under(MODEL);
-    let html = ClaimedGain::html(&MANY[..], ClaimInterval::between(4.0, 21.0));
-    let total = ClaimedGain::total(&MANY[..], ClaimInterval::between(8.0, 29.0));
+    let html = ClaimedGain::html(&PAGES_WITH_MANY_OBJECTS[..], ClaimInterval::between(4.0, 21.0));
+    let total = ClaimedGain::total(&PAGES_WITH_MANY_OBJECTS[..], ClaimInterval::between(8.0, 29.0));
     gains(&mut findings, pages, html);
-    for page in MANY {
+    for page in PAGES_WITH_MANY_OBJECTS {
         let totals = each(&ALL, &[page], |scheme, page| pages.gain(scheme, page, TOTAL));
         deciding(&mut findings, "total faster than Reno's", totals, total.within, FigureLine::must);
     }
     let (frames, slower): (Vec<_>, Vec<_>) =
-        each(&OTHERS, &MANY, |scheme, page| pages.excess(scheme, page, HTML))
+        each(&OTHERS, &PAGES_WITH_MANY_OBJECTS, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "frames, etcp-content");
     let within = ClaimInterval::between(2.0, 27.0);
@@ -283,10 +283,10 @@ pub(super) fn et_2(book: &Book) -> Findings {
     let within = ClaimInterval::between(-4.5, -3.5);
     deciding(&mut findings, "HTML slower than Reno's", frames, within, FigureLine::also);
     let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
-    let reno = each(&[RENO], &MANY, change);
+    let reno = each(&[RENO], &PAGES_WITH_MANY_OBJECTS, change);
     let within = ClaimInterval::between(22.0, 80.0);
     deciding(&mut findings, "Reno's total above the model's", reno, within, FigureLine::also);
-    let ensembles = each(&ALL, &MANY, change);
+    let ensembles = each(&ALL, &PAGES_WITH_MANY_OBJECTS, change);
     let within = ClaimInterval::at_most(10.0);
     deciding(&mut findings, "total above the model's", ensembles, within, FigureLine::also);
     for (what, figures) in pages.changes(model, &[RENO, HTML_PRE], &["text", "map"]) {

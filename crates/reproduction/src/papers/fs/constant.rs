@@ -85,17 +85,20 @@ pub(super) fn fs_2(book: &Book) -> Findings {
 }
 
 /// Noticeable is more than this, per cent of the time.
-const ALIKE: ClaimInterval = ClaimInterval::between(-10.0, 10.0);
+const UNNOTICEABLE_CHANGE: ClaimInterval = ClaimInterval::between(-10.0, 10.0);
 
 pub(super) fn fs_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let schemes = ["newreno", "fs", "fs-pdrop"];
     for (name, delay) in [("FS-1", "50 ms"), ("FS-2", "200 ms")] {
         let bursts = Bursts::of(book.of(name));
-        findings.line(most_apart(bursts, delay, u32::MAX).must(ALIKE));
-        findings.line(most_apart(bursts, &format!("{delay}, up to 7"), 7).also(ALIKE));
+        findings.line(most_apart(bursts, delay, u32::MAX).must(UNNOTICEABLE_CHANGE));
+        findings
+            .line(most_apart(bursts, &format!("{delay}, up to 7"), 7).also(UNNOTICEABLE_CHANGE));
         for (bursts, what) in bursts.others() {
-            findings.line(most_apart(bursts, &format!("{delay}, {what}"), u32::MAX).also(ALIKE));
+            findings.line(
+                most_apart(bursts, &format!("{delay}, {what}"), u32::MAX).also(UNNOTICEABLE_CHANGE),
+            );
         }
         let title = format!("Second burst, constant load, {delay}");
         findings.plot(bursts.curves(&title, &schemes, None));
@@ -111,7 +114,7 @@ fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> FigureLine {
         let [fs, fs_pdrop] = ["fs", "fs-pdrop"].map(|scheme| bursts.time(scheme, load));
         (load.as_str(), fs_pdrop.excess_over(&fs))
     });
-    let found = furthest_out(ALIKE, excess);
+    let found = furthest_out(UNNOTICEABLE_CHANGE, excess);
     let (load, excess) =
         found.map_or(("none", Measured::NOTHING), |(load, excess)| (bursts.run_load(load), excess));
     FigureLine::new(format!("fs-pdrop above fs, {what} (most: {load} bulk)"), PERCENT).ours(excess)

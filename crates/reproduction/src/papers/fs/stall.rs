@@ -10,7 +10,7 @@ use crate::papers::unit::SECONDS;
 use std::collections::BTreeMap;
 
 /// Time at which the ten connections resume, seconds.
-const AGAIN: f64 = 40.0;
+const RESUME_TIME_S: f64 = 40.0;
 const BULK: &str = "workload.bulk.count";
 
 pub(super) const FS_6: Experiment = Experiment {
@@ -25,7 +25,7 @@ pub(super) const FS_6: Experiment = Experiment {
 pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut next = 0;
     let mut waiting = BTreeMap::new();
-    let (mut progress, mut longest) = (AGAIN, 0.0_f64);
+    let (mut progress, mut longest) = (RESUME_TIME_S, 0.0_f64);
     for packet in run.packet_steps().filter(|packet| packet.step == "arrive") {
         let (Some(offset), Some(payload)) = (packet.offset, packet.payload) else { continue };
         waiting.insert(offset, offset + u64::from(payload));
@@ -33,7 +33,7 @@ pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
         while let Some(first) = waiting.first_entry().filter(|first| *first.key() <= next) {
             next = next.max(first.remove());
         }
-        if next > before && packet.time > AGAIN {
+        if next > before && packet.time > RESUME_TIME_S {
             longest = longest.max(packet.time - progress);
             progress = packet.time;
         }

@@ -17,7 +17,7 @@ use crate::papers::unit::{PERCENT, PLAIN};
 
 /// Number of flows at the beginning that are left out, and number of measured flows.
 const WARM_UP: usize = 500;
-const COUNTED: usize = 2000;
+const MEASURED_FLOWS: usize = 2000;
 /// Percentiles of throughput.
 const PERCENTILES: [u32; 5] = [5, 25, 50, 75, 95];
 /// Upper ends of the classes of Figure 16(a), packets.
@@ -52,7 +52,7 @@ pub(super) const PS_7: Experiment = experiment!("PS-7", QUICK_ACKS);
 fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut all: Vec<&Flow> = run.flows.iter().collect();
     all.sort_by(|a, b| a.start.total_cmp(&b.start));
-    let counted: Vec<&Flow> = all.into_iter().skip(WARM_UP).take(COUNTED).collect();
+    let counted: Vec<&Flow> = all.into_iter().skip(WARM_UP).take(MEASURED_FLOWS).collect();
     super::starts::count(counted.iter().copied(), readings);
     for kind in ["a", "b", "all"] {
         let of_kind = |flow: &&&Flow| kind == "all" || flow.workload.starts_with(kind);

@@ -19,7 +19,7 @@ use netsim::derive_seed;
 use std::cmp::Reverse;
 
 /// Draws before a combination that was not tried yet is given up.
-const MOST_DRAWS: u32 = 1000;
+const MAX_DRAWS: u32 = 1000;
 
 /// A reading and how the claims did under it.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl<'t> ReadingSearch<'t> {
     /// A reading that was not tried: near `best`, or any.
     fn drawn(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
-        (0..MOST_DRAWS)
+        (0..MAX_DRAWS)
             .map(|draw| {
                 let random = |what: &str, below: usize| {
                     let name = format!("combination/{number}/{draw}/{what}");

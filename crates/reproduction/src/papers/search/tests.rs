@@ -214,8 +214,8 @@ fn no_level_changes_how_often_a_plan_is_run() {
              {{ name = \"b\", why = \"?\", edit = [{{ plans = [\"ET\"], key = \"{key}\", set = 40 }}] }}]\n"
         );
         let error = PaperTable::read("t.toml", &choice).unwrap_err().to_string();
-        let told = format!("t.toml: choice \"often\": no level changes \"{key}\"");
-        assert!(error.starts_with(&told) && error.ends_with("change it in the plan"), "{error}");
+        let message = format!("t.toml: choice \"often\": no level changes \"{key}\"");
+        assert!(error.starts_with(&message) && error.ends_with("change it in the plan"), "{error}");
     }
 }
 

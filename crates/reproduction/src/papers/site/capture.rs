@@ -9,14 +9,14 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use trace::{
-    ConnectionTrace, EngineConfig, SenderModel, SenderModels, SenderTally, TraceEngine, TraceSink,
-    Vantage,
+    ConnectionTrace, EngineConfig, SenderCounters, SenderModel, SenderModels, TraceEngine,
+    TraceSink, Vantage,
 };
 use units::Instant;
 
 /// Sums the segments of servers.
 #[derive(Default)]
-struct ServerSums(SenderTally);
+struct ServerSums(SenderCounters);
 
 impl TraceSink for ServerSums {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
@@ -28,7 +28,7 @@ impl TraceSink for ServerSums {
 pub struct SiteEngines {
     seen: TraceEngine<(ServerSums, FindingsSink)>,
     predicted: TraceEngine<ServerSums>,
-    said_again: Option<u64>,
+    reported_retransmitted: Option<u64>,
     packets: u64,
 }
 
@@ -39,7 +39,7 @@ impl SiteEngines {
         Self {
             seen: TraceEngine::new(config, Default::default()),
             predicted: TraceEngine::new(acks_only, ServerSums::default()),
-            said_again: None,
+            reported_retransmitted: None,
             packets: 0,
         }
     }
@@ -51,7 +51,7 @@ impl SiteEngines {
             vantage: Some(Vantage::Server),
             ..EngineConfig::default()
         };
-        Ok(Self { said_again: Some(0), ..Self::new(config) })
+        Ok(Self { reported_retransmitted: Some(0), ..Self::new(config) })
     }
 
     /// Takes the next segment of the capture.
@@ -69,7 +69,7 @@ impl SiteEngines {
             found: found.finish(),
             seen: seen.0,
             predicted: predicted.0,
-            said_again: self.said_again,
+            reported_retransmitted: self.reported_retransmitted,
             packets: self.packets,
         }
     }
@@ -92,7 +92,7 @@ pub(super) struct ServerCapture {
     links: Vec<Option<bool>>,
     server: HostId,
     /// Links report arrivals ahead of time.
-    coming: PassingOrder<Observed>,
+    in_transit: PassingOrder<Observed>,
     shared: Shared,
 }
 
@@ -106,12 +106,12 @@ impl ServerCapture {
             of[up.index()] = Some(false);
         }
         *shared.0.borrow_mut() = SiteEngines::of_simulation().ok();
-        Self { links: of, server, coming: PassingOrder::default(), shared }
+        Self { links: of, server, in_transit: PassingOrder::default(), shared }
     }
 
     /// Passes on the segments delivered by `now`: they may release the next segments.
     fn release(&mut self, now: Instant) {
-        while let Some(segment) = self.coming.pop_until(now) {
+        while let Some(segment) = self.in_transit.pop_until(now) {
             if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
                 engines.on_segment(&segment);
             }
@@ -150,12 +150,14 @@ impl Observer for ServerCapture {
         }
         let segment = self.observed(at, packet, transit);
         if !from_server {
-            return self.coming.push(at, segment);
+            return self.in_transit.push(at, segment);
         }
         self.release(at);
         if let Some(engines) = self.shared.0.borrow_mut().as_mut() {
             let again = transit.retransmission && transit.segment.len > 0;
-            engines.said_again = engines.said_again.map(|said| said + u64::from(again));
+            engines.reported_retransmitted = engines
+                .reported_retransmitted
+                .map(|retransmitted| retransmitted + u64::from(again));
             engines.on_segment(&segment);
         }
     }

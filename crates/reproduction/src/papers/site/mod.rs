@@ -24,7 +24,7 @@ use netsim::{
 };
 use std::sync::Arc;
 use tcp::Scheme;
-use trace::SenderTally;
+use trace::SenderCounters;
 use units::{Duration, Instant, Rate};
 use workload::{Distribution, Http, LoaderConfig, Page};
 
@@ -80,12 +80,12 @@ pub struct SiteFound {
     /// Findings with the server's segments.
     pub found: TraceFindings,
     /// Counts of the server's segments, from the capture.
-    pub seen: SenderTally,
+    pub seen: SenderCounters,
     /// Counts inferred from ACKs alone.
-    pub predicted: SenderTally,
+    pub predicted: SenderCounters,
     /// Segments that the server reports as retransmitted; `None` without a report, as for a capture
     /// alone.
-    pub said_again: Option<u64>,
+    pub reported_retransmitted: Option<u64>,
     /// Packets captured.
     pub packets: u64,
 }
@@ -185,14 +185,17 @@ mod tests {
     #[test]
     fn acks_alone_tell_what_the_server_sent_again() {
         let found = shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();
-        let said = found.said_again.unwrap();
-        assert_eq!(found.seen.retransmitted(), said);
-        assert!(said > 1_000, "{said}");
+        let retransmitted = found.reported_retransmitted.unwrap();
+        assert_eq!(found.seen.retransmitted(), retransmitted);
+        assert!(retransmitted > 1_000, "{retransmitted}");
         for kind in RetransmissionKind::ALL {
-            let [seen, told] =
+            let [seen, reported] =
                 [found.seen, found.predicted].map(|sent| sent.retransmissions[kind as usize]);
-            let off = told.abs_diff(seen) as f64 / seen.max(1) as f64;
-            assert!(off <= 0.0075 || told.abs_diff(seen) <= 2, "{kind:?}: {told} of {seen}");
+            let off = reported.abs_diff(seen) as f64 / seen.max(1) as f64;
+            assert!(
+                off <= 0.0075 || reported.abs_diff(seen) <= 2,
+                "{kind:?}: {reported} of {seen}"
+            );
         }
     }
 

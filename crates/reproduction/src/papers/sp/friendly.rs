@@ -2,7 +2,7 @@
 //! pay for SPAND's gain?
 
 use crate::papers::book::{Book, ExperimentRecord};
-use crate::papers::cases::{MOST, share_line};
+use crate::papers::cases::{MAJORITY_SHARE, share_line};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
@@ -101,7 +101,7 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     let slowdowns: Vec<Measured> = all.iter().map(|place| coarse.slowdown(*place)).collect();
     let line =
         FigureLine::new("cases with reno-ssr at most 5 % slower beside SPAND, 200 ms", PERCENT);
-    findings.line(share_line(line, ClaimInterval::at_most(5.0), &slowdowns).must(MOST));
+    findings.line(share_line(line, ClaimInterval::at_most(5.0), &slowdowns).must(MAJORITY_SHARE));
     if let Some((place, slowdown)) =
         furthest_out(same, all.iter().map(|p| (p, coarse.slowdown(*p))))
     {

@@ -1,7 +1,7 @@
 //! SPAND's gains over a baseline, as claims put them: in most cases, in every case, on average; and
 //! the gains if the gateway knew better.
 
-use crate::papers::cases::{Case, MOST, mean_of, share_line};
+use crate::papers::cases::{Case, MAJORITY_SHARE, mean_of, share_line};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
 use crate::papers::unit::PERCENT;
@@ -11,7 +11,7 @@ pub(super) const SPAND: &str = "spand";
 pub(super) const TIME: &str = "completion";
 
 /// SPAND with a configured share instead of the gateway's.
-const TOLD: [&str; 4] =
+const INFORMED_SCHEMES: [&str; 4] =
     ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
 
 /// Percentage by which SPAND is below a baseline.
@@ -26,7 +26,7 @@ pub(super) fn mostly(
     baseline: &str,
     within: ClaimInterval,
 ) {
-    findings.line(share_of_cases("", cases, baseline, within).must(MOST));
+    findings.line(share_of_cases("", cases, baseline, within).must(MAJORITY_SHARE));
     extremes(findings, cases, baseline);
 }
 
@@ -90,21 +90,22 @@ pub(super) fn always_with(
 
 /// Adds, without effect on the result, the gains with a gateway that knows better: each case with
 /// the best of a few shares.
-pub(super) fn always_told(
+pub(super) fn always_informed(
     findings: &mut Findings,
     cases: &[Case<'_>],
     baseline: &str,
     within: ClaimInterval,
 ) {
-    let gains = cases.iter().filter_map(|case| Some((case.label(), told_gain(case, baseline)?)));
+    let gains =
+        cases.iter().filter_map(|case| Some((case.label(), informed_gain(case, baseline)?)));
     let with = "the share known (the best of 6, 12, 18, 31): ";
     deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
 /// The gain with that of the shares with which SPAND is fastest; none if they were not run.
-fn told_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
+fn informed_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
     let time = |scheme: &&&str| case.samples(scheme, TIME).mean().mean;
-    let run = TOLD.iter().filter(|scheme| time(scheme).is_finite());
+    let run = INFORMED_SCHEMES.iter().filter(|scheme| time(scheme).is_finite());
     let fastest = run.min_by(|a, b| time(a).total_cmp(&time(b)))?;
     Some(case.gain([fastest, baseline], TIME))
 }

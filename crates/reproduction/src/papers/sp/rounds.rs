@@ -1,12 +1,12 @@
 //! Rounds of transfers: SPAND against four kinds of TCP, by number of connections and by size.
 
 use super::gains::{
-    SPAND, TIME, always, always_told, always_with, extremes, gain, mean_gain, mean_gain_more,
+    SPAND, TIME, always, always_informed, always_with, extremes, gain, mean_gain, mean_gain_more,
     mostly, share_of_cases,
 };
 use super::{NSSR, SSR};
 use crate::papers::book::{Book, ExperimentRecord};
-use crate::papers::cases::{Case, MOST, SCHEME, share_line, share_meeting};
+use crate::papers::cases::{Case, MAJORITY_SHARE, SCHEME, share_line, share_meeting};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
@@ -25,8 +25,8 @@ const DELAYS: [&str; 2] = ["topology.bottleneck.delay", "topology.hop.delay"];
 /// sizes.
 const NUMBERS: Quick = Quick { repeats: 2, keep: &[(COUNT, &["1", "10", "30"])] };
 const ONE_NUMBER: Quick = Quick { repeats: 1, keep: &[(COUNT, &["10"])] };
-const FEW_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
-const FEW_UNTOLD: Quick = Quick {
+const QUICK_NUMBERS: Quick = Quick { repeats: 1, keep: &[(COUNT, &["1", "10"])] };
+const QUICK_UNINFORMED: Quick = Quick {
     repeats: 1,
     keep: &[
         (COUNT, &["1", "10"]),
@@ -34,7 +34,7 @@ const FEW_UNTOLD: Quick = Quick {
     ],
 };
 const SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["10kB", "30kB", "500kB"])] };
-const FEW_SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["30kB", "500kB"])] };
+const QUICK_SIZES: Quick = Quick { repeats: 1, keep: &[(SIZE, &["30kB", "500kB"])] };
 const ON_T3: Quick = Quick { repeats: 1, keep: &[(BULK, &["2"]), (COUNT, &["1", "7"])] };
 
 macro_rules! experiment {
@@ -51,14 +51,14 @@ macro_rules! experiment {
 pub(super) const SP_2: Experiment = experiment!("SP-2", NUMBERS);
 pub(super) const SP_2_DELAYED: Experiment = experiment!("SP-2-delayed", ONE_NUMBER);
 pub(super) const SP_3: Experiment = experiment!("SP-3", SIZES);
-pub(super) const SP_4: Experiment = experiment!("SP-4", FEW_UNTOLD);
-pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", FEW_SIZES);
-pub(super) const SP_5: Experiment = experiment!("SP-5", FEW_NUMBERS);
+pub(super) const SP_4: Experiment = experiment!("SP-4", QUICK_UNINFORMED);
+pub(super) const SP_4_SIZES: Experiment = experiment!("SP-4-sizes", QUICK_SIZES);
+pub(super) const SP_5: Experiment = experiment!("SP-5", QUICK_NUMBERS);
 pub(super) const SP_5_UNHEARD: Experiment = experiment!("SP-5-unheard", ONE_NUMBER);
 pub(super) const SP_5_T3: Experiment = experiment!("SP-5-t3", ON_T3);
-pub(super) const SP_6: Experiment = experiment!("SP-6", FEW_UNTOLD);
-pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", FEW_SIZES);
-pub(super) const SP_7: Experiment = experiment!("SP-7", FEW_UNTOLD);
+pub(super) const SP_6: Experiment = experiment!("SP-6", QUICK_UNINFORMED);
+pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", QUICK_SIZES);
+pub(super) const SP_7: Experiment = experiment!("SP-7", QUICK_UNINFORMED);
 
 /// The mean time of all transfers, to the last acknowledgement; its variant to the last byte.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
@@ -117,7 +117,7 @@ fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     for (baselines, within) in bounds {
         for baseline in baselines {
             let line = share_of_cases("with delayed ACKs, ", &cases, baseline, within);
-            findings.line(line.also(MOST));
+            findings.line(line.also(MAJORITY_SHARE));
         }
     }
 }
@@ -193,10 +193,12 @@ pub(super) fn sp_4(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     SSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(35.0, 65.0)));
     NSSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(25.0, 50.0)));
-    SSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(35.0, 65.0)));
-    NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(25.0, 50.0)));
+    SSR.iter().for_each(|b| {
+        always_informed(&mut findings, &cases, b, ClaimInterval::between(35.0, 65.0))
+    });
+    NSSR.iter().for_each(|b| {
+        always_informed(&mut findings, &cases, b, ClaimInterval::between(25.0, 50.0))
+    });
     with_larger_pipes(&mut findings, sizes);
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp4-udp.csv"));
     by_number(&mut findings, record, "Figure 12", Some(&ns2));
@@ -283,10 +285,12 @@ pub(super) fn sp_6(book: &Book) -> Findings {
     let (cases, mut findings) = (Case::all(record), Findings::default());
     SSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(30.0, 65.0)));
     NSSR.iter().for_each(|b| always(&mut findings, &cases, b, ClaimInterval::between(25.0, 55.0)));
-    SSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(30.0, 65.0)));
-    NSSR.iter()
-        .for_each(|b| always_told(&mut findings, &cases, b, ClaimInterval::between(25.0, 55.0)));
+    SSR.iter().for_each(|b| {
+        always_informed(&mut findings, &cases, b, ClaimInterval::between(30.0, 65.0))
+    });
+    NSSR.iter().for_each(|b| {
+        always_informed(&mut findings, &cases, b, ClaimInterval::between(25.0, 55.0))
+    });
     with_larger_pipes(&mut findings, sizes);
     by_number(&mut findings, record, "Figure 16", None);
     by_size(&mut findings, sizes, "Figure 17");
@@ -303,7 +307,7 @@ pub(super) fn sp_7(book: &Book) -> Findings {
         let label = format!("mean gain over {baseline} less than with 12 kbit/s, points");
         findings
             .line(FigureLine::new(label, PERCENT).ours(less).must(ClaimInterval::at_least(0.0)));
-        always_told(&mut findings, &cases, baseline, ClaimInterval::at_least(0.0));
+        always_informed(&mut findings, &cases, baseline, ClaimInterval::at_least(0.0));
     }
     by_number(&mut findings, record, "Figure 18", None);
     findings

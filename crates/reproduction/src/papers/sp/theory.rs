@@ -1,6 +1,6 @@
 //! The optimal first window with and without the shift, over the share and the size.
 
-use crate::papers::cases::{MOST, share_meeting};
+use crate::papers::cases::{MAJORITY_SHARE, share_meeting};
 use crate::papers::curve::{CurvePoint, Plot, PlotAxis};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
 use crate::papers::sample::Measured;
@@ -8,9 +8,9 @@ use crate::papers::unit::{PERCENT, PLAIN};
 use arith::epoch::{PathShare, WindowChoice};
 
 /// Largest share that is looked at.
-const MOST_SHARE: u32 = 200;
+const MAX_SHARE: u32 = 200;
 /// Largest transfer, segments.
-const MOST_SEGMENTS: u64 = 2000;
+const MAX_SEGMENTS: u64 = 2000;
 /// Figure 5's transfers and its shares.
 const FIGURE_SIZES: [u64; 2] = [30, 100];
 const FIGURE_SHARES: u32 = 100;
@@ -29,7 +29,7 @@ fn window(share: PathShare, segments: u64, shift: bool) -> u64 {
 /// Every share with one and two segments per ACK.
 fn shares() -> impl Iterator<Item = PathShare> {
     let of = |capacity| [1, 2].map(|per_ack| PathShare { capacity, per_ack });
-    (1..=MOST_SHARE).flat_map(of)
+    (1..=MAX_SHARE).flat_map(of)
 }
 
 fn largest(values: impl Iterator<Item = u64>) -> Measured {
@@ -38,7 +38,7 @@ fn largest(values: impl Iterator<Item = u64>) -> Measured {
 
 pub(super) fn sp_1() -> Findings {
     let mut findings = Findings::default();
-    let sizes = || 1..=MOST_SEGMENTS;
+    let sizes = || 1..=MAX_SEGMENTS;
     let excess = shares().flat_map(|share| {
         sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.capacity)))
     });
@@ -47,7 +47,7 @@ pub(super) fn sp_1() -> Findings {
     for size in FIGURE_SIZES {
         let label =
             format!("steps of Wc from 1 to {FIGURE_SHARES} that leave the window, {size} segments");
-        findings.line(FigureLine::new(label, PERCENT).ours(unchanged(size)).must(MOST));
+        findings.line(FigureLine::new(label, PERCENT).ours(unchanged(size)).must(MAJORITY_SHARE));
         let label = format!("segments by which the window changes for each of Wc, {size} segments");
         findings.line(FigureLine::new(label, PLAIN).ours(slope(size)));
     }
@@ -96,9 +96,9 @@ fn cost(per_ack: u32) -> Measured {
                 [false, true].map(|s| round_trips(window(share, size, s), size, per_ack));
             with.saturating_sub(without)
         };
-        (1..epoch.min(MOST_SEGMENTS)).map(extra)
+        (1..epoch.min(MAX_SEGMENTS)).map(extra)
     };
-    largest((1..=MOST_SHARE).flat_map(of_share))
+    largest((1..=MAX_SHARE).flat_map(of_share))
 }
 
 /// Round trips of a transfer that grows by a segment every `per_ack` round trips and loses nothing.

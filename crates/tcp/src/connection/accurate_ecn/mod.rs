@@ -23,7 +23,7 @@ const TOO_LATE: u64 = (1 << 23) - 1;
 const OPTIONS_PER_ROUND_TRIP: u64 = 3;
 /// Marked packets after which an ACK leaves at once: the ACE field must not wrap (RFC 9768
 /// §3.2.2.5.1).
-const MOST_UNREPORTED: u32 = 6;
+const MAX_UNREPORTED: u32 = 6;
 /// Options that report a change of the ECN field (`accecn_opt_demand`).
 const OPTIONS_PER_CHANGE: u8 = 2;
 
@@ -120,20 +120,20 @@ impl Connection {
     pub(super) fn agree_ecn(&mut self, now: Instant, syn: &Segment) -> EcnMode {
         let ace = syn.flags.ace();
         let answers = syn.has(Flags::ACK);
-        let told = match (answers, ace) {
+        let reported = match (answers, ace) {
             // A server without ECN, and a broken one that reflects all flags; a client without.
             (_, 0) | (true, 7) => EcnMode::Off,
             (true, 1) | (false, 3) => EcnMode::Classic,
             // RFC 9768 §3.1.2: any other combination in a SYN counts as all three flags.
             _ => EcnMode::Accurate,
         };
-        let agreed = match (self.config.ecn, told) {
+        let agreed = match (self.config.ecn, reported) {
             (EcnMode::Off, _) => EcnMode::Off,
             // Classic ECN knows two flags, and not the third.
             (EcnMode::Classic, _) if answers && ace & 3 == 1 => EcnMode::Classic,
             (EcnMode::Classic, _) if !answers && ace & 3 == 3 => EcnMode::Classic,
             (EcnMode::Classic, _) => EcnMode::Off,
-            (EcnMode::Accurate, told) => told,
+            (EcnMode::Accurate, reported) => reported,
         };
         self.receiver.set_echoes_marks(agreed == EcnMode::Classic);
         self.accurate = (agreed == EcnMode::Accurate).then(|| {
@@ -199,7 +199,7 @@ impl Connection {
             accurate.note_repetition(segment);
         }
         let changed = accurate.received.on_segment(segment.ecn, segment.len);
-        if changed || accurate.received.unreported >= MOST_UNREPORTED {
+        if changed || accurate.received.unreported >= MAX_UNREPORTED {
             self.receiver.demand_ack();
         }
     }

@@ -9,7 +9,7 @@ use crate::scheme::recipes::{share_as_etcp, share_as_session};
 use crate::sharing::{JoinPacing, Scheduling, Sharing, Tickets, TimerScope};
 
 /// Maximum number of segments whose order is kept for each path.
-const MOST_LATER_ACKS: u32 = 100;
+const MAX_LATER_ACKS: u32 = 100;
 
 /// Makes a scheme share as another does.
 pub(in crate::scheme) type ShareAs = fn(&mut Recipe);
@@ -98,8 +98,8 @@ pub(super) const SHARING: &[SchemeParameter] = &[
         "later ACKs that a segment not yet lost may have (3)",
         |r, v| {
             let count = whole(v)?;
-            if count > MOST_LATER_ACKS {
-                return Err(format!("must be at most {MOST_LATER_ACKS}"));
+            if count > MAX_LATER_ACKS {
+                return Err(format!("must be at most {MAX_LATER_ACKS}"));
             }
             *later_rule(r)?.threshold = count;
             Ok(())

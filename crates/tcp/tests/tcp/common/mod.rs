@@ -66,7 +66,7 @@ impl Direction {
 
 /// Acknowledgements that a host received for its data, on its only connection.
 #[derive(Default)]
-struct Heard {
+struct ReceivedAcks {
     /// The newest packet delivered, and the end of the received sequence space, once a SYN was
     /// received. The host may drop older ACKs, and those with nothing new: their number lies before
     /// the window, or their timestamp is old (RFC 9293 §3.10.7.4, RFC 7323 §5.3).
@@ -83,7 +83,7 @@ pub(crate) enum Known {
     BySack,
 }
 
-impl Heard {
+impl ReceivedAcks {
     fn on_arrival(&mut self, number: u64, segment: &Segment) {
         let (end, len) = (segment.seq + segment.sequence_len(), segment.sequence_len());
         let Some(before) = self.end.or(segment.has(Flags::SYN).then_some(segment.seq)) else {
@@ -105,7 +105,7 @@ impl Heard {
         self.sacked.dedup();
     }
 
-    fn tells_of(&self, segment: &Segment) -> Option<Known> {
+    fn known_by(&self, segment: &Segment) -> Option<Known> {
         let (left, right) = (segment.seq, segment.seq + segment.sequence_len());
         let acked = self.acked.filter(|_| left != right)?;
         if !acked.precedes(right) {
@@ -161,7 +161,7 @@ pub(crate) struct World {
     /// Number of segments among them that were sent although an ACK had reported all of it:
     /// cumulatively, or by SACK only.
     pub sent_in_vain: [u64; 2],
-    heard: [Heard; 2],
+    received: [ReceivedAcks; 2],
     /// Marks every ECN-capable packet of the server once this many have passed.
     pub mark_from: Option<u64>,
     /// Marked segments of each host.
@@ -201,7 +201,7 @@ impl World {
             events: Vec::new(),
             sent: Vec::new(),
             sent_in_vain: [0; 2],
-            heard: Default::default(),
+            received: Default::default(),
             mark_from: None,
             marked: [0; 2],
             directions: [direction(0), direction(1)],
@@ -242,7 +242,7 @@ impl World {
                     self.releases.push(Release { at: self.now, host, bytes, rate });
                 }
                 self.check_window(host, &t);
-                if let Some(how) = self.heard[host].tells_of(&t.segment) {
+                if let Some(how) = self.received[host].known_by(&t.segment) {
                     self.sent_in_vain[how as usize] += 1;
                 }
                 let (at, is_lost) = (self.now, arrivals.is_empty());
@@ -403,7 +403,7 @@ impl World {
                 break;
             }
             let ((_, number), Flying { from, client, segment }) = entry.remove_entry();
-            self.heard[1 - from].on_arrival(number, &segment);
+            self.received[1 - from].on_arrival(number, &segment);
             self.deliver(1 - from, client, &segment);
         }
         for host in &mut self.hosts {

@@ -124,12 +124,12 @@ impl Sender {
 
     /// The peer acknowledges all before `next` and, if it can, SACKs these ranges.
     pub(crate) fn ack(&mut self, next: u32, sacks: &[(u32, u32)]) -> Vec<u32> {
-        self.hear(next, sacks);
+        self.receive_ack(next, sacks);
         self.sent()
     }
 
     /// The same, with what it lets go yet to be sent.
-    pub(crate) fn hear(&mut self, next: u32, sacks: &[(u32, u32)]) {
+    pub(crate) fn receive_ack(&mut self, next: u32, sacks: &[(u32, u32)]) {
         let at = |n: u32| self.first + n * MSS;
         let mut options = TcpOptions { timestamps: self.echo(), ..TcpOptions::default() };
         for &(left, right) in sacks {

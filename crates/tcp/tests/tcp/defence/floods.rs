@@ -157,7 +157,7 @@ fn time_wait_keeps_no_connection_and_answers_all_the_same() {
     let mut peer = Peer::open(&mut host, START, from(1, 4000));
     finished(&mut host, &mut peer, secs(1));
     assert_eq!((host.connection_count(), host.time_wait_count()), (0, 1));
-    assert!(told(&mut host).contains(&EventKind::Closed));
+    assert!(event_kinds(&mut host).contains(&EventKind::Closed));
     // RFC 9293 §3.10.7.4: another FIN is acknowledged, and the two MSL restart: 30 + 60 s.
     let fin = Segment { seq: peer.seq + u32::MAX, ..peer.segment(Flags::ACK.with(Flags::FIN)) };
     let again = peer.give(&mut host, secs(31), fin);
@@ -272,8 +272,11 @@ fn data_in_a_syn_proves_no_address() {
                 assert_eq!((answer.segment.len, answer.segment.ack), (0, SeqNum(7 + taken)));
             }
         }
-        let told = told(&mut host);
-        (host.connection_count(), told.iter().filter(|kind| **kind == EventKind::Accepted).count())
+        let event_kinds = event_kinds(&mut host);
+        (
+            host.connection_count(),
+            event_kinds.iter().filter(|kind| **kind == EventKind::Accepted).count(),
+        )
     };
     assert_eq!(accepted(true), (10, 10));
     assert_eq!(accepted(false), (3, 0));

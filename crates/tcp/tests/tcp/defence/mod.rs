@@ -36,7 +36,7 @@ fn sent(host: &mut Host, now: Instant) -> Vec<Transmit> {
     std::iter::from_fn(|| host.poll_transmit(now)).collect()
 }
 
-fn told(host: &mut Host) -> Vec<EventKind> {
+fn event_kinds(host: &mut Host) -> Vec<EventKind> {
     std::iter::from_fn(|| host.poll_event()).map(|event| event.kind).collect()
 }
 

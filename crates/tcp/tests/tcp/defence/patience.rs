@@ -20,7 +20,7 @@ fn a_peer_that_vanishes_is_given_up() {
     assert_eq!(host.connection_count(), 1);
     run(&mut host, &mut now, secs(31));
     assert_eq!((host.connection_count(), host.counters().timed_out), (0, 1));
-    assert!(told(&mut host).contains(&EventKind::Reset));
+    assert!(event_kinds(&mut host).contains(&EventKind::Reset));
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn the_counters_are_told_by_linux_names() {
     let mut host = server("linux");
     let peer = Peer::open(&mut host, START, from(1, 4000));
     peer.give(&mut host, ms(1), Segment { seq: peer.seq + 5, ..peer.segment(Flags::RST) });
-    let told: Vec<_> = host.counters().iter().filter(|(_, n)| *n > 0).collect();
-    assert_eq!(told, [("TCPChallengeACK", 1), ("TCPRSTChallenge", 1)]);
+    let event_kinds: Vec<_> = host.counters().iter().filter(|(_, n)| *n > 0).collect();
+    assert_eq!(event_kinds, [("TCPChallengeACK", 1), ("TCPRSTChallenge", 1)]);
 }
 
 /// If a peer owes an acknowledgement, retransmissions show whether it lives, as in
@@ -239,7 +239,7 @@ fn closed_on_both_sides_is_not_finished_while_data_waits() {
         host.write(START, peer.id, 1_000_000);
         host.shutdown(START, peer.id);
         sent(&mut host, START);
-        told(&mut host);
+        event_kinds(&mut host);
         assert_eq!(peer.state(&host), Some(State::LastAck));
         (host, peer)
     };
@@ -248,5 +248,5 @@ fn closed_on_both_sides_is_not_finished_while_data_waits() {
     assert!(sent(&mut host, ms(1)).iter().any(|answer| answer.segment.has(Flags::RST)));
     let (mut host, peer) = half_closed();
     peer.give(&mut host, ms(1), peer.segment(Flags::RST));
-    assert_eq!(told(&mut host), [EventKind::Reset]);
+    assert_eq!(event_kinds(&mut host), [EventKind::Reset]);
 }

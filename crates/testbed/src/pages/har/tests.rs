@@ -17,7 +17,7 @@ fn sent(id: &str, url: &str, at: f64) -> Value {
 
 /// A response whose request went out at once on an open connection, and whose header came 40 ms
 /// later.
-fn response(status: u32, begun: f64) -> Value {
+fn response(status: u32, started: f64) -> Value {
     json!({
         "status": status,
         "protocol": "h2",
@@ -26,7 +26,7 @@ fn response(status: u32, begun: f64) -> Value {
         "connectionId": 7,
         "encodedDataLength": 90,
         "timing": {
-            "requestTime": begun, "dnsStart": -1, "dnsEnd": -1, "connectStart": -1,
+            "requestTime": started, "dnsStart": -1, "dnsEnd": -1, "connectStart": -1,
             "connectEnd": -1, "sslStart": -1, "sslEnd": -1, "sendStart": 0.5, "sendEnd": 1.0,
             "receiveHeadersEnd": 41.0,
         },
@@ -134,11 +134,11 @@ fn a_load_that_is_not_whole_is_refused_with_the_reason() {
     let mut failed = load();
     let params = json!({ "requestId": "1", "errorText": "net::ERR_TIMED_OUT" });
     failed.insert(3, event("Network.loadingFailed", params));
-    let said = RecordedHar::of(&failed).unwrap_err();
-    assert_eq!(said, "http://a.test/b failed: net::ERR_TIMED_OUT");
+    let message = RecordedHar::of(&failed).unwrap_err();
+    assert_eq!(message, "http://a.test/b failed: net::ERR_TIMED_OUT");
     let mut missing = load();
     missing[2]["params"]["response"]["status"] = json!(404);
-    let said = RecordedHar::of(&missing).unwrap_err();
-    assert_eq!(said, "http://a.test/b was answered with status 404");
+    let message = RecordedHar::of(&missing).unwrap_err();
+    assert_eq!(message, "http://a.test/b was answered with status 404");
     assert!(RecordedHar::of(&[]).is_err());
 }

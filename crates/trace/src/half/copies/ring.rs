@@ -6,7 +6,7 @@ use capture::Observed;
 use units::{Duration, Instant};
 
 /// Maximum number of packets that are remembered: those of 5 ms at a gigabit per second.
-const MOST: usize = 512;
+const MAX_PACKETS: usize = 512;
 /// Maximum delay of a copy.
 const LATEST: Duration = Duration::from_secs(1);
 /// If only the time shows copies, their gaps differ from the last one by at most the gap divided by
@@ -27,7 +27,7 @@ struct Print {
 #[derive(Debug)]
 pub(super) struct PrintRing {
     prints: Vec<Print>,
-    /// Index of the oldest one once there are `MOST`.
+    /// Index of the oldest one once there are `MAX_PACKETS`.
     next: usize,
     /// Number of packets since the last copy.
     since_copy: usize,
@@ -83,19 +83,19 @@ impl PrintRing {
         self.since_copy = 0;
     }
 
-    /// Keeps a packet that is no copy. Returns false if no copy is expected any more, after `MOST`
-    /// packets without one.
+    /// Keeps a packet that is no copy. Returns false if no copy is expected any more, after
+    /// `MAX_PACKETS` packets without one.
     pub(super) fn keep(&mut self, segment: &Observed, hash: u32) -> bool {
         self.ids_vary |= segment.ip_id != self.ip_id;
         self.since_copy += 1;
         let print = Print { hash, micros: micros(segment.at) };
-        if self.prints.len() < MOST {
+        if self.prints.len() < MAX_PACKETS {
             self.prints.push(print);
         } else {
             self.prints[self.next] = print;
-            self.next = (self.next + 1) % MOST;
+            self.next = (self.next + 1) % MAX_PACKETS;
         }
-        self.since_copy <= MOST
+        self.since_copy <= MAX_PACKETS
     }
 }
 

@@ -4,8 +4,8 @@ use super::Scenario;
 use capture::Observed;
 use std::collections::HashMap;
 use trace::{
-    ConnectionTrace, EngineConfig, EngineTally, Retransmission, RetransmissionKind, SenderSnapshot,
-    TraceEngine, TraceSink, TracedSender, TransferReport,
+    ConnectionTrace, EngineConfig, EngineCounters, Retransmission, RetransmissionKind,
+    SenderSnapshot, TraceEngine, TraceSink, TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
@@ -45,7 +45,7 @@ impl TraceSink for Collected {
     }
 }
 
-pub fn collect(config: EngineConfig, scenario: &Scenario) -> (Collected, EngineTally) {
+pub fn collect(config: EngineConfig, scenario: &Scenario) -> (Collected, EngineCounters) {
     let mut engine = TraceEngine::new(config, Collected::default());
     for segment in &scenario.segments {
         engine.on_segment(segment);

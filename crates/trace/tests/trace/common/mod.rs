@@ -3,7 +3,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "three programs take what they need")]
 
 pub mod collect;
-pub mod told;
+pub mod sink_calls;
 
 use capture::{CaptureFiles, Observed, SegmentSource, TcpEnd};
 use link::{Link, LinkConfig, LinkFate, QueueLimit, Reordering, Stage};

@@ -120,13 +120,13 @@ struct KilobyteRange {
 }
 
 /// The largest size that the paper calls small, kilobytes.
-const MOST_OF_SMALL: u64 = 3;
+const MAX_SMALL_KB: u64 = 3;
 
 impl KilobyteRange {
     /// Bytes of each object under a model.
     fn bytes(&self, model: RequestModel) -> Vec<u64> {
         let (kilobyte, count) = (model.kilobyte.bytes(), self.spread.len());
-        let sizes = if self.most <= MOST_OF_SMALL { model.small } else { model.medium };
+        let sizes = if self.most <= MAX_SMALL_KB { model.small } else { model.medium };
         match sizes {
             ObjectSizes::Spread => self.spread.iter().map(|kb| kb * kilobyte).collect(),
             ObjectSizes::Smallest => vec![self.least * kilobyte; count],

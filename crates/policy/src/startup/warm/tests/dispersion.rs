@@ -27,7 +27,7 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
 
 /// Returns a cold start of ten segments, eight of them delivered over a path of 1 MB/s: alone, its
 /// window has jumped to 80.
-fn jumped(is_paced: bool) -> (Line, Warm, SharedAttendant) {
+fn jumped(is_paced: bool) -> (Line, Warm, SharedHookedHost) {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
     let host = carrying();
     let (mut line, mut warm) =
@@ -48,7 +48,7 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
         let (mut line, mut warm, host) = jumped(false);
         line.sent = 95 * MSS;
         line.arrive(&mut warm, 170, arrived);
-        line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+        line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
         let max_age = Duration::from_secs(600);
         host.borrow_mut().pool.carried(at(170), PEER.into(), max_age) > 0
     };
@@ -58,8 +58,8 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
 
 /// Returns a host to whose peer thirteen segments of 1000 bytes were delivered 1 ms apart, queued
 /// for 9 ms: 1 MB/s.
-fn carrying() -> SharedAttendant {
-    let host = SharedAttendant::default();
+fn carrying() -> SharedHookedHost {
+    let host = SharedHookedHost::default();
     for ms in 0..13 {
         let queued = Duration::from_millis(9);
         host.borrow_mut().pool.note_arrival(at(ms), PEER.into(), MSS, queued);
@@ -112,7 +112,7 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
 fn configured_pacing_outlasts_the_second_flight() {
     let after_a_loss = |is_paced| {
         let (mut line, mut warm, _) = jumped(is_paced);
-        line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+        line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
         // Nothing is under way any more: pacing that is to end does.
         line.sent = line.acked;
         line.start(&mut warm, 20);

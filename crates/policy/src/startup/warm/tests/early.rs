@@ -4,14 +4,14 @@
 use super::*;
 
 /// A connection that has opened with data in its SYN, and answered with 40 segments.
-fn answered(opens_early: bool, host: &SharedAttendant) -> (Line, Warm) {
+fn answered(opens_early: bool, host: &SharedHookedHost) -> (Line, Warm) {
     let options = WarmOptions { opens_early, ..options() };
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
     host.borrow_mut().pool.begin_handshake(at(1000), PEER.into());
-    warm.attend(Attendance::new(host.clone(), PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
+    warm.hook(HookedConnection::new(host.clone(), PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     line.start(&mut warm, 40);
     (line, warm)
 }
@@ -65,8 +65,8 @@ fn only_data_in_a_syn_is_answered_so() {
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
     let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, Underneath::default()));
     line.rtt = RttEstimator::new(ConnectionConfig::default().rto);
-    warm.attend(Attendance::new(host, PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
+    warm.hook(HookedConnection::new(host, PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
 }
 
@@ -77,7 +77,7 @@ fn a_loss_before_the_judgement_is_judged_first() {
     let host = host(100, 0);
     let (mut line, mut warm) = answered(true, &host);
     line.rtt.on_sample(at(1000), at(1039), 0, 0);
-    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
     assert!(!warm.in_first_flight() && !warm.has_fallen_back);
     assert_eq!(remembered(&host), Some(100));
 }
@@ -97,5 +97,5 @@ fn starts_without_a_round_trip_share_a_path() {
 /// Ten segments leave on a path that is not remembered.
 #[test]
 fn an_unknown_path_is_answered_as_ever() {
-    assert_eq!(answered(true, &SharedAttendant::default()).0.segments(), 10);
+    assert_eq!(answered(true, &SharedHookedHost::default()).0.segments(), 10);
 }

@@ -17,7 +17,7 @@ fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
     // It does not start warm again.
     line.acked = line.sent;
     line.now = at(9000);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 50);
     assert_eq!(line.segments(), 10);
@@ -59,7 +59,7 @@ fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
         (true, true, END_UNKNOWN),
         (false, true, END_UNKNOWN),
     ] {
-        let host = SharedAttendant::default();
+        let host = SharedHookedHost::default();
         let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 20);
         line.arrive(&mut warm, 1080, 10);
@@ -211,7 +211,7 @@ fn a_first_flight_that_failed_proves_no_window() {
     line.lose(&mut warm, 70);
     line.window.set_cwnd(70 * MSS, Cause::Loss);
     line.arrive_in_recovery(&mut warm, 1180, 90);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
     assert_eq!(remembered(&host), Some(50));
 }
 
@@ -255,8 +255,8 @@ impl PathMemory for Listener {
 /// counts in segments of 1448 bytes.
 #[test]
 fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
-    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().pool.join(shared(Listener(told.clone())));
+    let (host, reported) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
+    host.borrow_mut().pool.join(shared(Listener(reported.clone())));
     let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1090, 10);
@@ -266,21 +266,21 @@ fn the_site_hears_at_which_window_a_first_flight_failed_and_of_nothing_else() {
     line.arrive(&mut warm, 1180, 90);
     line.segments_sent += 1;
     line.close(&mut warm);
-    let heard: Vec<_> =
-        told.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
-    assert_eq!(heard, [(144_800, 120, 20, Bound::Loss)]);
+    let reported: Vec<_> =
+        reported.borrow().iter().map(|one| (one.window, one.sent, one.lost, one.bound)).collect();
+    assert_eq!(reported, [(144_800, 120, 20, Bound::Loss)]);
 }
 
 /// The site gets no report of a flight after idle, whose width is not known.
 #[test]
 fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
-    let (host, told) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
-    host.borrow_mut().pool.join(shared(Listener(told.clone())));
+    let (host, reported) = (host(100, 0), Rc::new(RefCell::new(Vec::new())));
+    host.borrow_mut().pool.join(shared(Listener(reported.clone())));
     let (mut line, mut warm) = opened(&host);
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1080, 100);
     line.now = at(3000);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 100);
@@ -289,7 +289,7 @@ fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
     line.lose(&mut warm, 70);
     line.arrive_in_recovery(&mut warm, 3180, 90);
     line.close(&mut warm);
-    assert!(told.borrow().iter().all(|one| one.bound != Bound::Loss), "{told:?}");
+    assert!(reported.borrow().iter().all(|one| one.bound != Bound::Loss), "{reported:?}");
 }
 
 #[test]

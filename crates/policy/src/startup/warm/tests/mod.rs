@@ -12,13 +12,15 @@ mod wide;
 use super::{ColdOpening, MemberStart, Underneath, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
-use crate::startup::attended::{
-    Attendance, KernelEvents, OpenedBy, SharedAttendant, SharedSending, Situation,
+use crate::startup::hooked::{
+    HookedConnection, KernelEvents, OpenedBy, SharedHookedHost, SharedSending, Situation,
 };
 use crate::startup::{LossEvent, Overlay, PendingData, StartUp};
 use crate::window::{Cause, Window};
 use memory::site::Bound;
-use memory::{LendingTerms, PathMemory, PathSample, Remembered, Sample, TransferSample, shared};
+use memory::{
+    PathMemory, PathSample, Remembered, ReservationTerms, Sample, TransferSample, shared,
+};
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -35,11 +37,12 @@ fn at(ms: u64) -> Instant {
 }
 
 fn options() -> WarmOptions {
-    let terms = LendingTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
+    let terms =
+        ReservationTerms { max_age: Duration::from_secs(600), half_life_rtts: 3000, cap: 256 };
     WarmOptions {
         terms,
         cold: ColdOpening::Paced,
-        hears_size: false,
+        uses_size: false,
         ends_epochs: false,
         paces_together: false,
         wide_among: 32,
@@ -65,19 +68,19 @@ fn known(window: u32, rate: u64) -> PathSample {
 }
 
 /// A host that remembers a path.
-fn host_knowing(sample: &PathSample) -> SharedAttendant {
-    let host = SharedAttendant::default();
+fn host_knowing(sample: &PathSample) -> SharedHookedHost {
+    let host = SharedHookedHost::default();
     let to = IpAddr::from(PEER);
     host.borrow_mut().pool.learn(at(0), to, sample, false, &options().terms);
     host
 }
 
 /// The same, of what [`known`] says.
-fn host(window: u32, rate: u64) -> SharedAttendant {
+fn host(window: u32, rate: u64) -> SharedHookedHost {
     host_knowing(&known(window, rate))
 }
 
-fn remembered(host: &SharedAttendant) -> Option<u32> {
+fn remembered(host: &SharedHookedHost) -> Option<u32> {
     host.borrow_mut().pool.path(IpAddr::from(PEER)).map(|path| path.window)
 }
 
@@ -102,7 +105,7 @@ impl Line {
     }
 
     /// Passes an event to the start-up.
-    fn tell(
+    fn notify(
         &mut self,
         startup: &mut dyn KernelEvents,
         act: impl FnOnce(&mut dyn KernelEvents, &mut Window, &Situation<'_>),
@@ -122,14 +125,14 @@ impl Line {
         act(startup, &mut self.window, &at);
     }
 
-    fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedAttendant) {
-        startup.attend(Attendance::new(host.clone(), PEER.into()));
-        self.tell(startup, |startup, window, at| startup.open(window, at, OPENED));
+    fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedHookedHost) {
+        startup.hook(HookedConnection::new(host.clone(), PEER.into()));
+        self.notify(startup, |startup, window, at| startup.open(window, at, OPENED));
     }
 
     /// Something may be sent; `segments` are written and not acknowledged.
     fn write(&mut self, warm: &mut Warm, segments: u64) {
-        self.tell(warm, |startup, window, at| {
+        self.notify(warm, |startup, window, at| {
             let sharing = startup.shared_sending().expect("a warm start shares its sending");
             sharing.before_sending(window, at, segments * MSS);
         });
@@ -139,7 +142,7 @@ impl Line {
     fn start(&mut self, startup: &mut dyn KernelEvents, segments: u64) {
         let bytes = segments * MSS;
         let transfer = PendingData { bytes, admitted: u64::MAX, announced: 0 };
-        self.tell(startup, |startup, window, at| startup.start(window, at, transfer));
+        self.notify(startup, |startup, window, at| startup.start(window, at, transfer));
         self.sent += bytes;
         self.segments_sent += segments;
     }
@@ -159,7 +162,7 @@ impl Line {
             ..AckSample::of(self.now, segments * MSS)
         };
         warm.observe(&mut self.window, &sample);
-        self.tell(warm, |startup, window, at| startup.acked(window, at, &sample));
+        self.notify(warm, |startup, window, at| startup.acked(window, at, &sample));
         if self.acked >= self.sent {
             warm.on_all_acked();
         }
@@ -180,7 +183,7 @@ impl Line {
 
     /// It is over.
     fn close(&mut self, warm: &mut Warm) {
-        self.tell(warm, |startup, window, at| startup.close(window, at, None));
+        self.notify(warm, |startup, window, at| startup.close(window, at, None));
     }
 
     /// Adds a round trip of `ms`, of which an eighth counts.
@@ -195,7 +198,7 @@ impl Line {
 
     /// Something is lost of a window that the congestion control makes `ssthresh` segments.
     fn lose(&mut self, warm: &mut Warm, ssthresh: u64) {
-        self.tell(warm, |startup, window, at| startup.lose(window, at));
+        self.notify(warm, |startup, window, at| startup.lose(window, at));
         self.window.set_ssthresh(ssthresh * MSS, Cause::Loss);
         warm.on_loss(&mut self.window, LossEvent::Reduced);
     }
@@ -206,7 +209,7 @@ impl Line {
 }
 
 /// A connection that opens at 1000 ms with the options of all.
-fn opened(host: &SharedAttendant) -> (Line, Warm) {
+fn opened(host: &SharedHookedHost) -> (Line, Warm) {
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, host);
     (line, warm)
@@ -258,7 +261,7 @@ fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
 /// have been a random loss.
 #[test]
 fn where_slow_start_has_ended_before_it_need_not_end_again() {
-    let host = SharedAttendant::default();
+    let host = SharedHookedHost::default();
     let sample = PathSample { ssthresh: 30, ..known(30, 0) };
     let to = IpAddr::from(PEER);
     host.borrow_mut().pool.learn(at(0), to, &sample, true, &options().terms);
@@ -283,8 +286,8 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 fn a_handshake_that_lost_something_starts_cold() {
     let host = host(100, 0);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
-    warm.attend(Attendance::new(host, PEER.into()));
-    line.tell(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
+    warm.hook(HookedConnection::new(host, PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
     assert_eq!(line.segments(), 10);
 }
 
@@ -394,7 +397,7 @@ fn a_burst_is_the_first_train_of_a_measurement() {
 #[test]
 fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
     for (ms, proven) in [(80, 31), (320, 14)] {
-        let host = SharedAttendant::default();
+        let host = SharedHookedHost::default();
         let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 10);
         line.arrive(&mut warm, 1080, 10);
@@ -410,7 +413,7 @@ fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
 
 #[test]
 fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
-    let host = SharedAttendant::default();
+    let host = SharedHookedHost::default();
     let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
@@ -421,7 +424,7 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     assert_eq!((line.segments(), remembered(&host)), (20, None));
     // Two seconds idle: the kernel asks before it takes the window back.
     line.now = at(2080);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
     // Twice ten and one, and one more than the window at most, while slow start lasts.
     assert_eq!(remembered(&host), Some(21));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
@@ -434,14 +437,14 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
 /// in two round trips than the ten and twenty of a stock start, so it starts with ten.
 #[test]
 fn after_idle_less_than_twice_a_stock_window_is_not_taken() {
-    let host = SharedAttendant::default();
+    let host = SharedHookedHost::default();
     let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
     line.window.grow(8 * MSS, Cause::SlowStart);
     line.arrive(&mut warm, 80, 10);
     line.now = at(2080);
-    line.tell(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
     assert_eq!(remembered(&host), Some(19));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 30);
@@ -462,11 +465,11 @@ fn first_data_that_comes_late_asks_the_memory_again() {
 #[test]
 fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     let host = host(100, 0);
-    let hears = WarmOptions { hears_size: true, ..options() };
-    let (mut line, mut warm) = (Line::new(1000), Warm::new(hears, Underneath::default()));
+    let sized = WarmOptions { uses_size: true, ..options() };
+    let (mut line, mut warm) = (Line::new(1000), Warm::new(sized, Underneath::default()));
     line.open(&mut warm, &host);
     let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
-    line.tell(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+    line.notify(&mut warm, |startup, window, at| startup.start(window, at, transfer));
     // The rate is that of the whole flight.
     assert_eq!(line.segments(), 30);
     assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");

@@ -4,7 +4,7 @@
 use super::*;
 
 /// Thirteen segments of 1000 bytes arrive 0.4 ms apart, the last of them queued: 2.5 MB/s.
-fn show_20_mbps(host: &SharedAttendant) {
+fn show_20_mbps(host: &SharedHookedHost) {
     for n in 0..13 {
         let queued = Duration::from_millis(4);
         let now = Instant::from_nanos(400_000 * n);
@@ -48,7 +48,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let (mut line, mut third) = begin();
     line.start(&mut third, 10);
     line.queue();
-    line.tell(&mut third, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut third, |startup, window, at| startup.lose(window, at));
     assert_eq!(host.borrow_mut().pool.carried(at(0), to, Duration::from_secs(600)), 0);
 }
 
@@ -82,7 +82,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1081, 10);
     line.queue();
-    line.tell(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
     assert_eq!(host.borrow_mut().pool.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
 }
 
@@ -148,6 +148,6 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     assert_eq!(spacing(&other), Duration::from_millis(16));
     line.start(&mut one, 4);
     assert_eq!(spacing(&other), Duration::from_millis(32));
-    other_line.tell(&mut other, |startup, window, at| startup.close(window, at, None));
+    other_line.notify(&mut other, |startup, window, at| startup.close(window, at, None));
     assert_eq!(spacing(&one), Duration::from_millis(16));
 }

@@ -231,8 +231,8 @@ mod tests {
         let wrong = text.replacen("sack1,pdef,20,50", "sack1,pdef,0,50", 1);
         let file = read("x.csv", &wrong).unwrap();
         let prepared = prepare(&[file], &Selection::default()).unwrap();
-        let told = prepared.skipped.join("; ");
-        assert!(told.starts_with("x.csv:2:") && told.contains("flows_per_s"), "{told}");
+        let message = prepared.skipped.join("; ");
+        assert!(message.starts_with("x.csv:2:") && message.contains("flows_per_s"), "{message}");
         assert_eq!((prepared.len(), prepared.skipped.len()), (3, 1));
     }
 }

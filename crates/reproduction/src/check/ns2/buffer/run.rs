@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 /// The end of the run.
 const END: Instant = Instant::from_nanos(10_000_000_000);
 /// Time between the starts of two transfers.
-const APART: Duration = Duration::from_secs(2);
+const TRANSFER_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The parameters in a row.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
             receiver: scheme.clone(),
             close: false,
         });
-        transfers.push(simulation.add_background(Instant::ZERO + APART * n, transfer));
+        transfers.push(simulation.add_background(Instant::ZERO + TRANSFER_INTERVAL * n, transfer));
     }
     simulation.run_until(END).map_err(|e| e.to_string())?;
     let mut measured = Measured::default();

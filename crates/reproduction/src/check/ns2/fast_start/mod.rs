@@ -286,8 +286,8 @@ mod tests {
             ("fs,3,10,0.6,,0.6,0.01,0,0,0".into(), "float"),
         ] {
             let (count, skipped) = cases(NAME, &format!("{row}\nfs,3,{FIGURES}")).unwrap();
-            let told = skipped.starts_with(&format!("{NAME}:2:")) && skipped.contains(word);
-            assert!(count == 1 && told, "{count}: {skipped}");
+            let message = skipped.starts_with(&format!("{NAME}:2:")) && skipped.contains(word);
+            assert!(count == 1 && message, "{count}: {skipped}");
         }
     }
 

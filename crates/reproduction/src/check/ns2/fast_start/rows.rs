@@ -113,9 +113,9 @@ impl From<MixedRow> for Measured {
 }
 
 /// Bound on the counts of a case.
-const MOST: u64 = 1000;
+const MAX_COUNT: u64 = 1000;
 /// The same, of time between a crowd's second bursts.
-const MOST_GAP: Duration = Duration::from_secs(1000);
+const MAX_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {
     /// Refuses values that cannot have been measured, or whose run would never end.
@@ -123,12 +123,12 @@ impl Measured {
         let counts =
             [("nbulk", self.bulk, 0), ("nfs", self.connections, 1), ("runs", self.runs, 1)];
         for (name, value, least) in counts {
-            if !(least..=MOST).contains(&value) {
-                return Err(format!("{name} {value} is not between {least} and {MOST}"));
+            if !(least..=MAX_COUNT).contains(&value) {
+                return Err(format!("{name} {value} is not between {least} and {MAX_COUNT}"));
             }
         }
-        if self.gap.is_some_and(|gap| gap > MOST_GAP) {
-            return Err(format!("a gap of more than {MOST_GAP}"));
+        if self.gap.is_some_and(|gap| gap > MAX_GAP) {
+            return Err(format!("a gap of more than {MAX_GAP}"));
         }
         let times =
             self.groups.iter().flat_map(|g| ["first_mean", "second_mean"].into_iter().zip(g.times));

@@ -23,7 +23,7 @@ pub(super) use uploads::UploadsSuite;
 /// Agreement demanded of a mean.
 const BOUND: f64 = 0.1;
 /// Bound on the number of runs.
-const MOST_RUNS: u32 = 1000;
+const MAX_RUNS: u32 = 1000;
 
 /// A figure of a row: the compared metric, ns-2's mean and standard error, the reading of ours.
 struct Figure {
@@ -47,8 +47,8 @@ struct PlannedRow {
 impl PlannedRow {
     /// The case; a plan that cannot be run is the row's fault.
     fn case(self, file: &str) -> Result<Ns2Case, Refusal> {
-        if !(1..=MOST_RUNS).contains(&self.runs) {
-            let why = format!("runs {} is not between 1 and {MOST_RUNS}", self.runs);
+        if !(1..=MAX_RUNS).contains(&self.runs) {
+            let why = format!("runs {} is not between 1 and {MAX_RUNS}", self.runs);
             return Err(Refusal::Impossible(why));
         }
         for figure in &self.figures {
@@ -187,8 +187,8 @@ mod tests {
             (shares, "50ms,0,sack,2,300,10,1.9,0.1", "50ms,2,sack1,2,300,10,1.9,0.1", "ncross 0"),
         ] {
             let (count, skipped) = prepared("x.csv", &format!("{columns}{bad}\n{good}\n")).unwrap();
-            let told = skipped.starts_with("x.csv:2:") && skipped.contains(word);
-            assert!(count == 1 && told, "{count}: {skipped}");
+            let message = skipped.starts_with("x.csv:2:") && skipped.contains(word);
+            assert!(count == 1 && message, "{count}: {skipped}");
             let error = prepared("x.csv", &format!("{columns}{bad}\n")).unwrap_err();
             assert!(error.starts_with("x.csv:2:") && error.contains("no row"), "{error}");
         }
@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn red_in_a_name_is_told_where_queues_are_drop_tail() {
         let text = "nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se\n1,fs,2,3.5,0.2\n";
-        for (name, told) in [("fsred-stall.csv", 1), ("measured-stall.csv", 0)] {
+        for (name, message) in [("fsred-stall.csv", 1), ("measured-stall.csv", 0)] {
             let prepared = prepare(&[read(name, text).unwrap()], &Selection::default()).unwrap();
-            assert_eq!((prepared.len(), prepared.notes.len()), (1, told), "{name}");
+            assert_eq!((prepared.len(), prepared.notes.len()), (1, message), "{name}");
         }
     }
 

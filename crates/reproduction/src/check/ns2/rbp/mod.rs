@@ -21,7 +21,7 @@ const FIRST: Ns2Metric = Ns2Metric { name: "burst1_s", unit: MetricUnit::Seconds
 const SECOND: Ns2Metric = Ns2Metric { name: "burst2_s", unit: MetricUnit::Seconds };
 
 /// Bound on the packets of a case, above which it would take minutes.
-const MOST_PACKETS: u64 = 1_000_000;
+const MAX_PACKETS: u64 = 1_000_000;
 /// Coarser than any clock that TCP was run by, seconds.
 const LONGEST_TICK: f64 = 10.0;
 
@@ -82,8 +82,8 @@ impl Row {
         let delay: Duration =
             self.delay.parse().map_err(|e: ParseUnitError| format!("delay: {e}"))?;
         let packets = [("pkts1", self.pkts1), ("pkts2", self.pkts2)];
-        if let Some((name, n)) = packets.iter().find(|(_, n)| !(1..=MOST_PACKETS).contains(n)) {
-            return Err(format!("{name} {n} is not between 1 and {MOST_PACKETS}"));
+        if let Some((name, n)) = packets.iter().find(|(_, n)| !(1..=MAX_PACKETS).contains(n)) {
+            return Err(format!("{name} {n} is not between 1 and {MAX_PACKETS}"));
         }
         if self.queue == 0 {
             return Err("queue 0 has no room for the packet in service".to_owned());

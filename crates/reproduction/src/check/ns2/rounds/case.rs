@@ -47,22 +47,22 @@ pub(super) struct Measured {
 }
 
 /// Bound on each count of a row but packets: more than any case should need.
-const MOST: u64 = 1000;
+const MAX_COUNT: u64 = 1000;
 /// Bound on the packets per transfer, above which a case would take minutes.
-const MOST_PACKETS: u64 = 100_000;
+const MAX_PACKETS: u64 = 100_000;
 
 impl Measured {
     /// Refuses values that cannot have been measured, or whose run would never end.
     pub(super) fn check(&self) -> Result<(), String> {
         let key = &self.key;
         let counts = [
-            ("n", key.n as u64, 1, MOST),
-            ("pkts", key.pkts, 1, MOST_PACKETS),
-            ("telnet", key.telnet as u64, 0, MOST),
-            ("udp", key.udp as u64, 0, MOST),
-            ("ftp", key.ftp as u64, 0, MOST),
-            ("rounds", u64::from(key.rounds), 1, MOST),
-            ("runs", key.runs, 1, MOST),
+            ("n", key.n as u64, 1, MAX_COUNT),
+            ("pkts", key.pkts, 1, MAX_PACKETS),
+            ("telnet", key.telnet as u64, 0, MAX_COUNT),
+            ("udp", key.udp as u64, 0, MAX_COUNT),
+            ("ftp", key.ftp as u64, 0, MAX_COUNT),
+            ("rounds", u64::from(key.rounds), 1, MAX_COUNT),
+            ("runs", key.runs, 1, MAX_COUNT),
         ];
         for (name, value, least, most) in counts {
             if !(least..=most).contains(&value) {

@@ -66,14 +66,14 @@ struct BandRow {
 }
 
 /// Bound on the packets of a case, above which it would take minutes.
-const MOST_PACKETS: u64 = 1_000_000;
+const MAX_PACKETS: u64 = 1_000_000;
 
 impl Measured {
     /// Refuses values that cannot have been measured.
     pub(super) fn check(&self) -> Result<(), String> {
         let CaseKey { npkts, buffer, .. } = self.key;
-        if !(1..=MOST_PACKETS).contains(&npkts) {
-            return Err(format!("npkts {npkts} is not between 1 and {MOST_PACKETS}"));
+        if !(1..=MAX_PACKETS).contains(&npkts) {
+            return Err(format!("npkts {npkts} is not between 1 and {MAX_PACKETS}"));
         }
         if buffer == 0 {
             return Err("buffer 0 has no room for the packet in service".to_owned());

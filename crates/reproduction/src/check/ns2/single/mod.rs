@@ -121,8 +121,8 @@ mod tests {
             let text = format!("{COLUMNS}reno,100,10,0,1.5,0,0,0\n{row}\n");
             let file = read("x.csv", &text).unwrap();
             let prepared = prepare(&[file], &Selection::default()).unwrap();
-            let told = prepared.skipped.join("; ");
-            assert!(prepared.len() == 1 && told.starts_with("x.csv:3:"), "{row}: {told}");
+            let message = prepared.skipped.join("; ");
+            assert!(prepared.len() == 1 && message.starts_with("x.csv:3:"), "{row}: {message}");
             let file = read("x.csv", &format!("{COLUMNS}{row}\n")).unwrap();
             let error = prepare(&[file], &Selection::default()).err().unwrap().to_string();
             assert!(error.starts_with("x.csv:2:") && error.contains("no row"), "{error}");
@@ -137,8 +137,8 @@ mod tests {
             let text = format!("{columns}{row}\nreno,100,10,1,1,2\n");
             let file = read("x-spread.csv", &text).unwrap();
             let prepared = prepare(&[file], &Selection::default()).unwrap();
-            let told = prepared.skipped.join("; ");
-            assert!(told.starts_with("x-spread.csv:2:"), "{row}: {told}");
+            let message = prepared.skipped.join("; ");
+            assert!(message.starts_with("x-spread.csv:2:"), "{row}: {message}");
         }
     }
 

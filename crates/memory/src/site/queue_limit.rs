@@ -9,14 +9,14 @@ use super::codes::window_of;
 use super::survival::{STEPS, Weighted, step_of, window_at};
 
 /// Part of the samples above a queue limit that is delivered, and of those below it that meets a
-/// loss: other traffic on the path moves the limit.
-const BY_CHANCE: f64 = 0.1;
+/// loss: other traffic on the path moves the limit. Chosen, not measured.
+const EXCEPTION_SHARE: f64 = 0.1;
 
 /// The largest window, bytes, that a `share` of connections delivers, if the samples show a queue
 /// limit. The limit lies anywhere between the largest delivered window below it and the smallest
 /// loss above it. `None` if chance explains the samples as well.
-pub(super) fn at_edge(samples: &[Weighted], share: f64) -> Option<u64> {
-    let step = edge(samples)?;
+pub(super) fn at_queue_limit(samples: &[Weighted], share: f64) -> Option<u64> {
+    let step = limit(samples)?;
     let of = |loss: bool| samples.iter().filter(move |sample| sample.loss == loss);
     let below = of(false).map(|sample| sample.window).filter(|code| step_of(*code) < step);
     let beyond = of(true).map(|sample| step_of(sample.window)).filter(|lost| *lost >= step);
@@ -26,7 +26,7 @@ pub(super) fn at_edge(samples: &[Weighted], share: f64) -> Option<u64> {
 }
 
 /// The first step above the queue limit that fits most samples.
-fn edge(samples: &[Weighted]) -> Option<usize> {
+fn limit(samples: &[Weighted]) -> Option<usize> {
     let (mut passed, mut lost) = ([0.0; STEPS], [0.0; STEPS]);
     for sample in samples {
         let all = if sample.loss { &mut lost } else { &mut passed };
@@ -44,7 +44,7 @@ fn edge(samples: &[Weighted]) -> Option<usize> {
     }
     let (fits, step) = best;
     let all = came + met;
-    let sharp = fits * (1.0 - BY_CHANCE).ln() + (all - fits) * BY_CHANCE.ln();
+    let sharp = fits * (1.0 - EXCEPTION_SHARE).ln() + (all - fits) * EXCEPTION_SHARE.ln();
     let chance = likelihood(met, all) + likelihood(came, all);
     (sharp > chance).then_some(step)
 }
@@ -68,7 +68,7 @@ mod tests {
     /// The answer for a share, KiB.
     fn answer(samples: &[(u64, bool, f64)], share: f64) -> Option<u64> {
         let samples: Vec<_> = samples.iter().map(|(kb, loss, w)| sample(*kb, *loss, *w)).collect();
-        at_edge(&samples, share).map(|window| window >> 10)
+        at_queue_limit(&samples, share).map(|window| window >> 10)
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
             b in 0.0..1.0_f64,
         ) {
             let samples: Vec<_> = all.iter().map(|(kb, loss, w)| sample(*kb, *loss, *w)).collect();
-            let [more, fewer] = [a.max(b), a.min(b)].map(|share| at_edge(&samples, share));
+            let [more, fewer] = [a.max(b), a.min(b)].map(|share| at_queue_limit(&samples, share));
             prop_assert!(more <= fewer);
             if let Some(window) = more {
                 let came = samples.iter().filter(|s| !s.loss).map(|s| window_of(s.window));

@@ -6,9 +6,9 @@ use tokio::task::spawn_local;
 
 /// Runs HTTP/2's tasks beside a connection on this thread.
 #[derive(Clone, Copy)]
-pub(crate) struct Here;
+pub(crate) struct LocalExecutor;
 
-impl<F: Future + 'static> Executor<F> for Here {
+impl<F: Future + 'static> Executor<F> for LocalExecutor {
     fn execute(&self, future: F) {
         spawn_local(async move {
             future.await;

@@ -6,11 +6,11 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 /// Bytes of a write or a read, at most.
 pub(crate) const CHUNK: usize = 1 << 18;
 
-static FILLER: [u8; CHUNK] = [b'.'; CHUNK];
+static PADDING: [u8; CHUNK] = [b'.'; CHUNK];
 
 /// The first `bytes` of the padding, at most a chunk.
 pub(crate) fn chunk(bytes: u64) -> &'static [u8] {
-    &FILLER[..bytes.min(CHUNK as u64) as usize]
+    &PADDING[..bytes.min(CHUNK as u64) as usize]
 }
 
 /// Writes `bytes` of padding.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use units::Instant;
 
-/// Head of the table for the lines of [`Tally::line`].
+/// Head of the table for the lines of [`Counters::line`].
 pub(crate) const HEADER: &str =
     "   time s  RSS MiB     open  buffers KiB    visits        MB  failures";
 
@@ -19,14 +19,14 @@ const NAMED: usize = 20;
 
 /// Counters of all clients.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     visits: AtomicU64,
     bytes: AtomicU64,
     failed: AtomicU64,
     failures: Mutex<Vec<String>>,
 }
 
-impl Tally {
+impl Counters {
     pub(crate) fn note(&self, done: Result<u64, String>) {
         self.visits.fetch_add(1, Ordering::Relaxed);
         match done {

@@ -46,14 +46,14 @@ fn make() -> io::Result<&'static Path> {
 /// # Errors
 /// The program's own words on why it has ended, or that it takes too long.
 pub(crate) fn wait_until_ready(
-    told: &UnixDatagram,
+    notifications: &UnixDatagram,
     what: &str,
     sandbox: &mut Sandbox,
 ) -> io::Result<()> {
-    told.set_read_timeout(Some(GLANCE))?;
+    notifications.set_read_timeout(Some(GLANCE))?;
     let mut message = [0; 4096];
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
-        match told.recv(&mut message) {
+        match notifications.recv(&mut message) {
             Ok(length) if is_ready(&message[..length]) => return Ok(()),
             Ok(_) => {}
             Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
@@ -73,12 +73,12 @@ fn is_ready(message: &[u8]) -> bool {
 
 /// The program's own words on why it has ended.
 fn complaint(sandbox: &mut Sandbox) -> io::Error {
-    let mut said = String::new();
+    let mut printed = String::new();
     if let Some(stderr) = &mut sandbox.streams.stderr {
         // Unreadable output is left out.
-        let _ = stderr.read_to_string(&mut said);
+        let _ = stderr.read_to_string(&mut printed);
     }
-    io::Error::other(said.trim_end().to_owned())
+    io::Error::other(printed.trim_end().to_owned())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use units::{Duration, Instant};
 
 /// Common state of all connections of a host under start-ups of this kind.
 #[derive(Default)]
-pub struct Attendant {
+pub struct HookedHost {
     /// The memory of paths.
     pub pool: WindowPool,
     /// Sessions, by the hosts to which their connections are open.
@@ -35,26 +35,26 @@ struct SharedSession {
     members: u32,
 }
 
-/// A reference of connections to an [`Attendant`].
-pub type SharedAttendant = Rc<RefCell<Attendant>>;
+/// A reference of connections to a [`HookedHost`].
+pub type SharedHookedHost = Rc<RefCell<HookedHost>>;
 
 /// A connection's access to its common state with others.
 #[derive(Clone)]
-pub struct Attendance {
-    attendant: SharedAttendant,
+pub struct HookedConnection {
+    host: SharedHookedHost,
     /// The peer, and the memory that answered for it at the last start.
     peer: AnsweredPeer,
 }
 
-impl Attendance {
+impl HookedConnection {
     /// Creates the access of a connection to `remote`.
-    pub const fn new(attendant: SharedAttendant, remote: IpAddr) -> Self {
-        Self { attendant, peer: AnsweredPeer { address: remote, by: None } }
+    pub const fn new(host: SharedHookedHost, remote: IpAddr) -> Self {
+        Self { host, peer: AnsweredPeer { address: remote, by: None } }
     }
 
     /// Queries or updates the memory of paths.
     pub fn pool<T>(&self, act: impl FnOnce(&mut WindowPool, AnsweredPeer) -> T) -> T {
-        act(&mut self.attendant.borrow_mut().pool, self.peer)
+        act(&mut self.host.borrow_mut().pool, self.peer)
     }
 
     /// Chooses the memory that answers for the peer from now on, because the connection starts at
@@ -65,12 +65,12 @@ impl Attendance {
 
     /// Becomes a member of the session with the other host, which begins with its first one.
     pub fn enter_session(&self) {
-        self.attendant.borrow_mut().sessions.entry(self.peer.address).or_default().members += 1;
+        self.host.borrow_mut().sessions.entry(self.peer.address).or_default().members += 1;
     }
 
     /// Leaves it; with the last member it ends.
     pub fn leave_session(&self, member: &mut SessionMember) {
-        let sessions = &mut self.attendant.borrow_mut().sessions;
+        let sessions = &mut self.host.borrow_mut().sessions;
         let Some(shared) = sessions.get_mut(&self.peer.address) else { return };
         shared.session.discount(member);
         shared.members -= 1;
@@ -81,8 +81,8 @@ impl Attendance {
 
     /// Queries or updates the session of which the connection is a member.
     pub fn session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
-        let mut attendant = self.attendant.borrow_mut();
-        act(&mut attendant.sessions.entry(self.peer.address).or_default().session)
+        let mut host = self.host.borrow_mut();
+        act(&mut host.sessions.entry(self.peer.address).or_default().session)
     }
 }
 
@@ -154,7 +154,7 @@ pub enum OpenedBy {
 /// The events at which the Linux kernel calls a congestion control.
 pub trait KernelEvents {
     /// Takes the common state of the host's connections, before anything else.
-    fn attend(&mut self, attendance: Attendance);
+    fn hook(&mut self, hooked: HookedConnection);
 
     /// The connection opens.
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);

@@ -82,7 +82,7 @@ impl fmt::Display for NotASegment {
 /// Counters of the input: every packet is a segment or one [`NotASegment`]. They serialize without
 /// times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct CaptureCounters {
     /// Number of all packets.
     pub packets: u64,
     /// TCP segments passed on.
@@ -115,7 +115,7 @@ pub struct Tally {
     not_segments: [u64; NotASegment::ALL.len()],
 }
 
-impl Tally {
+impl CaptureCounters {
     /// Adds the counters of another input, which comes after this one.
     pub fn add(&mut self, other: &Self) {
         if self.first_impossible == 0 && other.first_impossible > 0 {

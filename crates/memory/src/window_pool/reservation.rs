@@ -2,11 +2,11 @@
 //! round trip share what the path takes in one. A reservation expires evenly within a round trip,
 //! without an event (`reserve.h` of the agent).
 
-use super::request::LoanRequest;
-use super::{LendingTerms, ProvenPath};
-use arith::coming;
+use super::request::ReservationRequest;
+use super::{ProvenPath, ReservationTerms};
 use arith::parts::part_beside;
-use arith::reuse::{first_window, still_lent};
+use arith::pending_handshakes;
+use arith::reuse::{first_window, unexpired_part};
 use units::{Duration, Instant};
 
 /// Start of a connection if several start at the pace of the path.
@@ -20,7 +20,7 @@ pub struct SharedStart {
 
 /// A first flight of the window pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loan {
+pub struct Reservation {
     /// The first window, segments.
     pub window: u32,
     /// Segments that others took within the round trip.
@@ -35,7 +35,7 @@ pub struct Loan {
 const LEAST_SHARE: u32 = 4;
 
 /// Limit of the agent's counter of connections: it has twelve bits, and wraps after them.
-const COUNTED_SHARERS: u32 = 1 << 12;
+const SHARER_COUNTER_LIMIT: u32 = 1 << 12;
 
 /// Reservations of a path's first flights, and pending handshakes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,8 +45,8 @@ pub(super) struct Account {
     given_ms: u32,
     /// Connections that started since all reservations had expired.
     sharers: u32,
-    /// Pending handshakes ([`coming`]).
-    coming: u64,
+    /// Pending handshakes ([`pending_handshakes`]).
+    pending: u64,
 }
 
 /// The agent's clock of reservations: milliseconds, which wrap.
@@ -56,28 +56,31 @@ const fn milliseconds(at: Instant) -> u32 {
 
 impl Account {
     fn handshakes(&self, now: Instant, path: &ProvenPath) -> u64 {
-        coming::at(self.coming, coming::span(now.as_nanos(), path.srtt().as_nanos()))
+        pending_handshakes::at(
+            self.pending,
+            pending_handshakes::span(now.as_nanos(), path.srtt().as_nanos()),
+        )
     }
 
     pub(super) fn begin_handshake(&mut self, now: Instant, path: &ProvenPath) {
-        self.coming = coming::one_more(self.handshakes(now, path));
+        self.pending = pending_handshakes::one_more(self.handshakes(now, path));
     }
 
     pub(super) fn finish_handshake(&mut self, now: Instant, path: &ProvenPath) -> u32 {
-        let coming = self.handshakes(now, path);
-        self.coming = coming::one_less(coming);
-        coming::count(coming).max(1)
+        let pending = self.handshakes(now, path);
+        self.pending = pending_handshakes::one_less(pending);
+        pending_handshakes::count(pending).max(1)
     }
 
     pub(super) fn count_restart(&self, now: Instant, path: &ProvenPath) -> u32 {
-        coming::count(self.handshakes(now, path)) + 1
+        pending_handshakes::count(self.handshakes(now, path)) + 1
     }
 
     /// The part of the reservations that has not expired (`still_reserved`).
     fn still_given(&self, now: Instant, path: &ProvenPath) -> u32 {
         let since_ms = milliseconds(now).wrapping_sub(self.given_ms);
         let (given, since_us) = (u64::from(self.given), u64::from(since_ms) * 1000);
-        still_lent(given, since_us, path.srtt_us.into()) as u32
+        unexpired_part(given, since_us, path.srtt_us.into()) as u32
     }
 
     /// [`super::WindowPool::reserve`] (`reserve_window`).
@@ -85,9 +88,9 @@ impl Account {
         &mut self,
         now: Instant,
         path: &ProvenPath,
-        request: &LoanRequest,
-        terms: &LendingTerms,
-    ) -> Option<Loan> {
+        request: &ReservationRequest,
+        terms: &ReservationTerms,
+    ) -> Option<Reservation> {
         let taken = self.still_given(now, path);
         let believed = path.estimate(now, request, terms);
         let offer = offer(request, terms.cap, path.room(believed, request.mss), believed, taken);
@@ -95,7 +98,7 @@ impl Account {
         self.given = taken.wrapping_add(granted.unwrap_or(request.cold));
         self.given_ms = milliseconds(now);
         let sharers = self.count_sharers(taken, request.among);
-        granted.map(|window| Loan { window, taken, sharers, path: *path })
+        granted.map(|window| Reservation { window, taken, sharers, path: *path })
     }
 
     /// Whether a part of the reservations has not expired.
@@ -108,9 +111,9 @@ impl Account {
         &mut self,
         now: Instant,
         path: &ProvenPath,
-        request: &LoanRequest,
+        request: &ReservationRequest,
         rate: u64,
-        terms: &LendingTerms,
+        terms: &ReservationTerms,
     ) -> Option<SharedStart> {
         let believed = path.estimate(now, request, terms);
         let held = (rate.saturating_mul(path.min_rtt_us.into()) / 1_000_000)
@@ -132,19 +135,25 @@ impl Account {
     /// nothing was given or are about to begin, itself included.
     fn count_sharers(&mut self, taken: u32, among: u32) -> u32 {
         let before = if taken == 0 { 0 } else { self.sharers };
-        self.sharers = (before + 1) % COUNTED_SHARERS;
+        self.sharers = (before + 1) % SHARER_COUNTER_LIMIT;
         before + among.max(1)
     }
 
     /// [`super::WindowPool::release`] (`release_window`).
     pub(super) fn release(&mut self, path: &ProvenPath, segments: u32, since: Duration) {
-        let left = still_lent(segments.into(), since.as_micros(), path.srtt_us.into());
+        let left = unexpired_part(segments.into(), since.as_micros(), path.srtt_us.into());
         self.given = self.given.saturating_sub(left as u32);
     }
 }
 
 /// The available window: a single connection gets no more than one has proven (`make_offer`).
-fn offer(request: &LoanRequest, cap: u32, room: u32, believed: u32, taken: u32) -> Option<u32> {
+fn offer(
+    request: &ReservationRequest,
+    cap: u32,
+    room: u32,
+    believed: u32,
+    taken: u32,
+) -> Option<u32> {
     let cold = request.cold;
     let wider = u64::from(cold) + u64::from(part_beside(room, taken, cold, request.among));
     let window = first_window(wider.min(believed.into()), cold.into(), cap.into()) as u32;

@@ -6,7 +6,7 @@ use units::Instant;
 
 /// Totals over all connections of the page, both directions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct PageCounters {
     servers: HostSet,
     /// The directions of the access links.
     access: Vec<LinkId>,
@@ -16,7 +16,7 @@ pub(super) struct Tally {
     pub(super) retransmitted: u64,
 }
 
-impl Tally {
+impl PageCounters {
     /// Counts packets from and to these servers at the access links of these lines.
     pub(super) fn of(servers: &[HostId], lines: &[AccessLine]) -> Self {
         let access = lines.iter().flat_map(|line| [line.access.forward, line.access.reverse]);
@@ -24,7 +24,7 @@ impl Tally {
     }
 }
 
-impl Observer for Tally {
+impl Observer for PageCounters {
     fn on_packet(&mut self, _: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         if matches!(step, Step::Leave | Step::Arrive | Step::Mark) || !self.access.contains(&link) {
             return;

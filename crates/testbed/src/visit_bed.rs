@@ -5,12 +5,12 @@
 
 use crate::captures::Ends;
 use crate::client::{Browser, BrowserVantage, ClientTcp, Visitor};
+use crate::client_protocol::ClientProtocol;
 use crate::exchange::Exchange;
 use crate::host::{ServerHost, ServerLine, Serves};
-use crate::kernel::{Attending, KernelServer, Service};
+use crate::kernel::{HookingAgent, KernelServer, Service};
 use crate::real::Real;
 use crate::timer;
-use crate::tongue::Tongue;
 use crate::watch::Crossed;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Interface,
@@ -38,7 +38,7 @@ pub(crate) fn visit(
     // Client and kernel servers run with the best scheduling. On a busy machine they would
     // otherwise ask and answer milliseconds late, which the link does not record. They sleep but
     // for a few us per packet.
-    ThreadScheduling::on_its_own_thread(|| Bed::new(race, who, seed, captures)?.run(race, who))
+    ThreadScheduling::on_its_own_thread(|| VisitBed::new(race, who, seed, captures)?.run(race, who))
 }
 
 /// Both ends of a test bed: servers and client.
@@ -60,26 +60,26 @@ pub(crate) struct Who<'a> {
 
 impl Who<'_> {
     /// The protocol that both ends support.
-    fn tongue(&self) -> Tongue {
+    fn client_protocol(&self) -> ClientProtocol {
         let server = match self.place {
-            Real::Wire(_) => Tongue::Counts,
-            Real::Kernel(_) => self.service.server.tongue(),
+            Real::Wire(_) => ClientProtocol::Counts,
+            Real::Kernel(_) => self.service.server.client_protocol(),
         };
-        match (self.browser.tongue(), server) {
-            (Tongue::Counts, server) => server,
+        match (self.browser.client_protocol(), server) {
+            (ClientProtocol::Counts, server) => server,
             (client, _) => client,
         }
     }
 }
 
 /// The links, servers and clients of a visit, without the clients' tasks.
-struct Bed {
+struct VisitBed {
     /// The namespace of all clients: each server's address is behind one of their devices.
     client: Namespace,
     /// The first client's, and its neighbour's if it has one.
     lines: Vec<Line>,
     /// Goes when they have.
-    attending: Option<Attending>,
+    agent: Option<HookingAgent>,
     clock: Clock,
 }
 
@@ -108,22 +108,22 @@ struct LinePlan<'a> {
     captures: &'a Ends,
 }
 
-impl Bed {
+impl VisitBed {
     fn new(race: &Race, who: Who<'_>, seed: u64, captures: &Ends) -> io::Result<Self> {
         let clock = Clock::start();
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
         let site = race.visits.site.max(1);
-        let attending = match who.place {
+        let agent = match who.place {
             Real::Wire(_) => None,
-            Real::Kernel(control) => who.service.attend(control, site)?,
+            Real::Kernel(control) => who.service.start_agent(control, site)?,
         };
         let serves = match who.place {
             Real::Wire(scheme) => Serves::Wire(scheme),
             Real::Kernel(control) => Serves::Kernel(KernelServer {
                 control,
                 program: who.service.server,
-                attending: attending.as_ref(),
+                agent: agent.as_ref(),
             }),
         };
         let plan = LinePlan { path: race.path, pairs: 0..site, of: None, serves, seed, captures };
@@ -137,19 +137,19 @@ impl Bed {
             }
         };
         let lines = [first].into_iter().chain(neighbour).collect();
-        Ok(Self { client, lines, attending, clock })
+        Ok(Self { client, lines, agent, clock })
     }
 
     fn run(self, race: &Race, who: Who<'_>) -> io::Result<Vec<MeasuredLoad>> {
-        let Self { client, lines, clock, attending } = self;
+        let Self { client, lines, clock, agent } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let load = || {
             let all = load_all(race, who, &client, &lines, clock);
             LocalSet::new().block_on(&runtime, all)
         };
-        let mut loads = match &attending {
-            Some(attending) => attending.run_client(load)??,
+        let mut loads = match &agent {
+            Some(agent) => agent.run_client(load)??,
             None => load()?,
         };
         for (client, line) in lines.into_iter().enumerate() {
@@ -227,7 +227,8 @@ async fn load_all(
     for line in lines {
         let mut visitors = Vec::new();
         for server in &line.servers {
-            let (exchange, openings) = Exchange::new(&race.page, who.loader, who.tongue(), clock);
+            let (exchange, openings) =
+                Exchange::new(&race.page, who.loader, who.client_protocol(), clock);
             let servers = server.serve(&exchange).await?;
             let vantage = BrowserVantage { namespace, own: line.own, servers };
             let visitor = who.browser.open(&exchange, openings, vantage);
@@ -282,10 +283,10 @@ async fn one_visit(
 ) -> io::Result<MeasuredLoad> {
     let before = dropped(emulation);
     // Scheduling delay before the visit is not the visit's.
-    emulation.take_lateness();
-    let measure = || (dropped(emulation) - before, emulation.take_lateness().p99());
-    let (load, (dropped, lateness)) = visitor.visit(again, measure).await?;
-    Ok(MeasuredLoad { dropped, lateness, ..load })
+    emulation.take_scheduling_delay();
+    let measure = || (dropped(emulation) - before, emulation.take_scheduling_delay().p99());
+    let (load, (dropped, scheduling_delay)) = visitor.visit(again, measure).await?;
+    Ok(MeasuredLoad { dropped, scheduling_delay, ..load })
 }
 
 fn dropped(emulation: &Emulation) -> u64 {

@@ -2,7 +2,7 @@
 
 /// Protocol between clients and servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tongue {
+pub(crate) enum ClientProtocol {
     /// Numbers of bytes; the exchange knows their meaning.
     Counts,
     /// HTTP.

@@ -16,7 +16,7 @@ impl TracedConnection {
     /// Digests the segment if it is eligible for the fast path. Returns false, with nothing
     /// changed, if it may be something else.
     #[inline]
-    pub(super) fn on_ordinary<S: TraceSink>(
+    pub(super) fn on_fast_path<S: TraceSink>(
         &mut self,
         side: Side,
         segment: &Observed,
@@ -24,10 +24,10 @@ impl TracedConnection {
     ) -> bool {
         let is_plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let is_late = self.halves[0].has_late() || self.halves[1].has_late();
-        if !is_plain || is_late || self.tallies[self.server()].packets == 0 || !shortcuts() {
+        if !is_plain || is_late || self.side_counters[self.server()].packets == 0 || !shortcuts() {
             return false;
         }
-        note_ordinary(match (side == self.server(), segment.payload > 0) {
+        note_fast_path(match (side == self.server(), segment.payload > 0) {
             (true, true) => self.on_next_data(side, segment, with),
             (false, false) => self.on_client_ack(side, segment, with),
             _ => false,
@@ -54,12 +54,12 @@ impl TracedConnection {
         let sent = with.sink.wants_packets().then(|| sender.sent(at, start + bytes, bytes));
         self.halves[side].reach(start + bytes);
         self.halves[side].note_stamp(segment);
-        let tally = &mut self.tallies[side];
-        tally.packets += 1;
-        tally.data_packets += 1;
-        tally.bytes += bytes;
+        let counters = &mut self.side_counters[side];
+        counters.packets += 1;
+        counters.data_packets += 1;
+        counters.bytes += bytes;
         if let Some(sent) = sent {
-            with.sink.on_sent(&self.told_of_server(), &sent);
+            with.sink.on_sent(&self.traced_server(), &sent);
         }
         if let Some((sender, _)) = self.halves[side].observed_sender() {
             let data = PassingData { bytes, tls: segment.tls };
@@ -87,16 +87,16 @@ impl TracedConnection {
         let at = segment.at;
         let state = if sender.is_paced() { sender.state(at) } else { sender.unpaced_state() };
         let point = with.sink.wants_windows().then(|| sender.point(at));
-        self.halves[side].forget_said();
+        self.halves[side].forget_fields();
         self.halves[side].note_stamp(segment);
-        self.tallies[side].packets += 1;
+        self.side_counters[side].packets += 1;
         if let Some(rtt) = rtt
             && with.sink.wants_round_trips()
         {
-            with.sink.on_round_trip(&self.told_of_server(), at, rtt);
+            with.sink.on_round_trip(&self.traced_server(), at, rtt);
         }
         if let Some(point) = point {
-            with.sink.on_window(&self.told_of_server(), &point);
+            with.sink.on_window(&self.traced_server(), &point);
         }
         self.meter.note_pure_ack();
         self.meter.on_ack(at, &PassingAck { acked, delivered, rtt }, &state);
@@ -128,7 +128,7 @@ impl TracedConnection {
         if segment.options.sack().is_empty() {
             let ack = seen_ack(segment, una, clock, &SackOffsets::NONE);
             let (digest, unseen) = sender.on_seen_ack(ack, window);
-            self.tallies[server].count_told(unseen, digest.has_dsack);
+            self.side_counters[server].count_reported(unseen, digest.has_dsack);
             return Some(digest);
         }
         let sack = self.halves[server].sack_offsets(segment);
@@ -144,7 +144,7 @@ impl TracedConnection {
         window: Option<u64>,
     ) -> Option<AckDigest> {
         let (digest, unseen) = self.halves[server].sender.as_mut()?.on_seen_ack(ack, window);
-        self.tallies[server].count_told(unseen, digest.has_dsack);
+        self.side_counters[server].count_reported(unseen, digest.has_dsack);
         Some(digest)
     }
 }
@@ -158,9 +158,9 @@ const fn shortcuts() -> bool {
 
 #[cfg(not(feature = "testing"))]
 #[inline(always)]
-const fn note_ordinary(is_ordinary: bool) -> bool {
-    is_ordinary
+const fn note_fast_path(is_fast_path: bool) -> bool {
+    is_fast_path
 }
 
 #[cfg(feature = "testing")]
-use crate::longhand::{note_ordinary, shortcuts};
+use crate::slow_path::{note_fast_path, shortcuts};

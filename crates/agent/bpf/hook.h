@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* `attend`: gives the connections of a cgroup our congestion control as they open, and counts
  * those whose handshakes begin. `leave`: has it give none. */
-#ifndef HEADSTART_ATTEND_H
-#define HEADSTART_ATTEND_H
+#ifndef HEADSTART_HOOK_H
+#define HEADSTART_HOOK_H
 
 #include "canary.h"
 #include "inquiry.h"
@@ -36,11 +36,11 @@ static inline bool matches_ports(const struct sock *sk)
 	u32 remote = PORT_REMOTE | __builtin_bswap16(sk->__sk_common.skc_dport);
 	u32 *of_local = bpf_map_lookup_elem(&ports, &local);
 	u32 *of_remote = bpf_map_lookup_elem(&ports, &remote);
-	u32 said = (of_local ? *of_local : 0) | (of_remote ? *of_remote : 0);
+	u32 given = (of_local ? *of_local : 0) | (of_remote ? *of_remote : 0);
 
-	if (said & PORT_EXCEPT)
+	if (given & PORT_EXCEPT)
 		return false;
-	return said & PORT_ONLY || !(settings.flags & ONLY_PORTS);
+	return given & PORT_ONLY || !(settings.flags & ONLY_PORTS);
 }
 
 static inline bool has_name(const char has[TCP_CA_NAME_MAX], const char *name, u32 length)
@@ -89,7 +89,7 @@ static inline void give(struct bpf_sock_ops *ops, enum control control)
 /* Returns the socket of a newly opened connection that the agent hooks, and its destination in
  * `to`; NULL if it leaves the connection alone. Applications that chose a congestion control
  * themselves keep it. */
-static inline struct tcp_sock *attended(struct bpf_sock_ops *ops, struct destination *to)
+static inline struct tcp_sock *hooked(struct bpf_sock_ops *ops, struct destination *to)
 {
 	struct bpf_sock *sk = ops->sk;
 	struct tcp_sock *tp;
@@ -131,7 +131,7 @@ int attend(struct bpf_sock_ops *ops)
 {
 	char has[TCP_CA_NAME_MAX] = {};
 	struct destination to = {};
-	struct tcp_sock *tp = attended(ops, &to);
+	struct tcp_sock *tp = hooked(ops, &to);
 
 	count_handshakes(ops);
 	if (!tp)

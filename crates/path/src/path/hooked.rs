@@ -6,39 +6,39 @@ use super::Path;
 use super::pacer::{Batches, PathPacer};
 use policy::ack::AckSample;
 use policy::startup::{
-    Attendance, KernelEvents, OpenedBy, PendingData, SendingNeeds, SharedSending, Situation,
+    HookedConnection, KernelEvents, OpenedBy, PendingData, SendingNeeds, SharedSending, Situation,
 };
 use policy::window::Window;
 use units::{Duration, Instant};
 
 /// Maximum number of doublings: with more, a timeout exceeds [`LONGEST_SPACED`].
-const MOST_DOUBLINGS: u32 = 16;
+const MAX_DOUBLINGS: u32 = 16;
 /// Longest timeout because of other connections' segments: the smallest upper bound that RFC 6298
 /// §2.5 permits.
 const LONGEST_SPACED: Duration = Duration::from_secs(60);
 
 /// State of a start-up that follows the events of the kernel.
 #[derive(Clone, Default)]
-pub(super) struct Attention {
+pub(super) struct KernelHooks {
     /// State that the host's connections share; `None`: the start-up does not follow the kernel's
     /// events.
-    attendance: Option<Attendance>,
+    hooked: Option<HookedConnection>,
     /// Current requirements of the start-up.
     pub(super) sending: SendingNeeds,
 }
 
 impl Path {
     /// Gives the start-up the state that connections of its host share.
-    pub fn attend(&mut self, attendance: Attendance) {
+    pub fn hook(&mut self, hooked: HookedConnection) {
         if let Some(startup) = self.startup.kernel_events() {
-            self.attention.attendance = Some(attendance.clone());
-            startup.attend(attendance);
+            self.hooks.hooked = Some(hooked.clone());
+            startup.hook(hooked);
         }
     }
 
     #[inline]
-    const fn is_attended(&self) -> bool {
-        self.attention.attendance.is_some()
+    const fn is_hooked(&self) -> bool {
+        self.hooks.hooked.is_some()
     }
 
     /// Notes the end of the handshake; `lossless`: no segment of it was retransmitted.
@@ -52,16 +52,16 @@ impl Path {
     }
 
     fn open(&mut self, now: Instant, by: OpenedBy) {
-        if self.is_attended() {
+        if self.is_hooked() {
             self.set_now(now);
-            self.tell(|startup, window, at| startup.open(window, at, by));
+            self.notify_startup(|startup, window, at| startup.open(window, at, by));
         }
     }
 
     /// Notes that data is about to be sent with nothing outstanding.
     pub(super) fn on_start_of_sending(&mut self, transfer: PendingData) {
-        if self.is_attended() && transfer.bytes > 0 {
-            self.tell(|startup, window, at| startup.start(window, at, transfer));
+        if self.is_hooked() && transfer.bytes > 0 {
+            self.notify_startup(|startup, window, at| startup.start(window, at, transfer));
             // A window below the threshold returns to the start-up.
             self.in_startup |= self.falls_to_startup();
         }
@@ -69,17 +69,17 @@ impl Path {
 
     /// Notes that an idle time is about to reduce the window.
     pub(super) fn on_idle_end(&mut self) {
-        if self.is_attended() {
-            self.tell(|startup, window, at| startup.idle(window, at));
+        if self.is_hooked() {
+            self.notify_startup(|startup, window, at| startup.idle(window, at));
         }
     }
 
     /// Notes that data may be sent; `unacked`: bytes written and not acknowledged.
     #[inline]
     pub fn prepare_to_send(&mut self, unacked: impl FnOnce() -> u64) {
-        if self.attention.sending.watches_sending {
+        if self.hooks.sending.watches_sending {
             let unacked = unacked();
-            self.tell(|startup, window, at| {
+            self.notify_startup(|startup, window, at| {
                 if let Some(startup) = startup.shared_sending() {
                     startup.before_sending(window, at, unacked);
                 }
@@ -100,14 +100,14 @@ impl Path {
         if self.is_observed {
             self.observe_ack(sample);
         }
-        if self.is_attended() && (has_grown || self.capabilities.startup.sees_all_acks) {
-            self.tell(|startup, window, at| startup.acked(window, at, sample));
+        if self.is_hooked() && (has_grown || self.capabilities.startup.sees_all_acks) {
+            self.notify_startup(|startup, window, at| startup.acked(window, at, sample));
         }
     }
 
     /// Notes an acknowledgement, perhaps of all that was sent.
     pub(super) fn note_arrival_of_all(&mut self) {
-        if self.is_attended()
+        if self.is_hooked()
             && self.acked_total >= self.sent_total
             && let Some(startup) = self.shared_sending()
         {
@@ -117,31 +117,34 @@ impl Path {
 
     /// Notes a congestion event, while the window is unchanged.
     pub(super) fn on_loss_met(&mut self) {
-        if self.is_attended() {
-            self.tell(|startup, window, at| startup.lose(window, at));
+        if self.is_hooked() {
+            self.notify_startup(|startup, window, at| startup.lose(window, at));
         }
     }
 
     /// Notes that a member has sent its last data, or that the last has left.
     pub(super) fn on_end(&mut self) {
-        if self.is_attended() {
+        if self.is_hooked() {
             let controller = self.congestion.modelling().filter(|_| !self.in_startup);
             let modelled = controller.and_then(|controller| controller.modelled());
-            self.tell(|startup, window, at| startup.close(window, at, modelled));
+            self.notify_startup(|startup, window, at| startup.close(window, at, modelled));
         }
     }
 
     /// Returns bytes in flight as the policy counts them: in whole segments, like the kernel, if
     /// the start-up follows its events.
     pub(super) fn counted(&self, in_flight: u64) -> u64 {
-        match self.is_attended() {
+        match self.is_hooked() {
             true => in_flight.next_multiple_of(self.window.mss()),
             false => in_flight,
         }
     }
 
     #[inline(never)]
-    fn tell(&mut self, act: impl FnOnce(&mut dyn KernelEvents, &mut Window, &Situation<'_>)) {
+    fn notify_startup(
+        &mut self,
+        act: impl FnOnce(&mut dyn KernelEvents, &mut Window, &Situation<'_>),
+    ) {
         let now = self.window.now();
         let released = self.pacer.as_ref().map(|pacer| pacer.next_release(now));
         let at = Situation {
@@ -158,7 +161,7 @@ impl Path {
         let Some(startup) = self.startup.kernel_events() else { return };
         act(startup, &mut self.window, &at);
         let needs = startup.shared_sending().map(|startup| startup.needs());
-        self.attention.sending = needs.unwrap_or_default();
+        self.hooks.sending = needs.unwrap_or_default();
         self.note_spacing();
         self.obey_pacing();
     }
@@ -171,20 +174,20 @@ impl Path {
     pub fn rto(&self, backoff: u32) -> Duration {
         let timeout = self.rtt.rto(backoff);
         let gaps = self.capabilities.startup.timer_gaps;
-        let Some(attendance) = self.attention.attendance.as_ref().filter(|_| gaps > 0) else {
+        let Some(hooked) = self.hooks.hooked.as_ref().filter(|_| gaps > 0) else {
             return timeout;
         };
         let mss = self.window.mss();
-        let gap = attendance.pool(|pool, to| pool.spacing(to.address, mss));
+        let gap = hooked.pool(|pool, to| pool.spacing(to.address, mss));
         let spacing = gap.saturating_mul(gaps.into());
-        let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MOST_DOUBLINGS));
+        let spaced = (self.rtt.srtt() + spacing).saturating_mul(1 << backoff.min(MAX_DOUBLINGS));
         if spacing.is_zero() { timeout } else { timeout.max(spaced.min(LONGEST_SPACED)) }
     }
 
     /// Returns when the next segment may be sent among those of other connections, if the start-up
     /// shares its pace with them.
     pub(super) fn departure(&mut self, now: Instant) -> Option<Instant> {
-        if !self.attention.sending.shares_pace {
+        if !self.hooks.sending.shares_pace {
             return None;
         }
         let mss = self.window.mss();
@@ -197,7 +200,7 @@ impl Path {
 
     /// Notes that a segment was sent.
     pub(super) fn on_departure(&mut self) {
-        if self.attention.sending.shares_pace
+        if self.hooks.sending.shares_pace
             && let Some(startup) = self.shared_sending()
         {
             startup.on_departure();
@@ -227,7 +230,7 @@ mod tests {
     use policy::congestion::reno::{Halve, Reno};
     use policy::startup::slow_start::SlowStart;
     use policy::startup::warm::{ColdOpening, Underneath, Warm, WarmOptions};
-    use policy::startup::{SharedAttendant, Wrapping};
+    use policy::startup::{SharedHookedHost, Wrapping};
     use std::net::IpAddr;
 
     fn at(ms: u64) -> Instant {
@@ -235,8 +238,8 @@ mod tests {
     }
 
     /// Returns a path whose timer knows of other connections, its host, and its peer.
-    fn warm_path() -> (Path, SharedAttendant, IpAddr) {
-        let terms = memory::LendingTerms {
+    fn warm_path() -> (Path, SharedHookedHost, IpAddr) {
+        let terms = memory::ReservationTerms {
             max_age: Duration::from_secs(600),
             half_life_rtts: 3000,
             cap: 256,
@@ -244,7 +247,7 @@ mod tests {
         let options = WarmOptions {
             terms,
             cold: ColdOpening::Paced,
-            hears_size: false,
+            uses_size: false,
             ends_epochs: false,
             paces_together: true,
             wide_among: 32,
@@ -261,8 +264,8 @@ mod tests {
         let startup = Wrapping::new(Warm::new(options, Underneath::default()), Box::new(SlowStart));
         let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
         let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
-        let (host, peer) = (SharedAttendant::default(), IpAddr::from([192, 0, 2, 1]));
-        path.attend(Attendance::new(host.clone(), peer));
+        let (host, peer) = (SharedHookedHost::default(), IpAddr::from([192, 0, 2, 1]));
+        path.hook(HookedConnection::new(host.clone(), peer));
         (path, host, peer)
     }
 

@@ -44,7 +44,7 @@ pub(super) enum DownRate {
 
 /// One cell as it is run.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct CellSetup {
     /// Name of its cell, from which seeds are derived.
     pub(super) name: String,
     pub(super) page: Arc<Page>,
@@ -59,7 +59,7 @@ pub(super) struct Scene {
 
 /// References of a cell's figures, which no run decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Yardstick {
+pub(super) struct CellReference {
     pub(super) rtt: Duration,
     /// The earliest end of a transfer that shakes hands where its cell has connections to open.
     pub(super) limit: Duration,
@@ -69,13 +69,13 @@ pub(super) struct Yardstick {
     pub(super) fair: f64,
 }
 
-impl Scene {
-    pub(super) fn yardstick(&self) -> Yardstick {
+impl CellSetup {
+    pub(super) fn reference(&self) -> CellReference {
         let first = if self.loader.keep_open { limit_again } else { limit };
         let of = |limit: fn(&Page, &LoaderConfig, &Capacity) -> Limit| {
             limit(&self.page, &self.loader, &self.capacity()).page
         };
-        Yardstick {
+        CellReference {
             rtt: self.path.rtt(),
             limit: of(first),
             limit_without_handshake: of(limit_without_handshake),
@@ -137,7 +137,7 @@ mod tests {
     use crate::scoreboard::{MatrixCell, Memory, TransferShape};
 
     /// 10 Mbit/s and 40 ms: two products are 100 kB.
-    fn scene(bytes: u64, load: BackgroundLoad) -> Scene {
+    fn setup(bytes: u64, load: BackgroundLoad) -> CellSetup {
         let cell = MatrixCell {
             bytes,
             rtt_ms: 40,
@@ -147,7 +147,7 @@ mod tests {
             memory: Memory::Cold,
             shape: TransferShape::One,
         };
-        cell.scene()
+        cell.setup()
     }
 
     /// Two flows of 50 kB each and a transfer of 30 kB share 10 Mbit/s. Each has a third until the
@@ -156,20 +156,20 @@ mod tests {
     /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
-        let fair = |bytes| scene(bytes, BackgroundLoad::Full).fair();
+        let fair = |bytes| setup(bytes, BackgroundLoad::Full).fair();
         assert!((fair(30_000) - 1.3).abs() < 1e-12);
         // 50 kB end when the flows have their 100: both rules say a half.
         assert!((fair(50_000) - 1.5).abs() < 1e-12 && (fair(300_000) - 1.5).abs() < 1e-12);
         // Half of a path is left.
-        assert_eq!(scene(300_000, BackgroundLoad::Half).fair(), 1.0);
+        assert_eq!(setup(300_000, BackgroundLoad::Half).fair(), 1.0);
     }
 
     /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us:
     /// 40.0704 ms.
     #[test]
     fn the_limits_differ_by_a_handshake() {
-        let Yardstick { limit, limit_without_handshake, rtt, .. } =
-            scene(30_000, BackgroundLoad::Idle).yardstick();
+        let CellReference { limit, limit_without_handshake, rtt, .. } =
+            setup(30_000, BackgroundLoad::Idle).reference();
         let handshake = (limit - limit_without_handshake).as_nanos() as f64 / 1e6;
         assert!((handshake - 40.0704).abs() < 0.001, "{handshake}");
         assert_eq!(rtt, Duration::from_millis(40));

@@ -2,16 +2,16 @@
 
 use capture::Observed;
 use trace::{
-    ConnectionTrace, EngineConfig, EngineTally, Retransmission, SenderSnapshot, SentData,
+    ConnectionTrace, EngineConfig, EngineCounters, Retransmission, SenderSnapshot, SentData,
     TraceEngine, TraceSink, TracedSender, TransferReport,
 };
 use units::{Duration, Instant};
 
 /// All calls of a sink, in order, as text.
 #[derive(Default)]
-pub struct Told(pub Vec<String>);
+pub struct SinkCalls(pub Vec<String>);
 
-impl TraceSink for Told {
+impl TraceSink for SinkCalls {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.0.push(format!("{summary:?}"));
     }
@@ -54,9 +54,9 @@ impl TraceSink for Told {
 }
 
 /// Returns all results of one engine for these segments.
-pub fn told(config: &EngineConfig, segments: &[Observed]) -> (Vec<String>, EngineTally) {
-    let mut engine = TraceEngine::new(config.clone(), Told::default());
+pub fn sink_calls(config: &EngineConfig, segments: &[Observed]) -> (Vec<String>, EngineCounters) {
+    let mut engine = TraceEngine::new(config.clone(), SinkCalls::default());
     segments.iter().for_each(|segment| engine.on_segment(segment));
-    let (told, tally) = engine.finish_all();
-    (told.0, tally)
+    let (sink_calls, counters) = engine.finish_all();
+    (sink_calls.0, counters)
 }

@@ -15,14 +15,14 @@ pub(super) enum Way {
 }
 
 /// The border of a site.
-pub(super) struct Edge {
+pub(super) struct SiteBorder {
     /// Nodes of the servers, by host.
     servers: Vec<Option<NodeId>>,
     /// Start and end of each link.
     links: Vec<(NodeId, NodeId)>,
 }
 
-impl Edge {
+impl SiteBorder {
     pub(super) fn new(topology: &Topology, servers: &[HostId]) -> Self {
         let mut nodes = vec![None; topology.host_count()];
         for server in servers {
@@ -52,14 +52,14 @@ impl Edge {
 
 /// Reads reports from segments that leave a site.
 pub struct ReportTap {
-    edge: Edge,
+    border: SiteBorder,
     gateway: Shared,
 }
 
 impl ReportTap {
     /// Creates a tap that reads the segments of `servers` and reports to `gateway`.
     pub fn new(topology: &Topology, servers: &[HostId], gateway: Shared) -> Self {
-        Self { edge: Edge::new(topology, servers), gateway }
+        Self { border: SiteBorder::new(topology, servers), gateway }
     }
 }
 
@@ -67,7 +67,7 @@ impl Observer for ReportTap {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let Some(performance) = transit.segment.options.performance else { return };
-        if self.edge.passes(link, step, packet) == Some(Way::Out) {
+        if self.border.passes(link, step, packet) == Some(Way::Out) {
             let sample = Sample::Report(GatewayReport {
                 share: performance.share(),
                 rtt: performance.rtt(),

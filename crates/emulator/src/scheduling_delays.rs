@@ -8,15 +8,15 @@ const LONGEST: u64 = 60_000_000_000;
 
 /// Times by which packets were delivered later than due, to three digits.
 #[derive(Clone, Debug)]
-pub struct Lateness(Histogram<u64>);
+pub struct SchedulingDelays(Histogram<u64>);
 
-impl Default for Lateness {
+impl Default for SchedulingDelays {
     fn default() -> Self {
         Self(Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds that a histogram can have"))
     }
 }
 
-impl Lateness {
+impl SchedulingDelays {
     pub(crate) fn record(&mut self, late: Duration) {
         self.0.saturating_record(late.as_nanos());
     }

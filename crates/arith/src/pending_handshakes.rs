@@ -4,14 +4,14 @@
 //!
 //! Time is divided into spans of the longest handshake. A completed handshake is subtracted. A
 //! handshake that never completes, because it failed or was another network's, is forgotten after
-//! two spans at most. `crates/agent/bpf/coming.h` is the same in C, for the kernel; a test there
-//! holds the two together.
+//! two spans at most. `crates/agent/bpf/pending_handshakes.h` is the same in C, for the kernel; a
+//! test there holds the two together.
 
 /// Largest count of handshakes that begin in a span.
-const MOST: u64 = 0xffff;
+const MAX_STARTED: u64 = 0xffff;
 
 /// No span is longer.
-const LONGEST: u64 = 1 << 44;
+const MAX_SPAN: u64 = 1 << 44;
 
 /// The span in which `now` lies, in the unit of `round`, a round trip. A span is two round trips
 /// long, or up to twice as much, so that new samples of the round trip seldom change it.
@@ -19,28 +19,28 @@ const LONGEST: u64 = 1 << 44;
 /// # Examples
 /// ```
 /// // Two round trips of 80 ms fit into 262 ms, 2^18 µs: the fourth of these.
-/// assert_eq!(arith::coming::span(1_000_000, 80_000), 3);
+/// assert_eq!(arith::pending_handshakes::span(1_000_000, 80_000), 3);
 /// ```
 pub const fn span(now: u64, round: u64) -> u32 {
     let below = round.saturating_mul(2).saturating_sub(1);
     let ones = if below == 0 { 0 } else { u64::MAX >> below.leading_zeros() };
-    let length = if ones < LONGEST { ones + 1 } else { LONGEST };
+    let length = if ones < MAX_SPAN { ones + 1 } else { MAX_SPAN };
     (now / length) as u32
 }
 
-/// The word `coming` as it is in `span`: handshakes that began before the previous span are
+/// The word `pending` as it is in `span`: handshakes that began before the previous span are
 /// forgotten.
 ///
 /// # Examples
 /// ```
-/// use arith::coming::{at, count, one_more};
+/// use arith::pending_handshakes::{at, count, one_more};
 /// let two = one_more(one_more(at(0, 7)));
 /// assert_eq!([7, 8, 9].map(|span| count(at(two, span))), [2, 2, 0]);
 /// ```
-pub const fn at(coming: u64, span: u32) -> u64 {
-    let (then, this) = ((coming >> 32) as u32, coming & MOST);
+pub const fn at(pending: u64, span: u32) -> u64 {
+    let (then, this) = ((pending >> 32) as u32, pending & MAX_STARTED);
     let kept = match span.wrapping_sub(then) {
-        0 => coming & 0xffff_ffff,
+        0 => pending & 0xffff_ffff,
         1 => this << 16,
         _ => 0,
     };
@@ -48,23 +48,23 @@ pub const fn at(coming: u64, span: u32) -> u64 {
 }
 
 /// Number of pending handshakes.
-pub const fn count(coming: u64) -> u32 {
-    ((coming >> 16 & MOST) + (coming & MOST)) as u32
+pub const fn count(pending: u64) -> u32 {
+    ((pending >> 16 & MAX_STARTED) + (pending & MAX_STARTED)) as u32
 }
 
-/// Adds a handshake to the span of `coming`.
-pub const fn one_more(coming: u64) -> u64 {
-    if coming & MOST < MOST { coming + 1 } else { coming }
+/// Adds a handshake to the span of `pending`.
+pub const fn one_more(pending: u64) -> u64 {
+    if pending & MAX_STARTED < MAX_STARTED { pending + 1 } else { pending }
 }
 
 /// Removes a completed handshake, one of the earliest span first.
-pub const fn one_less(coming: u64) -> u64 {
-    if coming >> 16 & MOST > 0 {
-        coming - (1 << 16)
-    } else if coming & MOST > 0 {
-        coming - 1
+pub const fn one_less(pending: u64) -> u64 {
+    if pending >> 16 & MAX_STARTED > 0 {
+        pending - (1 << 16)
+    } else if pending & MAX_STARTED > 0 {
+        pending - 1
     } else {
-        coming
+        pending
     }
 }
 

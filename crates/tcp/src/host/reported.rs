@@ -18,7 +18,7 @@ pub(super) struct ConnectionEntry {
     /// State of the connection's polling for segments.
     pub(super) standing: Standing,
     /// State that was last reported to the application.
-    pub(super) told: Told,
+    pub(super) reported: ReportedState,
     /// Facts for sharing, under a scheme that shares paths.
     pub(super) prospect: Option<Box<Prospect>>,
     /// Bytes that the connection holds of the host's room for received data; only where that is
@@ -70,18 +70,18 @@ impl ConnectionEntry {
     /// False if the application certainly knows everything.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
-        let Self { conn, told, .. } = self;
-        conn.rcv_nxt() > told.received_mark
-            || conn.snd_una() > told.acked_mark
-            || !told.open
-            || conn.usable_beyond() > told.beyond
+        let Self { conn, reported, .. } = self;
+        conn.rcv_nxt() > reported.received_mark
+            || conn.snd_una() > reported.acked_mark
+            || !reported.open
+            || conn.usable_beyond() > reported.beyond
             || conn.peer_finished()
     }
 }
 
 /// State that was last reported to the application.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct ReportedState {
     pub(super) passive: bool,
     pub(super) open: bool,
     pub(super) received: u64,
@@ -96,7 +96,7 @@ pub(super) struct Told {
     pub(super) acked_mark: u64,
 }
 
-impl Told {
+impl ReportedState {
     /// Sets the marks. Offsets count the SYN, and perhaps the FIN, where totals do not.
     fn mark(&mut self) {
         let worth = self.low_water.saturating_sub(1);
@@ -106,34 +106,38 @@ impl Told {
 }
 
 /// Queues events for changes of state since the last ones.
-pub(super) fn tell(events: &mut VecDeque<Event>, id: ConnId, entry: &mut ConnectionEntry) {
-    let ConnectionEntry { conn, told, .. } = entry;
+pub(super) fn report_changes(
+    events: &mut VecDeque<Event>,
+    id: ConnId,
+    entry: &mut ConnectionEntry,
+) {
+    let ConnectionEntry { conn, reported, .. } = entry;
     let mut push = |kind| events.push_back(Event { conn: id, kind });
     let received = conn.received();
-    if !told.open {
-        told.open = conn.state().is_synchronized()
-            || (told.passive && (received > 0 || conn.is_pending_fast_open()));
-        if told.open {
-            push(if told.passive { EventKind::Accepted } else { EventKind::Connected });
+    if !reported.open {
+        reported.open = conn.state().is_synchronized()
+            || (reported.passive && (received > 0 || conn.is_pending_fast_open()));
+        if reported.open {
+            push(if reported.passive { EventKind::Accepted } else { EventKind::Connected });
         }
     }
-    if conn.peer_finished() && !told.peer_closed {
-        told.low_water = 0;
+    if conn.peer_finished() && !reported.peer_closed {
+        reported.low_water = 0;
     }
-    let beyond = std::mem::replace(&mut told.beyond, conn.usable_beyond());
-    let has_more = received > told.received || told.beyond > beyond;
-    if has_more && received >= told.low_water {
-        told.received = received;
+    let beyond = std::mem::replace(&mut reported.beyond, conn.usable_beyond());
+    let has_more = received > reported.received || reported.beyond > beyond;
+    if has_more && received >= reported.low_water {
+        reported.received = received;
         push(EventKind::Received { total: received });
     }
     let acked = conn.acked();
-    if acked > told.acked && acked >= told.low_water {
-        told.acked = acked;
+    if acked > reported.acked && acked >= reported.low_water {
+        reported.acked = acked;
         push(EventKind::Acked { total: acked });
     }
-    if conn.peer_finished() && !told.peer_closed {
-        told.peer_closed = true;
+    if conn.peer_finished() && !reported.peer_closed {
+        reported.peer_closed = true;
         push(EventKind::PeerClosed);
     }
-    told.mark();
+    reported.mark();
 }

@@ -1,12 +1,12 @@
 //! The allocation of a session member at an ACK or as it joins: its share of the window, and its
 //! pacing. Bursts are paced, and segments in recovery; segments that ACKs release are clocked by
-//! them already (`grant.h` of the agent).
+//! them already (`allocation.h` of the agent).
 
 use arith::session::{Joining, Session, SessionMember, spread_of};
 
 /// Limits of a member now.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grant {
+pub(super) struct Allocation {
     /// Segments outstanding.
     pub(super) share: u32,
     /// Segments in a round trip: how fast what leaves as a burst is paced.
@@ -22,7 +22,7 @@ pub(super) struct Grant {
     pub(super) is_proven: bool,
 }
 
-impl Grant {
+impl Allocation {
     pub(super) const fn of(session: &Session, share: u32) -> Self {
         Self {
             share,
@@ -41,12 +41,12 @@ pub(super) fn enter_active(
     session: &mut Session,
     member: &mut SessionMember,
     joining: &Joining,
-) -> Grant {
+) -> Allocation {
     session.count_weight(member, member.wants);
     let share = session.share_at_once(member, joining);
-    let mut grant = Grant::of(session, share);
-    let coming = member.promised.saturating_mul(joining.among.saturating_sub(1));
-    let all = session.promised.saturating_add(coming);
-    grant.spread = spread_of(grant.window, share, member.promised, all);
-    grant
+    let mut allocation = Allocation::of(session, share);
+    let pending = member.allocated.saturating_mul(joining.among.saturating_sub(1));
+    let all = session.allocated.saturating_add(pending);
+    allocation.spread = spread_of(allocation.window, share, member.allocated, all);
+    allocation
 }

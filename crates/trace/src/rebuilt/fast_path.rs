@@ -2,7 +2,7 @@
 //! same as `observed`, which handles all other packets.
 
 use super::RebuiltSender;
-use super::observed::MOST_UNANSWERED;
+use super::observed::MAX_UNANSWERED;
 use sender::LeavingSegment;
 use units::Instant;
 
@@ -21,7 +21,7 @@ impl RebuiltSender {
         // One byte may be a probe. With nothing outstanding, sending resumes.
         let is_next = start == self.core.nxt() && (2..=mss).contains(&payload) && self.may_send();
         let len = self.core.board().len();
-        let is_usual = len > 0 && len + 1 < MOST_UNANSWERED;
+        let is_usual = len > 0 && len + 1 < MAX_UNANSWERED;
         if !is_next || !is_usual {
             return false;
         }

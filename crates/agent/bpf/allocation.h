@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The allocation of a session's member at an ACK, or when it joins: its share of the window, and
  * its pacing. Bursts are paced, and segments sent in recovery; ACKs clock the rest already. */
-#ifndef HEADSTART_GRANT_H
-#define HEADSTART_GRANT_H
+#ifndef HEADSTART_ALLOCATION_H
+#define HEADSTART_ALLOCATION_H
 
-#include "belonging.h"
+#include "membership.h"
 
 /* Segments that are not paced, as the kernel does not the first ones of a connection. */
 #define UNPACED_SEGMENTS 10
@@ -15,12 +15,12 @@
 #define MIN_PACED_RTT_US 1000
 
 /* A member's allocation. */
-struct grant {
+struct allocation {
 	u32 share;  /* segments outstanding */
 	u32 spread; /* segments in a round trip: the pacing rate of a burst */
 	u32 window; /* of all members */
 	/* to this member as it joins, and to all members that join within a round trip */
-	u32 promised;
+	u32 allocated;
 	u32 joining;
 	u64 rate;   /* of the path, bytes a second; 0: not known */
 	u32 base_us; /* lowest round trip of all; 0: not known */
@@ -29,9 +29,9 @@ struct grant {
 };
 
 /* Builds the allocation. Called under the session's lock. */
-static inline struct grant grant_of(const struct session *s, u32 share)
+static inline struct allocation allocation_of(const struct session *s, u32 share)
 {
-	return (struct grant){
+	return (struct allocation){
 		.share = share,
 		.spread = share,
 		.window = s->window,
@@ -77,43 +77,46 @@ __noinline u64 burst_rate(u64 even, u64 path, u32 spread, u32 window, bool is_hu
 	return known > rate ? known : rate;
 }
 
-static inline void pace_share(struct sock *sk, const struct belonging *b, const struct grant *grant)
+static inline void pace_share(struct sock *sk, const struct membership *b,
+			      const struct allocation *allocation)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : grant->base_us;
-	u64 even = pacing_rate(grant->spread, tp->mss_cache, rtt_us);
+	u32 rtt_us = tp->srtt_us ? tp->srtt_us >> 3 : allocation->base_us;
+	u64 even = pacing_rate(allocation->spread, tp->mss_cache, rtt_us);
 	u64 rate = b->warm_rate;
 
 	if (!rate)
-		rate = burst_rate(even, grant->rate, grant->spread, grant->window,
-				  grant->is_in_slow_start && grant->is_proven);
+		rate = burst_rate(even, allocation->rate, allocation->spread, allocation->window,
+				  allocation->is_in_slow_start && allocation->is_proven);
 	if (rate)
 		sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
-	pace_bursts(sk, !grant->is_proven || !rtt_us || rtt_us >= MIN_PACED_RTT_US);
+	pace_bursts(sk, !allocation->is_proven || !rtt_us || rtt_us >= MIN_PACED_RTT_US);
 }
 
 /* Sets what the member may have outstanding; less after a timeout of its own. */
-static inline void take_share(struct sock *sk, struct belonging *b, const struct grant *grant)
+static inline void take_share(struct sock *sk, struct membership *b,
+			      const struct allocation *allocation)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u32 share = grant->share;
+	u32 share = allocation->share;
 
-	tp->snd_ssthresh = grant->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
+	tp->snd_ssthresh = allocation->is_in_slow_start ? TCP_INFINITE_SSTHRESH : share;
 	if (b->member.limit && b->member.limit < share)
 		share = b->member.limit;
 	else
 		b->member.limit = 0;
 	/* Without a round trip it cannot be paced: it gets the stock initial window. */
-	if (unlikely(!tp->srtt_us && !grant->base_us))
+	if (unlikely(!tp->srtt_us && !allocation->base_us))
 		share = smaller(share, INITIAL_WINDOW);
 	tp->snd_cwnd = share;
 }
 
 /* Sets the member's share and its pacing. */
-static inline void take(struct sock *sk, struct belonging *b, const struct grant *grant)
+static inline void take(struct sock *sk, struct membership *b,
+			      const struct allocation *allocation)
 {
-	take_share(sk, b, grant);
-	pace_share(sk, b, grant);
+	take_share(sk, b, allocation);
+	pace_share(sk, b, allocation);
 }
 
 #endif
