@@ -1,6 +1,8 @@
 //! SRV records of DNS (RFC 2782), which the system's own lookup cannot ask for. One question goes
 //! to the name servers of `/etc/resolv.conf`, by UDP, and by TCP if the answer is cut (RFC 7766).
 
+use simple_dns::rdata::{OPT, RData};
+use simple_dns::{CLASS, Name, Packet, PacketFlag, Question, RCODE, TYPE, header_buffer};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -14,16 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const SERVERS: usize = 3;
 /// Largest answer by UDP that is asked for, bytes (RFC 6891 §6.2.5).
 const UDP_ANSWER: u16 = 1232;
-/// Numbers of record types (RFC 1035 §3.2.2, RFC 2782, RFC 6891), and the class of the Internet.
-const SRV: u16 = 33;
-const OPT: u16 = 41;
-const INTERNET: u16 = 1;
-/// Bytes of a message's header.
+/// Bytes of a message's header (RFC 1035 §4.1.1), and of the record that ends a question (RFC 6891
+/// §6.1.2).
 const HEADER: usize = 12;
-/// Most jumps of a compressed name: each may be to one label.
-const JUMPS: usize = 128;
-/// Response code of a name that does not exist.
-const NO_SUCH_NAME: u16 = 3;
+const OPT_RECORD: usize = 11;
 
 /// A server of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +62,7 @@ async fn ask(servers: &[SocketAddr], name: &str) -> io::Result<Vec<ServiceRecord
     for server in servers {
         let asked = timeout(PATIENCE, ask_one(*server, &question)).await;
         let answer = asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        match answer.and_then(|answer| read(&answer, &question)) {
+        match answer.and_then(|answer| read(&answer)) {
             Ok(records) => return Ok(records),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(error) => {
@@ -93,8 +89,10 @@ async fn ask_one(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
         if !answers(received, question) {
             continue;
         }
-        let is_cut = received[2] & 2 != 0;
-        return if is_cut { ask_by_tcp(server, question).await } else { Ok(received.to_vec()) };
+        return match header_buffer::has_flags(received, PacketFlag::TRUNCATION) {
+            Ok(true) => ask_by_tcp(server, question).await,
+            _ => Ok(received.to_vec()),
+        };
     }
 }
 
@@ -112,28 +110,25 @@ async fn ask_by_tcp(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> 
 
 /// Returns a question for the servers of `name`, with the size of the answer that fits (EDNS).
 fn question(id: u16, name: &str) -> io::Result<Vec<u8>> {
-    // One question and one additional record; recursion is desired.
-    let mut bytes = id.to_be_bytes().to_vec();
-    bytes.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 1]);
-    for label in name.trim_end_matches('.').split('.') {
-        let length = u8::try_from(label.len()).ok().filter(|length| (1..=63).contains(length));
-        let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "no name of DNS");
-        bytes.push(length.ok_or_else(wrong)?);
-        bytes.extend(label.as_bytes());
+    let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "no name of DNS");
+    let name = name.trim_end_matches('.');
+    if name.split('.').any(str::is_empty) {
+        return Err(wrong());
     }
-    bytes.push(0);
-    bytes.extend([SRV.to_be_bytes(), INTERNET.to_be_bytes()].concat());
-    bytes.push(0);
-    bytes.extend([OPT.to_be_bytes(), UDP_ANSWER.to_be_bytes()].concat());
-    bytes.extend([0; 6]);
-    Ok(bytes)
+    let name = Name::new(name).map_err(|_| wrong())?;
+    let mut packet = Packet::new_query(id);
+    packet.set_flags(PacketFlag::RECURSION_DESIRED);
+    packet.questions.push(Question::new(name, TYPE::SRV.into(), CLASS::IN.into(), false));
+    let opt = OPT { opt_codes: Vec::new(), udp_packet_size: UDP_ANSWER, version: 0 };
+    *packet.opt_mut() = Some(opt);
+    packet.build_bytes_vec().map_err(io::Error::other)
 }
 
-/// Returns whether a message answers the question: with its number, name and type.
+/// Returns whether a message answers the question: with its number, name and type. An answer that
+/// is cut may end anywhere behind these.
 fn answers(message: &[u8], question: &[u8]) -> bool {
-    // Eleven bytes of the question are its additional record.
-    let asked = HEADER..question.len() - 11;
-    let is_reply = message.get(2).is_some_and(|flags| flags & 0x80 != 0);
+    let asked = HEADER..question.len() - OPT_RECORD;
+    let is_reply = header_buffer::has_flags(message, PacketFlag::RESPONSE).unwrap_or(false);
     let echoed = message.get(asked.clone()).unwrap_or_default();
     is_reply && message[..2] == question[..2] && echoed.eq_ignore_ascii_case(&question[asked])
 }
@@ -143,64 +138,26 @@ fn broken() -> io::Error {
 }
 
 /// Reads the records of an answer.
-fn read(message: &[u8], question: &[u8]) -> io::Result<Vec<ServiceRecord>> {
+fn read(message: &[u8]) -> io::Result<Vec<ServiceRecord>> {
     let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no servers (SRV)");
-    match number(message, 2).ok_or_else(broken)? & 15 {
-        0 => {}
-        NO_SUCH_NAME => return Err(none()),
-        code => return Err(io::Error::other(format!("it refuses with code {code}"))),
+    let packet = Packet::parse(message).map_err(|_| broken())?;
+    match packet.rcode() {
+        RCODE::NoError => {}
+        RCODE::NameError => return Err(none()),
+        code => return Err(io::Error::other(format!("it refuses: {code:?}"))),
     }
-    let records = number(message, 6).ok_or_else(broken)?;
-    let mut at = question.len() - 11;
-    let mut all = Vec::new();
-    for _ in 0..records {
-        let (_, behind) = name_at(message, at).ok_or_else(broken)?;
-        let kind = number(message, behind).ok_or_else(broken)?;
-        let length = number(message, behind + 8).ok_or_else(broken)?;
-        let data = behind + 10;
-        if kind == SRV {
-            all.push(record_at(message, data).ok_or_else(broken)?);
-        }
-        at = data + usize::from(length);
-    }
+    let records = packet.answers.into_iter().filter_map(|record| match record.rdata {
+        RData::SRV(srv) => Some(ServiceRecord {
+            priority: srv.priority,
+            weight: srv.weight,
+            port: srv.port,
+            host: srv.target.to_string(),
+        }),
+        _ => None,
+    });
     // A service without any server has the root as its host.
-    all.retain(|record| !record.host.is_empty());
+    let all: Vec<_> = records.filter(|record| !record.host.is_empty()).collect();
     if all.is_empty() { Err(none()) } else { Ok(all) }
-}
-
-fn record_at(message: &[u8], at: usize) -> Option<ServiceRecord> {
-    Some(ServiceRecord {
-        priority: number(message, at)?,
-        weight: number(message, at + 2)?,
-        port: number(message, at + 4)?,
-        host: name_at(message, at + 6)?.0,
-    })
-}
-
-fn number(message: &[u8], at: usize) -> Option<u16> {
-    message.get(at..)?.first_chunk().copied().map(u16::from_be_bytes)
-}
-
-/// Returns a name, which may be compressed (RFC 1035 §4.1.4), and the offset behind it.
-fn name_at(message: &[u8], at: usize) -> Option<(String, usize)> {
-    let (mut place, mut behind, mut labels) = (at, None, Vec::new());
-    for _ in 0..JUMPS {
-        let length = usize::from(*message.get(place)?);
-        match length {
-            0 => return Some((labels.join("."), behind.unwrap_or(place + 1))),
-            1..64 => {
-                let label = message.get(place + 1..place + 1 + length)?;
-                labels.push(String::from_utf8(label.to_vec()).ok()?);
-                place += 1 + length;
-            }
-            192.. => {
-                behind.get_or_insert(place + 2);
-                place = usize::from(number(message, place)? & 0x3fff);
-            }
-            _ => return None,
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -213,7 +170,7 @@ mod tests {
     fn answer(question: &[u8], flags: [u8; 2], records: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = question[..2].to_vec();
         bytes.extend([flags[0] | 0x80, flags[1], 0, 1, 0, records.len() as u8, 0, 0, 0, 0]);
-        bytes.extend(&question[HEADER..question.len() - 11]);
+        bytes.extend(&question[HEADER..question.len() - OPT_RECORD]);
         records.iter().for_each(|record| bytes.extend(record));
         bytes
     }
@@ -242,11 +199,11 @@ mod tests {
         let message = answer(&asked, [0, 0], &[alias, srv(1, 9466, "a", 28), srv(2, 80, "b", 28)]);
         assert!(answers(&message, &asked));
         let expected = [record(1, 9466, "a.example"), record(2, 80, "b.example")];
-        assert_eq!(read(&message, &asked).unwrap(), expected);
+        assert_eq!(read(&message).unwrap(), expected);
         // Every shorter message is broken, and none makes the reader panic.
         for length in 0..message.len() {
             let cut = &message[..length];
-            assert!(!answers(cut, &asked) || read(cut, &asked).is_err(), "{length}");
+            assert!(!answers(cut, &asked) || read(cut).is_err(), "{length}");
         }
     }
 
@@ -265,16 +222,15 @@ mod tests {
     #[test]
     fn names_without_servers_and_loops_are_errors() {
         let asked = question(7, NAME).unwrap();
-        let error = |flags, records: &[Vec<u8>]| {
-            read(&answer(&asked, flags, records), &asked).unwrap_err().kind()
-        };
+        let error =
+            |flags, records: &[Vec<u8>]| read(&answer(&asked, flags, records)).unwrap_err().kind();
         assert_eq!(error([0, 3], &[]), io::ErrorKind::NotFound);
         assert_eq!(error([0, 0], &[]), io::ErrorKind::NotFound);
         assert_eq!(error([0, 2], &[]), io::ErrorKind::Other);
         let root = vec![0xc0, 12, 0, 33, 0, 1, 0, 0, 0, 9, 0, 7, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(error([0, 0], &[root]), io::ErrorKind::NotFound);
         // A pointer to itself: the record's name stands behind the question, and points there.
-        let end = (asked.len() - 11) as u8;
+        let end = (asked.len() - OPT_RECORD) as u8;
         assert_eq!(error([0, 0], &[vec![0xc0, end]]), io::ErrorKind::InvalidData);
         for name in ["", "a..b", &"a".repeat(64)] {
             assert!(question(7, name).is_err(), "{name:?}");
@@ -318,6 +274,6 @@ mod tests {
     }
 
     fn asked_id(question: &[u8]) -> u16 {
-        number(question, 0).unwrap()
+        u16::from_be_bytes([question[0], question[1]])
     }
 }
