@@ -2,7 +2,7 @@
 
 use super::config::AckPolicy;
 use super::linux_acks::{LinuxAcks, SenderTiming};
-use super::sack_compression::{Gap, GapVerdict, SackCompression};
+use super::sack_compression::{OutOfOrderAck, OutOfOrderArrival, SackCompression};
 use crate::segment::Segment;
 use units::{Duration, Instant};
 
@@ -195,7 +195,11 @@ impl AckTimer {
     /// Processes data received out of order; `opens` as in [`InOrder`]. `gap`, given where SACK was
     /// agreed on, has the gap and the time until which an ACK may be held back. True if the ACK
     /// that is due then must not report this segment.
-    pub(super) fn on_gap(&mut self, opens: bool, gap: Option<(Gap, Instant)>) -> bool {
+    pub(super) fn on_gap(
+        &mut self,
+        opens: bool,
+        gap: Option<(OutOfOrderArrival, Instant)>,
+    ) -> bool {
         self.then = None;
         if self.policy == AckPolicy::Adaptive {
             self.linux.on_arrival();
@@ -213,20 +217,20 @@ impl AckTimer {
     }
 
     /// Linux `__tcp_ack_snd_check`, for data out of order.
-    fn compress(&mut self, gap: Gap, until: Instant) -> bool {
-        let verdict = self.compression.on_gap(gap);
+    fn compress(&mut self, arrival: OutOfOrderArrival, until: Instant) -> bool {
+        let verdict = self.compression.on_out_of_order(arrival);
         match verdict {
-            GapVerdict::Now => self.demand(),
-            GapVerdict::Hold if self.pending == Pending::Nothing => {
+            OutOfOrderAck::Now => self.demand(),
+            OutOfOrderAck::Hold if self.pending == Pending::Nothing => {
                 self.pending = Pending::Held(until);
             }
-            GapVerdict::Hold => {}
-            GapVerdict::ReportOthers => {
+            OutOfOrderAck::Hold => {}
+            OutOfOrderAck::HeldThenHold => {
                 self.demand();
                 self.then = Some(until);
             }
         }
-        verdict == GapVerdict::ReportOthers
+        verdict == OutOfOrderAck::HeldThenHold
     }
 
     /// Processes data that was received before; `window` is the receive window, bytes.

@@ -19,7 +19,7 @@ pub use config::{AckPolicy, ReceiveConfig};
 pub use linux_acks::SenderTiming;
 pub use reassembly::{Arrival, MAX_REPORTED_BY_LINUX, Reassembly};
 pub use right_sizing::{Backlog, RightSizing};
-use sack_compression::Gap;
+use sack_compression::OutOfOrderArrival;
 pub use sack_compression::SackHold;
 use sack_report::{SackReport, blocks_of};
 use units::{Duration, Instant, SeqNum};
@@ -353,12 +353,11 @@ impl Receiver {
             }
             // Repetitions behind a gap are treated alike (`tcp_data_queue_ofo`).
             Arrival::OutOfOrder | Arrival::Duplicate => {
-                let gap = Gap { next: self.rcv_nxt, extends, blocks };
-                let until =
-                    now + self.config.sack_hold.longest(self.sizing.round_trip(), rtt().srtt);
-                let reports_others =
+                let gap = OutOfOrderArrival { next: self.rcv_nxt, extends, blocks };
+                let until = now + self.config.sack_hold.time(self.sizing.round_trip(), rtt().srtt);
+                let sends_held_first =
                     self.ack.on_gap(opened, self.reports_gaps.then_some((gap, until)));
-                self.report.leave_last_out(reports_others && extends.is_none());
+                self.report.leave_last_out(sends_held_first && extends.is_none());
             }
         }
         if self.fin_arrived() && fresh > 0 {

@@ -32,7 +32,7 @@ impl LinuxVersion {
         // Linux 6.19 has `tcp_comp_sack_rtt_percent`, and less slack.
         receive.sack_hold = match self {
             Self::V6_12 | Self::V6_18 => SackHold::LINUX_6_18,
-            Self::V7_0 => SackHold::LINUX_7_0,
+            Self::V7_0 => SackHold::LINUX_6_19,
         };
         if receive.autotune && !window_is_given {
             // `tcp_rmem[2]` is 6 MiB until 6.15, and 32 MiB since.
@@ -84,7 +84,7 @@ mod tests {
     fn versions_differ_in_the_largest_window_and_in_acks_behind_a_gap() {
         let of = |text: &str| {
             let receive = scheme(text).config().receive;
-            (receive.max_window >> 20, receive.sack_hold == SackHold::LINUX_7_0)
+            (receive.max_window >> 20, receive.sack_hold == SackHold::LINUX_6_19)
         };
         assert_eq!(of("linux+linux=6.12"), (6, false));
         assert_eq!(of("linux+linux=7.0"), (32, true));
