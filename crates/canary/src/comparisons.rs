@@ -143,6 +143,12 @@ impl Canary {
         self.fewest = fewest;
     }
 
+    /// Forgets the comparisons of networks that an order to forget `prefix` concerns
+    /// ([`crate::networks::is_of`]). Sums over many networks stay.
+    pub fn forget(&mut self, prefix: Option<IpNet>) {
+        self.networks.forget(prefix);
+    }
+
     /// Adds a connection. Returns its comparisons, as they are now.
     pub fn add(&mut self, connection: &CanaryConnection) -> Vec<CanaryFinding> {
         let CanaryConnection { group, network, outcome, .. } = *connection;

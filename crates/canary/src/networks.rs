@@ -19,6 +19,12 @@ pub struct NetworkTrials {
     ranks: u64,
 }
 
+/// Returns whether an order to forget `prefix` concerns a network: it is a part of it, or has it
+/// as a part. `None` concerns all networks.
+pub fn is_of(network: IpNet, prefix: Option<IpNet>) -> bool {
+    prefix.is_none_or(|prefix| prefix.contains(&network) || network.contains(&prefix))
+}
+
 /// The comparison of one network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct NetworkTrial {
@@ -64,6 +70,11 @@ impl NetworkTrials {
             self.kept.iter().filter_map(|kept| Some((kept.rank?, kept.network))).collect();
         ranked.sort_unstable_by_key(|(rank, _)| *rank);
         ranked.into_iter().map(|(_, network)| network).collect()
+    }
+
+    /// Forgets the comparisons of networks that [`is_of`] names.
+    pub fn forget(&mut self, prefix: Option<IpNet>) {
+        self.kept.retain(|kept| !is_of(kept.network, prefix));
     }
 
     /// All comparisons.
@@ -116,6 +127,28 @@ mod tests {
             trials.ranked(network(0)).map(|(trial, rank)| (trial.chosen(), rank)),
             Some((100, 1))
         );
+    }
+
+    /// Networks 0 and 1 are 0.0.0.0/24 and 0.0.1.0/24.
+    #[test]
+    fn a_forgotten_network_is_not_named_any_more() {
+        let both = || {
+            let mut trials = NetworkTrials::default();
+            (0..400).for_each(|n| add(&mut trials, n % 2, n % 4 < 2));
+            trials
+        };
+        for (prefix, left) in [
+            (Some("0.0.1.0/24"), &[network(0)][..]),
+            (Some("0.0.1.7/32"), &[network(0)]),
+            (Some("0.0.0.0/16"), &[]),
+            (Some("0.0.2.0/24"), &[network(0), network(1)]),
+            (Some("::/0"), &[network(0), network(1)]),
+            (None, &[]),
+        ] {
+            let mut trials = both();
+            trials.forget(prefix.map(|text| text.parse().unwrap()));
+            assert_eq!(trials.networks(), left, "{prefix:?}");
+        }
     }
 
     /// All slots are taken when a network begins to have every fiftieth connection. All others are

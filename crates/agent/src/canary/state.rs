@@ -11,6 +11,7 @@ use crate::contract::StartReason;
 use crate::contract::{ConnectionSummary, StoppedParts};
 use ::canary::comparisons::{Canary, CanaryConnection, CanaryFinding, CanaryStop};
 use ::canary::fleet::FleetFinding;
+use ::canary::networks::is_of;
 use ::canary::part::CanaryPart;
 use ::canary::trial::{CanaryGroup, CanaryOutcome, TrialSums};
 use ipnet::IpNet;
@@ -116,6 +117,17 @@ impl CanaryState {
         self.stops.iter().filter_map(|stop| stop.part.network())
     }
 
+    /// Forgets the networks that an order to forget `prefix` concerns ([`is_of`]). Returns true if
+    /// one of them was stopped, and is not any more.
+    pub(crate) fn forget(&mut self, prefix: Option<IpNet>) -> bool {
+        self.trials.forget(prefix);
+        let before = self.stops.len();
+        let concerned =
+            |stop: &CanaryStop| stop.part.network().is_some_and(|one| is_of(one, prefix));
+        self.stops.retain(|stop| !concerned(stop));
+        self.stops.len() < before
+    }
+
     /// The comparisons' present results.
     pub(crate) fn findings(&self) -> Vec<CanaryFinding> {
         self.trials.findings()
@@ -190,6 +202,20 @@ mod tests {
             assert!(stops.iter().all(|stop| stop.why.contains("retransmitted")), "{stops:?}");
         }
         canary
+    }
+
+    /// The summaries' network is ::/0, which 2001:db8::/48 is a part of. The stop of all stays: it
+    /// names no network.
+    #[test]
+    fn a_forgotten_network_is_no_longer_named_or_stopped() {
+        let mut canary = harmed(&LIMIT, summary(0, true, 0));
+        let named = |canary: &CanaryState| {
+            serde_json::to_string(canary).unwrap().contains("::/0")
+                || canary.stopped_networks().next().is_some()
+        };
+        assert!(!canary.forget(Some("192.0.2.0/24".parse().unwrap())) && named(&canary));
+        assert!(canary.forget(Some("2001:db8::/48".parse().unwrap())) && !named(&canary));
+        assert!(canary.is_off());
     }
 
     #[test]

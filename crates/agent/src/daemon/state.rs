@@ -185,6 +185,13 @@ impl SharedState {
         if let Some(site) = &self.site {
             site.forget(prefix);
         }
+        let was_stopped = lock(&self.canary).forget(prefix);
+        if let Some(state_file) = &self.state_file {
+            state_file.save_canary(&lock(&self.canary));
+        }
+        if was_stopped {
+            self.next_stage();
+        }
         paths::forget(&self.lines, prefix);
         let count = paths::forget(&self.paths, prefix);
         match &self.state_file {
