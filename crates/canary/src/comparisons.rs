@@ -100,7 +100,7 @@ impl CanaryFinding {
     pub fn harm(&self, off_ratio: f64) -> Option<String> {
         let of = |what: &str, much: &str, ratio: ConfidenceInterval, limit: f64| {
             format!(
-                "warm starts ({}) {what} {:.2} times as {much} as {} of the control group, surely {:.2} to {:.2} times: more than {limit}",
+                "warm starts ({}) {what} {:.2} times as {much} as {} of the control group, with 95 % confidence {:.2} to {:.2} times: more than {limit}",
                 self.chosen, ratio.estimate, self.control, ratio.low, ratio.high
             )
         };

@@ -190,7 +190,7 @@ const SUM_HEAD: [&str; 8] = [
 ];
 
 const CLASS_HEAD: [&str; 6] =
-    ["bytes up to", "closed", "time", "sent again", "lost of first flight", ""];
+    ["bytes up to", "closed", "time", "retransmitted", "lost of first flight", ""];
 
 const PART_HEAD: [&str; 6] =
     ["which", "closed", "time", "retransmissions", "lossy connections", ""];

@@ -67,7 +67,7 @@ fn in_a_kernel_that_is_locked_down_it_does_not_start_and_says_what_is_left() {
 
     let (code, printed) = agent(&at("integrity"), &["check", "--json"]).unwrap();
     assert_eq!((code, is_there(&printed, "reading of kernel memory (lockdown)")), (0, true));
-    assert!(printed.contains("mode wrap; the kernel takes them"), "{printed}");
+    assert!(printed.contains("mode wrap; the kernel accepts the programs"), "{printed}");
 }
 
 /// Whether `check --json` found one thing.

@@ -59,7 +59,7 @@ fn a_log_says_how_soon_networks_ask_again() {
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     assert!(text.contains("25.0 % of requests follow another of the same network"), "{text}");
     assert!(
-        text.contains("Of 2 networks with names, 1 (50.0 %) have addresses of several domains"),
+        text.contains("1 (50.0 %) of 2 networks with names have addresses of several domains"),
         "{text}"
     );
     assert!(!text.contains("192.0.2."), "no address is printed: {text}");

@@ -63,7 +63,7 @@ pub const MEASURES: [Measure; 14] = {
             "Payload received in the measured interval, divided by its length",
         ),
         measure("fairness", "Fairness", Ratio, "Jain's index of the transfers' goodputs"),
-        measure("retransmissions", "Retransmissions", Count, "Segments sent again"),
+        measure("retransmissions", "Retransmissions", Count, "Segments retransmitted"),
         measure("timeouts", "Timeouts", Count, "Expiries of retransmission timers"),
     ]
 };

@@ -213,7 +213,8 @@ fn comparisons(registry: &mut Registry, tenants: &[TenantStatus]) {
     let [times, retransmissions] = ratios;
     let help = "Hosts whose comparison counts in the finding of all hosts";
     registry.register("compared_hosts", help, hosts);
-    let help = "1: warm starts are surely slower over all hosts, and agents stop them";
+    let help =
+        "1: warm starts are slower over all hosts, with 95 % confidence, and agents stop them";
     registry.register("warm_starts_slower", help, slower);
     let help = "Completion time over all hosts, chosen for a warm start by control group";
     registry.register("time_ratio", help, times);

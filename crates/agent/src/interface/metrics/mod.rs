@@ -271,7 +271,9 @@ fn sums(registry: &mut Registry, status: &AgentStatus) {
         metric("segments_sent", "Segments with data, retransmissions included", |sum| {
             sum.segments_sent
         }),
-        metric("segments_retransmitted", "Segments sent again", |sum| sum.segments_retransmitted),
+        metric("segments_retransmitted", "Segments retransmitted", |sum| {
+            sum.segments_retransmitted
+        }),
         metric("first_window_segments", "First windows added up", |sum| sum.first_windows),
         metric(
             "proposed_window_segments",

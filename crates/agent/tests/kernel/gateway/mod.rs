@@ -144,7 +144,7 @@ fn what_a_gateway_is_to_forget_its_agents_forget_in_memory_and_on_disk() {
         until("the gateway hears of it", || of_gateways(&agent).reports_taken >= 1);
         assert_eq!(agent.paths().len(), 1);
         assert_eq!(gateway.forget(network(&bed)), 1);
-        until("it is forgotten", || agent.printed().contains("told to forget"));
+        until("it is forgotten", || agent.printed().contains("ordered to forget"));
         assert_eq!(agent.paths().len(), 0);
         agent.kill();
         agent.start_again();
