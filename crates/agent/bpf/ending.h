@@ -69,7 +69,8 @@ static inline void take_proven_sample(const struct tcp_sock *tp, const struct co
 		.in_slow_start = in_slow_start(tp),
 		.flight = proven_flight(f, tp),
 		.first = c->first,
-		.delivered = c->delivered_at_pause ? c->delivered_at_pause : tp->delivered - c->delivered,
+		.delivered = c->delivered_at_pause ? c->delivered_at_pause :
+						     tp->delivered - c->delivered,
 	};
 
 	if (c->history & HAS_FALLEN_BACK)

@@ -257,7 +257,8 @@ static inline void on_progress(struct sock *sk, struct connection *c)
 
 	end_mark(sk, c);
 	/* Later small sends do not prove the rest of the flight. */
-	if (!c->delivered_at_pause && in_first_flight(c) && !tp->packets_out && !is_about_to_begin(tp, c))
+	if (!c->delivered_at_pause && in_first_flight(c) && !tp->packets_out &&
+	    !is_about_to_begin(tp, c))
 		c->delivered_at_pause = tp->delivered - c->delivered;
 	if (!before(tp->snd_una, c->first_end))
 		judge_doubted(tp, c);

@@ -345,7 +345,8 @@ static inline void start_member(struct sock *sk)
 	}
 	if (is_first && c)
 		cap_first_share(sk, c, &allocation);
-	allocation.spread = spread_of(allocation.window, allocation.share, allocation.allocated, allocation.joining);
+	allocation.spread = spread_of(allocation.window, allocation.share, allocation.allocated,
+				      allocation.joining);
 	take(sk, b, &allocation);
 	if (!c)
 		return;
