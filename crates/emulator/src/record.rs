@@ -85,7 +85,7 @@ pub struct SegmentEnd {
 pub(crate) enum PacketNote {
     /// A packet's way has ended.
     End(Direction, PacketRecord),
-    /// It was that of a segment.
+    /// The way of a TCP segment has ended; sent beside `End`, or without it.
     SegmentEnd(SegmentEnd),
     /// A packet has entered, at the client's end if its direction is up.
     Entered(SeenPacket),
@@ -147,8 +147,7 @@ impl PacketRecorder {
         if self.wants.records {
             self.record_note(PacketNote::End(self.direction, record));
         }
-        // The note of a segment is smaller than its bytes. The receiver checks its checksum. Its
-        // checksum is its receiver's to look at.
+        // The note of a segment is smaller than its bytes. The receiver verifies the checksum.
         if self.wants.segments
             && let Ok(Packet::Tcp(packet, _)) = parse_offloaded(packet)
         {

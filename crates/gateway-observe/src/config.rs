@@ -71,7 +71,7 @@ impl CapturePlace {
     }
 }
 
-/// Writes it as in the operator's configuration.
+/// Writes the interfaces, separated by commas, or the path of the file.
 impl fmt::Display for CapturePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,8 +1,8 @@
 //! The database file in which a service keeps its state (redb), never mistaken for another file.
 //!
-//! An operator may name any file, also by a link or by mistake. So a file is opened only if it has
-//! the mark of the service: it begins as redb's files do, and has a table of the service. A damaged
-//! file that has the mark is put aside. A file without the mark is neither written, nor moved, nor
+//! An operator may name any file, also by a link or by mistake. So a file is opened only if it is
+//! missing or empty, or if it begins as redb's files do and has a table of the service, or none. A
+//! damaged file with this mark is put aside. Any other file is neither written, nor moved, nor
 //! given other permissions.
 
 use redb::backends::FileBackend;

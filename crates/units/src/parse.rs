@@ -1,12 +1,11 @@
 //! Reading quantities as people write them: `20mbit`, `20 Mbps`, `80 ms`, `64kB`.
 //!
-//! Case and spaces before the unit do not count, but for one letter: `b` is a bit in rates, `B` a
-//! byte. So `20Mbps` is megabits and `20MB/s` megabytes. A size takes `KB` and `kB` as 1000 bytes,
-//! `KiB` as 1024. Ambiguous quantities are refused, and the error names the ways out: a size in
-//! `kb`, a rate in `M`, a number without a unit.
-//!
-//! Parsing is exact: the number is read as a decimal fraction and scaled in integers, so `1.5mbit`
-//! is 1,500,000 bit/s on every machine.
+//! Spaces before the unit do not count, nor does the case of a prefix or of `bit`. A single letter
+//! has a case: `b` is a bit in rates, `B` a byte. So `20Mbps` is megabits and `20MB/s` megabytes. A
+//! size takes `KB` and `kB` as 1000 bytes, `KiB` as 1024. Ambiguous quantities are refused, and the
+//! error names the ways out: a size in `kb`, a rate in `M`, a number without a unit
+//! ([`parse_byte_count`] alone takes one).  The number is read as a decimal fraction, scaled in
+//! integers, and rounded down to whole units. So `1.5mbit` is 1,500,000 bit/s on every machine.
 
 use crate::{Duration, Rate};
 use std::fmt;
@@ -218,7 +217,8 @@ fn split(s: &str) -> (&str, String) {
     (number, unit.split_whitespace().collect())
 }
 
-/// `digits[.digits] * factor`, rounded down; `None` on anything else or on overflow.
+/// `digits[.[digits]] * factor`, with at most nine decimals, rounded down; `None` on anything else
+/// or on overflow.
 fn decimal(s: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = s.split_once('.').unwrap_or((s, ""));
     let all_digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());

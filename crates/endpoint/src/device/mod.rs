@@ -38,8 +38,9 @@ pub(crate) enum SendOutcome {
 }
 
 impl Device {
-    /// Creates a device from `descriptor`, for packets of at most `mtu` bytes. The descriptor
-    /// becomes non-blocking.
+    /// Creates a device from `descriptor`, for packets of at most `mtu` bytes on the wire. With
+    /// offload a packet may hold several segments, and be longer. The descriptor becomes
+    /// non-blocking.
     ///
     /// # Errors
     /// If the system refuses that.
@@ -75,7 +76,7 @@ impl Device {
         self.name.as_deref()
     }
 
-    /// Returns the longest packet, bytes.
+    /// Returns the longest packet on the wire, bytes.
     pub const fn mtu(&self) -> u16 {
         self.mtu
     }
@@ -102,7 +103,8 @@ impl Device {
         match writev(&self.descriptor, pieces) {
             Ok(_) => Ok(SendOutcome::Done),
             Err(Errno::EAGAIN) => Ok(SendOutcome::Blocked),
-            // The device is down, the packet too long, or memory short: the packet counts as lost.
+            // The device is down, the packet too long, memory short, or a signal came: the packet
+            // counts as lost, and TCP repairs that.
             Err(Errno::EIO | Errno::EINVAL | Errno::EMSGSIZE | Errno::ENOBUFS | Errno::EINTR) => {
                 Ok(SendOutcome::Refused)
             }

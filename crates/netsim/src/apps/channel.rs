@@ -17,8 +17,8 @@ pub(super) fn listen(context: &mut AppContext<'_>, host: HostId, scheme: &Scheme
     port
 }
 
-/// Closes both ends without TIME-WAIT. It would guard against old segments, but a port is not used
-/// again for thousands of connections.
+/// Closes this end: sends a FIN, or aborts if the end is in TIME-WAIT already. A port is used again
+/// only after thousands of connections, so TIME-WAIT would guard against nothing.
 pub(super) fn close(context: &mut AppContext<'_>, host: HostId, conn: ConnId) {
     let state = context.host(host).connection(conn).map(tcp::Connection::state);
     match state {
@@ -127,12 +127,13 @@ impl Channel {
         self.receiver
     }
 
-    /// Returns the bytes acknowledged to the sender since the connection began.
+    /// Returns the bytes acknowledged to the sender, as of the last event or the end of the run.
+    /// Events come only at the end of a transfer.
     pub(super) const fn acked(&self) -> u64 {
         self.acked
     }
 
-    /// Returns the bytes delivered in order since the connection began.
+    /// Returns the bytes delivered in order, as of the last event or the end of the run.
     pub(super) const fn received(&self) -> u64 {
         self.received
     }

@@ -12,7 +12,7 @@ pub(super) struct SackReport {
     /// Blocks of the ranges that waited before a FIN closed the last gap. Linux sends its ACK
     /// before it clears them (`tcp_fin`).
     before_fin: Option<SackBlocks>,
-    /// The range that changed last is not reported yet.
+    /// The next report omits the range that changed last: a held ACK, sent first, precedes it.
     leaves_last_out: bool,
 }
 
@@ -39,7 +39,8 @@ impl SackReport {
         self.duplicate.is_some() || !waiting.is_empty() || self.before_fin.is_some()
     }
 
-    /// Number of blocks of the next report, if all have room.
+    /// Returns the largest number of blocks of the next report, if all have room. A range that is
+    /// left out counts.
     pub(super) fn len(&self, waiting: &Reassembly) -> usize {
         match &self.before_fin {
             Some(blocks) => blocks.as_slice().len(),
@@ -47,8 +48,8 @@ impl SackReport {
         }
     }
 
-    /// Appends the report, `max` blocks at most: the duplicate first, then the ranges that changed
-    /// last (RFC 2018 §4, RFC 2883 §4). `irs` is the sequence number of offset 0.
+    /// Appends the report, `max` blocks at most (1 or more): the duplicate first, then the ranges
+    /// that changed last (RFC 2018 §4, RFC 2883 §4). `irs` is the sequence number of offset 0.
     pub(super) fn write(
         &mut self,
         irs: SeqNum,
@@ -75,7 +76,7 @@ impl SackReport {
     }
 }
 
-/// Returns blocks of all ranges behind gaps, the latest first.
+/// Returns blocks of the ranges that changed last, at most [`SackBlocks::MAX`], the latest first.
 #[cold]
 pub(super) fn blocks_of(irs: SeqNum, waiting: &Reassembly) -> SackBlocks {
     let mut blocks = SackBlocks::NONE;

@@ -68,7 +68,10 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn begin(out: W, columns: &[TableColumn]) -> io::Result<Self> {
-        let about = columns.iter().filter(|column| !column.about.is_empty()).map(described);
+        let about = columns
+            .iter()
+            .filter(|column| !column.about.is_empty() || !column.unit.is_empty())
+            .map(described);
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(about.collect()))

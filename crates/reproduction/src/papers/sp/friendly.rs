@@ -105,7 +105,8 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     if let Some((place, slowdown)) =
         furthest_out(same, all.iter().map(|p| (p, coarse.slowdown(*p))))
     {
-        let label = format!("reno-ssr slower beside SPAND, 200 ms, the most ({})", label(*place));
+        let label =
+            format!("reno-ssr slower beside SPAND, 200 ms, furthest from ±5 % ({})", label(*place));
         findings.line(FigureLine::new(label, PERCENT).ours(slowdown));
     }
     let at = |delay: &'static str| all.iter().filter(move |place| place[0] == delay);
