@@ -4,8 +4,10 @@
 //! has a case: `b` is a bit in rates, `B` a byte. So `20Mbps` is megabits and `20MB/s` megabytes. A
 //! size takes `KB` and `kB` as 1000 bytes, `KiB` as 1024. Ambiguous quantities are refused, and the
 //! error names the ways out: a size in `kb`, a rate in `M`, a number without a unit
-//! ([`parse_byte_count`] alone takes one).  The number is read as a decimal fraction, scaled in
-//! integers, and rounded down to whole units. So `1.5mbit` is 1,500,000 bit/s on every machine.
+//! ([`parse_byte_count`] alone takes one).
+//!
+//! The number is read as a decimal fraction, scaled in integers, and rounded down to whole units.
+//! So `1.5mbit` is 1,500,000 bit/s on every machine.
 
 use crate::{Duration, Rate};
 use std::fmt;
