@@ -194,7 +194,7 @@ fn arrivals_that_exceed_the_path_end_the_run_with_the_workload_s_name() {
     assert!(matches!(error, SimulationError::OutOfPorts { .. }), "{error}");
     let text = error.to_string();
     assert!(
-        text.contains("55537 begun, 55537 not over") && text.contains("arrive faster"),
+        text.contains("55537 started, 55537 not over") && text.contains("arrive faster"),
         "{text}"
     );
 }

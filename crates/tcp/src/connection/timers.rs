@@ -88,7 +88,8 @@ impl Connection {
         }
         let opening = self.sender.una() == 0 && self.config.opening != Opening::OneWay;
         self.sender.count_timeout(now, opening);
-        if self.gives_up(opening, guard) {
+        let is_linear = opening && self.has_linear_timeouts(path);
+        if self.gives_up(opening, is_linear, guard) {
             guard.counters.timed_out += 1;
             self.give_up();
             return;
@@ -100,10 +101,7 @@ impl Connection {
             self.sender.time_out(now, path, may_send);
             self.suspect_path_mtu(now, path, guard);
         }
-        if opening
-            && self.has_linear_timeouts()
-            && self.sender.retries() <= self.config.linear_syn_timeouts
-        {
+        if is_linear && self.sender.retries() <= self.config.linear_syn_timeouts {
             self.sender.end_timeout_without_backoff(now, path);
         } else {
             self.sender.end_timeout(now, path);
@@ -112,20 +110,23 @@ impl Connection {
         self.collect_report(path);
     }
 
-    /// True if the first timeouts of our SYN are all as long, and no short ones of
-    /// `opening_timer`.
-    fn has_linear_timeouts(&self) -> bool {
-        self.config.linear_syn_timeouts > 0 && self.state == State::SynSent && !self.asks_siblings()
+    /// True if the first timeouts of our SYN are all as long. Timeouts by known round trips
+    /// (`opening_timer`) are shorter, and double.
+    fn has_linear_timeouts(&self, path: &Path) -> bool {
+        self.config.linear_syn_timeouts > 0
+            && self.state == State::SynSent
+            && self.opening_timeout(path).is_none()
     }
 
     /// The connection fails after as many timeouts as its patience says. If the first timeouts of a
     /// SYN do not double, it fails at the first one after the time that doubling timeouts of this
     /// number would have taken (`tcp_write_timeout`, `retransmits_timed_out`).
-    fn gives_up(&self, opening: bool, guard: &Guard) -> bool {
+    fn gives_up(&self, opening: bool, is_linear: bool, guard: &Guard) -> bool {
         /// Doublings of a second that are longer than any wait.
         const MAX_DOUBLINGS: u32 = 30;
         let (retries, patience) = (self.sender.retries(), self.patience(opening, guard));
-        if !opening || !self.has_linear_timeouts() {
+        // With `opening_timer` a larger number allows for timeouts that were short.
+        if !is_linear || self.asks_siblings() {
             return retries >= patience;
         }
         let timeouts = (2_u64 << patience.min(MAX_DOUBLINGS)) - 1;
