@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: image test-image fmt test-built test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds quickly, races a recorded page under several schemes and writes a report with pictures.
 demo:
@@ -167,11 +167,6 @@ test:
 	@mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 	export HEADSTART_SKIPPED="$(SKIPPED)"; code=0; \
 		tools/run-tests "$(abspath $(TARGET))" || code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
-
-# All tests as `make test` runs them, not run.
-test-built:
-	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
-	members=$$(tools/members) && cargo test $$members --locked --quiet --no-run
 
 # The Python package as a wheel in target/wheels, for any Python from 3.9 on; and its tests, in an environment of their own below
 # target/python.
