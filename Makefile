@@ -197,8 +197,8 @@ test-long:
 test-slow:
 	@tools/need cc=gcc cc=libc6-dev curl=curl
 	cargo test --release --locked --quiet --package headstart-netsim --test netsim -- --ignored --nocapture
-	ulimit -n 4096 && cargo test --release --locked --quiet --package headstart-endpoint --test endpoint -- --ignored \
-		--nocapture --test-threads 1
+	ulimit -n 4096 && cargo test --release --locked --quiet --package headstart-endpoint --test endpoint \
+		--test kernel -- --ignored --nocapture --test-threads 1
 
 # Whether tshark finds the segments that `headstart` finds in a capture of yours: CAPTURE=file.pcap.
 .PHONY: test-capture
@@ -297,7 +297,7 @@ measure-site: build agent
 # Whether forecasts from captures come true in the kernel: the table of docs/validation/forecasts.md. Needs root, and ten minutes of real time.
 .PHONY: measure-forecast
 measure-forecast: build agent
-	tools/foretold --headstart $(TARGET)/release/headstart
+	tools/forecasts --headstart $(TARGET)/release/headstart
 
 # The same where connections crowd a line: CUBIC's capture foretells BBR's times, and BBR's foretells CUBIC's. Needs root, and two minutes
 # of real time.
