@@ -84,8 +84,8 @@ fn lasts(script: &Script) -> Duration {
     script::run(script, None).unwrap().lasted
 }
 
-/// Plays the scripts, `at_a_time` in parallel; returns the number of assertions that were not judged, and
-/// the scripts that fail, each with why.
+/// Plays the scripts, `at_a_time` in parallel; returns the number of assertions that were not
+/// judged, and the scripts that fail, each with why.
 fn play_all(scripts: VecDeque<Script>, at_a_time: usize) -> (usize, Vec<(Script, String)>) {
     let (queue, results) = (Mutex::new(scripts), Mutex::new((0, Vec::new())));
     thread::scope(|scope| {
@@ -106,8 +106,8 @@ fn play_all(scripts: VecDeque<Script>, at_a_time: usize) -> (usize, Vec<(Script,
     results.into_inner().unwrap()
 }
 
-/// Plays all scripts whose length is chosen. Scripts that fail beside others are played again alone:
-/// a busy machine wakes the threads of several scripts later than those of one.
+/// Plays all scripts whose length is chosen. Scripts that fail beside others are played again
+/// alone: a busy machine wakes the threads of several scripts later than those of one.
 fn all_hold(of_length: impl Fn(Duration) -> bool) {
     let excluded =
         |script: &Script| NOT_HERE.iter().find(|(name, _)| script.name.starts_with(name));
