@@ -8,7 +8,7 @@
 #include "ending.h"
 #include "opening.h"
 
-#define LEAST_RTO_US 200000 /* TCP_RTO_MIN */
+#define MIN_RTO_US 200000 /* TCP_RTO_MIN */
 
 /* It has been idle, and the kernel takes its window back, for each buffer until something is
  * sent. */
@@ -148,7 +148,7 @@ static inline void start_late(struct sock *sk, struct connection *c)
 static inline bool has_stalled(const struct tcp_sock *tp, const struct connection *c)
 {
 	return in_first_flight(c) && !is_about_to_begin(tp, c) &&
-	       tp->tcp_mstamp - tp->delivered_mstamp > (tp->srtt_us >> 3) + LEAST_RTO_US;
+	       tp->tcp_mstamp - tp->delivered_mstamp > (tp->srtt_us >> 3) + MIN_RTO_US;
 }
 
 /* Ends a first flight that has stalled. The unsent rest is not proven: the connection restarts as

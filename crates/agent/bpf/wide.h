@@ -99,7 +99,7 @@ static inline u64 widen_cold(struct sock *sk, struct connection *c)
 #define WIDE_LOOKS_AT 8
 
 /* Part, in quarters, of a wide flight's pacing rate below which the path is slower than assumed. */
-#define LEAST_QUARTERS 3
+#define MIN_QUARTERS 3
 
 /* Widens the next flight as short flights before have shown the path. Returns its rate, bytes a
  * second; 0: they have shown nothing. */
@@ -142,7 +142,7 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	if (!gap)
 		return WIDE_ENDS;
 	carried = c->probe.rate = train_carried(tp->mss_cache, gap);
-	if (carried >= c->wide_rate / 4 * LEAST_QUARTERS)
+	if (carried >= c->wide_rate / 4 * MIN_QUARTERS)
 		return WIDE_ENDS;
 	window = train_window(tp->rtt_min.s[0].v, gap);
 	window = window > cold ? window : cold;

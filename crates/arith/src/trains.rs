@@ -13,12 +13,12 @@ use crate::paced_start;
 pub use crate::paced_start::MAX_GAP;
 
 /// Least number of segments in a train: shorter ones measure the clock rather than the path.
-pub const LEAST_SEGMENTS: u32 = 4;
+pub const MIN_SEGMENTS: u32 = 4;
 
 /// The gap at which `segments` were delivered within `elapsed_us` microseconds; 0 without a
 /// measurement.
 pub const fn gap(elapsed_us: u32, segments: u32) -> u64 {
-    if segments < LEAST_SEGMENTS || elapsed_us == 0 {
+    if segments < MIN_SEGMENTS || elapsed_us == 0 {
         return 0;
     }
     let gap = elapsed_us as u64 * 1000 / segments as u64;

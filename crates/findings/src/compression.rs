@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 /// Maximum number of windows of a connection that share a median; the next ones have their own.
 const MAX_SAMPLES: usize = 1024;
 /// Flights of method 2 are larger than this, bytes, as in the paper.
-const LEAST_BYTES: u64 = 5_000;
+const MIN_BYTES: u64 = 5_000;
 /// Number of steps for each doubling of a ratio.
 const PER_DOUBLING: i32 = 2;
 /// Number of doublings above one, and below.
@@ -321,7 +321,7 @@ impl Flight {
         let sending = self.last_sent.saturating_since(self.first_sent);
         let acking = point.at.saturating_since(self.first_ack);
         let acked = self.end.saturating_sub(self.first_acked);
-        let large = self.bytes > LEAST_BYTES && acked > LEAST_BYTES;
+        let large = self.bytes > MIN_BYTES && acked > MIN_BYTES;
         if !large || sending.is_zero() || acking.is_zero() {
             return None;
         }

@@ -9,7 +9,7 @@ use units::{Duration, Rate};
 pub const DEFAULT_RATE: Rate = Rate::from_mbps(100);
 
 /// Minimum size of a queue, bytes: an initial window of ten full segments.
-const LEAST_QUEUE: u64 = 15_000;
+const MIN_QUEUE: u64 = 15_000;
 
 /// Size of a packet with a full segment, bytes.
 const FULL_SEGMENT: u64 = 1_500;
@@ -63,7 +63,7 @@ impl AccessEstimate {
             rate,
             is_rate_known: known.is_some(),
             rtt,
-            queue: queue.max(LEAST_QUEUE),
+            queue: queue.max(MIN_QUEUE),
             is_queue_known: full.is_some(),
             seen_wait,
             loss: evidence.random_loss(),
@@ -75,13 +75,13 @@ impl AccessEstimate {
         let bytes = packets * FULL_SEGMENT as i64;
         let queue =
             if self.is_queue_known { self.queue.saturating_add_signed(bytes) } else { self.queue };
-        Self { queue: queue.max(LEAST_QUEUE), ..self }
+        Self { queue: queue.max(MIN_QUEUE), ..self }
     }
 
     /// Returns the path with the shortest queue that causes the longest wait seen, if no loss has
     /// shown its end.
     pub(crate) fn with_short_queue(self) -> Self {
-        let seen = self.rate.bytes_in(self.seen_wait) + LEAST_QUEUE;
+        let seen = self.rate.bytes_in(self.seen_wait) + MIN_QUEUE;
         let queue = if self.is_queue_known { self.queue } else { self.queue.min(seen) };
         Self { queue, ..self }
     }
@@ -89,7 +89,7 @@ impl AccessEstimate {
     /// Returns true if a queue with this wait has held more than the capture shows. The margin is
     /// ten full segments above the longest wait seen, and no loss has shown the end of the queue.
     pub(crate) fn is_beyond_seen(&self, longest_wait: Duration) -> bool {
-        let margin = self.rate.transmit_time(LEAST_QUEUE);
+        let margin = self.rate.transmit_time(MIN_QUEUE);
         !self.is_queue_known && longest_wait > self.seen_wait + margin
     }
 

@@ -30,7 +30,7 @@ const GROWN: u32 = 131_072;
 const SMALL: u32 = 32_768;
 
 /// The smallest window that a scheme accepts, bytes.
-const LEAST_WINDOW: u32 = 64;
+const MIN_WINDOW: u32 = 64;
 
 /// Longest time that a connection may last after the last packet of its network.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -221,7 +221,7 @@ fn client_delay() -> Duration {
 /// fixed, or stock Linux, which begins with 64 kB and offers more as it is used.
 fn client_scheme(window: u64) -> Scheme {
     let text = match u32::try_from(window) {
-        Ok(window) if window > GROWN || (LEAST_WINDOW..SMALL).contains(&window) => {
+        Ok(window) if window > GROWN || (MIN_WINDOW..SMALL).contains(&window) => {
             format!("linux+nagle=off+rwnd={window}B")
         }
         _ => "linux+nagle=off".to_owned(),

@@ -14,7 +14,7 @@ pub const RTTS: [u64; 5] = [10, 40, 80, 200, 600];
 pub const QUEUES: [u64; 2] = [250, 1000];
 /// Packets that a queue of the matrix holds at least: a quarter of the smallest product is less
 /// than one packet, and a router that drops every packet is none.
-pub const LEAST_QUEUE: u32 = 4;
+pub const MIN_QUEUE: u32 = 4;
 /// Sizes of the matrix, bytes.
 pub const SIZES: [u64; 5] = [10_000, 30_000, 100_000, 300_000, 1_000_000];
 
@@ -30,14 +30,14 @@ pub struct MatrixPath {
 }
 
 impl MatrixPath {
-    /// The path itself: its queue in whole packets of 1500 bytes and at least [`LEAST_QUEUE`].
+    /// The path itself: its queue in whole packets of 1500 bytes and at least [`MIN_QUEUE`].
     ///
     /// # Panics
     /// If the rate is zero or above [`MAX_RATE`](crate::path::MAX_RATE).
     pub fn spec(self) -> PathSpec {
         let (rate, rtt) = (Rate::from_bps(self.rate_bps), Duration::from_millis(self.rtt_ms));
         let bytes = u128::from(rate.bytes_in(rtt)) * u128::from(self.queue_millibdp) / 1000;
-        let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX).max(LEAST_QUEUE);
+        let packets = u32::try_from(bytes / 1500).unwrap_or(u32::MAX).max(MIN_QUEUE);
         PathSpec::new(rate, rtt, QueueSize::Packets(packets)).expect("a rate that can be")
     }
 }

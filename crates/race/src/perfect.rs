@@ -31,13 +31,13 @@ pub const PERFECT_START: &str = "perfect start";
 /// Bytes of a full packet of HTTP/3.
 const QUIC_PACKET: u64 = (IPV4_HEADER + UDP_HEADER + QUIC_DATAGRAM) as u64;
 /// A smaller gain of perfect start is no measure of other gains.
-pub(crate) const LEAST_GAIN: f64 = 0.01;
+pub(crate) const MIN_GAIN: f64 = 0.01;
 /// Ethernet's largest packet, bytes.
 pub(crate) const PACKET: u64 = 1514;
 /// Bytes of a pure ACK with timestamps. An ACK stands for two segments.
 const ACK: u64 = 52;
 /// The initial window of Linux; no window is smaller.
-const LEAST_WINDOW: u64 = 10;
+const MIN_WINDOW: u64 = 10;
 /// No window at all, as segments of any window of TCP's.
 pub const NO_WINDOW: u64 = 1 << 20;
 /// The time that two hosts take to answer a packet each, generously.
@@ -109,12 +109,12 @@ pub(crate) fn window(path: &PathSpec, rtt: Duration, packet: u64) -> u64 {
         return NO_WINDOW;
     }
     let round_trip = rtt + HOSTS + down.transmit_time(2 * PACKET) + up.transmit_time(2 * PACKET);
-    down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(LEAST_WINDOW)
+    down.bytes_in(round_trip).div_ceil(packet).saturating_add(SLACK).max(MIN_WINDOW)
 }
 
 /// A gain in parts of that of perfect start; `None` if that is too small to divide by.
 pub fn share(gain: f64, of_perfect_start: f64) -> Option<f64> {
-    (of_perfect_start >= LEAST_GAIN).then(|| gain / of_perfect_start)
+    (of_perfect_start >= MIN_GAIN).then(|| gain / of_perfect_start)
 }
 
 /// The time of all visits; the longest if one has not ended.

@@ -14,7 +14,7 @@ use super::critical_path::CriticalPath;
 use super::limits::{PhaseLimits, VisitLimits};
 use super::load_detail::LoadDetail;
 use super::page_run::{PageRun, PageRunRow};
-use super::perfect::{self, LEAST_GAIN};
+use super::perfect::{self, MIN_GAIN};
 use super::{
     ChangeResult, LIMIT, LIMIT_WITHOUT_HANDSHAKE, PERFECT_START, ProcessingDelay, Race, RaceMetric,
     RaceOutcome, Spread, VisitKind, VisitSample, Visits, World,
@@ -207,7 +207,7 @@ pub(super) fn set_share_of_perfect(rows: &mut [SchemeResult]) {
         .iter()
         .filter(|row| row.name == PERFECT_START)
         .filter_map(|row| Some((row.visit, row.spread(RaceMetric::GainOverLinux)?)))
-        .filter(|(_, gain)| gain.interval.map_or(gain.median, |(least, _)| least) >= LEAST_GAIN)
+        .filter(|(_, gain)| gain.interval.map_or(gain.median, |(least, _)| least) >= MIN_GAIN)
         .collect();
     for row in rows.iter_mut().filter(|row| row.world == Some(World::Sim)) {
         let gain = row.median(RaceMetric::GainOverLinux);

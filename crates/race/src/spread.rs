@@ -16,7 +16,7 @@ pub struct Spread {
     /// Largest value.
     pub max: f64,
     /// Least and greatest value of a 95 % confidence interval of the median: two of the values
-    /// themselves, by their rank. With fewer than [`Spread::LEAST_FOR_INTERVAL`] values it is
+    /// themselves, by their rank. With fewer than [`Spread::MIN_FOR_INTERVAL`] values it is
     /// `None`: even the extremes do not suffice.
     pub interval: Option<(f64, f64)>,
 }
@@ -27,7 +27,7 @@ const MISSES: f64 = 0.05;
 impl Spread {
     /// Least number of values with an interval: six lie on one side of the median in 2 of 64 cases,
     /// five in 2 of 32.
-    pub const LEAST_FOR_INTERVAL: usize = 6;
+    pub const MIN_FOR_INTERVAL: usize = 6;
 
     /// Spread of these values; `None` if there are none or one is missing.
     pub fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
@@ -102,6 +102,6 @@ mod tests {
         // A normal distribution gives about the same: 5000 − 1.96 · 50.
         let many = rank_from_either_end(10_000).expect("a rank");
         assert!((4900..=4903).contains(&many), "{many}");
-        assert_eq!(rank_from_either_end(Spread::LEAST_FOR_INTERVAL - 1), None);
+        assert_eq!(rank_from_either_end(Spread::MIN_FOR_INTERVAL - 1), None);
     }
 }

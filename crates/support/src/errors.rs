@@ -148,7 +148,7 @@ pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = 
 /// Edit distance of `found` and `name`; `None` if they are too different to be a slip.
 fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
-    const LEAST_PREFIX: usize = 2;
+    const MIN_PREFIX: usize = 2;
     /// More letters that differ make another name.
     const MAX_EDITS: usize = 2;
     let edits = strsim::damerau_levenshtein(found, name);
@@ -158,7 +158,7 @@ fn distance(found: &str, name: &str) -> Option<usize> {
     }
     let begins = name.starts_with(found) || found.starts_with(name);
     // A name that only begins alike comes after every misspelling.
-    (begins && shorter >= LEAST_PREFIX).then_some(edits + 100)
+    (begins && shorter >= MIN_PREFIX).then_some(edits + 100)
 }
 
 /// ` (did you mean "x"?)`, with up to three names, if any of `known` is near enough to `found`.

@@ -8,7 +8,7 @@ use units::counted;
 
 /// Causes that are listed at most, and the part of the time that each has at least.
 const CAUSES: usize = 3;
-const LEAST_PART: f64 = 0.01;
+const MIN_PART: f64 = 0.01;
 /// Causes of large requests that are listed, and the part of the time from which on they matter.
 const REQUEST_CAUSES: usize = 3;
 const REQUEST_PART: f64 = 0.1;
@@ -77,7 +77,7 @@ pub(super) fn time(text: &mut String, all: &TimeSums) {
     let is_apart = |cause: &TimeCause| cause.share == TimeShare::Path && !all.is_link_full();
     let (path, causes): (Vec<TimeCause>, Vec<TimeCause>) =
         all.causes().into_iter().partition(is_apart);
-    let listed = causes.iter().take(CAUSES).take_while(|cause| cause.part >= LEAST_PART);
+    let listed = causes.iter().take(CAUSES).take_while(|cause| cause.part >= MIN_PART);
     let listed: Vec<&TimeCause> = listed.collect();
     for (n, cause) in listed.iter().enumerate() {
         let (what, help) = match full_link(cause.share, all) {

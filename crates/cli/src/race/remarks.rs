@@ -41,10 +41,10 @@ pub(super) fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
             "the {runs} pages of the file have {} addresses, so they are not runs of one page; --har-page N races one",
             names.len()
         )),
-        _ if runs < Spread::LEAST_FOR_INTERVAL => Some(format!(
+        _ if runs < Spread::MIN_FOR_INTERVAL => Some(format!(
             "times and gains are medians of {runs} runs of the page; fewer than {} have no 95 % interval, so brackets show \
              the least and the greatest",
-            Spread::LEAST_FOR_INTERVAL
+            Spread::MIN_FOR_INTERVAL
         )),
         _ => Some(format!("times, gains and intervals are those of {runs} runs of the page")),
     }

@@ -16,12 +16,12 @@ pub(super) fn parse_schemes(list: &str) -> Result<SchemeList, String> {
 /// TCP announces no more (RFC 7323 §2.3).
 const MAX_WINDOW: u64 = 1 << 30;
 /// Less would be no window of a browser's.
-const LEAST_WINDOW: u64 = 4096;
+const MIN_WINDOW: u64 = 4096;
 
 pub(super) fn parse_window(text: &str) -> Result<u32, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     match u32::try_from(bytes) {
-        Ok(window) if (LEAST_WINDOW..=MAX_WINDOW).contains(&bytes) => Ok(window),
+        Ok(window) if (MIN_WINDOW..=MAX_WINDOW).contains(&bytes) => Ok(window),
         _ => Err("from 4kB to 1GB, please".to_owned()),
     }
 }

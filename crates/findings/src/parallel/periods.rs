@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// Minimum acknowledged payload of a period that counts (§3.2.1: 5 KB).
-const LEAST_BYTES: u64 = 5_000;
+const MIN_BYTES: u64 = 5_000;
 /// Minimum number of periods of a host that counts (§3.2.1).
-const LEAST_PERIODS: u64 = 10;
+const MIN_PERIODS: u64 = 10;
 /// Number of steps of correlation on either side of zero.
 const STEPS: usize = 100;
 
@@ -52,7 +52,7 @@ impl Period {
     /// `open`.
     pub(crate) fn end(&mut self, now: Instant, open: usize) {
         let took = now.saturating_since(self.since).as_secs_f64();
-        if open > 0 && self.bytes >= LEAST_BYTES && took > 0.0 {
+        if open > 0 && self.bytes >= MIN_BYTES && took > 0.0 {
             self.sums.add(open as f64, self.bytes as f64 / took);
         }
         self.since = now;
@@ -79,7 +79,7 @@ impl Default for ThroughputCounters {
 impl ThroughputCounters {
     /// Adds a host whose last period is over.
     pub(crate) fn add(&mut self, host: &Period) {
-        let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= LEAST_PERIODS) else {
+        let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= MIN_PERIODS) else {
             return;
         };
         let correlation = line.correlation.clamp(-1.0, 1.0);

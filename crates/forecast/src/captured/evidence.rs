@@ -21,7 +21,7 @@ const MAX_RATE: Rate = Rate::from_mbps(10_000);
 const DATA_CENTRE_ROUND_TRIP: Duration = Duration::from_millis(1);
 /// Minimum number of losses of a kind; fewer are chance, and show neither the end of a queue nor
 /// random loss.
-const LEAST_LOSSES: usize = 3;
+const MIN_LOSSES: usize = 3;
 /// Minimum share of losses of a kind, as its inverse. A smaller share shows nothing: a queue that
 /// dropped a segment may have drained until the loss is seen, and a random loss may meet a full
 /// queue.
@@ -168,7 +168,7 @@ impl PathEvidence {
         let mut waits: Vec<Duration> =
             waits.filter(|wait| *wait >= half && !wait.is_zero()).collect();
         waits.sort_unstable();
-        let is_chance = waits.len() < LEAST_LOSSES || waits.len() * ONE_IN < at_loss.len();
+        let is_chance = waits.len() < MIN_LOSSES || waits.len() * ONE_IN < at_loss.len();
         let median = waits.get(waits.len() / 2).filter(|_| !is_chance)?;
         Some((*median).max(self.wait(self.queued.below(SURVIVED).unwrap_or_default())))
     }
@@ -178,7 +178,7 @@ impl PathEvidence {
         let half = self.half_full();
         let at_loss = self.at_loss.values();
         let random = at_loss.iter().filter(|rtt| self.wait(**rtt) < half).count();
-        let is_chance = random < LEAST_LOSSES || random * ONE_IN < at_loss.len();
+        let is_chance = random < MIN_LOSSES || random * ONE_IN < at_loss.len();
         if is_chance || self.sent == 0 {
             return 0.0;
         }

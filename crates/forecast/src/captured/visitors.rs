@@ -15,7 +15,7 @@ use units::{Duration, Instant, Rate};
 /// Maximum payload of one segment, on paths of 1500 bytes.
 const ONE_SEGMENT: u64 = 1460;
 /// Shortest delay of a delayed ACK: Linux delays for 40 ms at least, others for 25 or more.
-const LEAST_HELD: Duration = Duration::from_millis(20);
+const MIN_HELD: Duration = Duration::from_millis(20);
 
 /// An open connection.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl Visitors {
         self.evidence(address).on_arrived(&data);
         // An ACK of one segment may be a delayed one (RFC 1122 §4.2.3.2), which is no wait in a
         // queue.
-        let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= LEAST_HELD;
+        let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= MIN_HELD;
         if let Some(rtt) = sample.filter(|_| !may_be_held) {
             self.evidence(address).on_queued(at, rtt);
         }

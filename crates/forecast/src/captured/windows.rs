@@ -13,19 +13,19 @@ const FIRST_LENGTH: Duration = Duration::from_millis(100);
 /// Maximum number of windows; if there are more, pairs are merged to windows of twice the length.
 const MAX_WINDOWS: usize = 512;
 /// A wait shorter than this, or than this part of the lowest round trip, may be that of hosts.
-const LEAST_WAIT: Duration = Duration::from_millis(1);
+const MIN_WAIT: Duration = Duration::from_millis(1);
 const WAITED_ONE_IN: u64 = 20;
 /// An ACK shows no rate for a longer time.
 const LONGEST_SPREAD: Duration = Duration::from_secs(1);
 /// A window shows a rate if it was busy for that time, and had that number of ACKs: a few late ACKs
 /// hardly matter.
-const LEAST_TIME: Duration = Duration::from_millis(5);
-const LEAST_ACKS: u32 = 8;
+const MIN_TIME: Duration = Duration::from_millis(5);
+const MIN_ACKS: u32 = 8;
 /// A window shows the rate of several connections if the untimed part of their bytes is smaller
 /// than this.
 const PART_ONE_IN: u64 = 10;
 /// Fewer windows may be chance.
-const LEAST_WINDOWS: usize = 8;
+const MIN_WINDOWS: usize = 8;
 /// The rate varies if the third quartile is this percentage of the first one, or more.
 const VARIES_PERCENT: u64 = 130;
 
@@ -106,7 +106,7 @@ impl DeliveryWindows {
         let gap = at.saturating_since(since);
         // An ACK of a repaired loss has no round trip, and acknowledges many bytes at once.
         let waited = rtt.map_or(Duration::ZERO, |rtt| rtt.saturating_sub(least));
-        let is_of_hosts = waited < LEAST_WAIT || waited * WAITED_ONE_IN < least;
+        let is_of_hosts = waited < MIN_WAIT || waited * WAITED_ONE_IN < least;
         let was_busy = waited * 2 >= gap && !is_of_hosts;
         let none = DeliveryWindow {
             number: at.as_nanos() / self.length.as_nanos(),
@@ -164,7 +164,7 @@ impl DeliveryWindows {
     pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
         let is_usable = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
-            window.busy >= LEAST_TIME && !window.is_part() && (window.acks >= LEAST_ACKS || is_slow)
+            window.busy >= MIN_TIME && !window.is_part() && (window.acks >= MIN_ACKS || is_slow)
         };
         let usable: Vec<&DeliveryWindow> = self.windows.iter().filter(is_usable).collect();
         let timed = || usable.iter().map(|window| (window.rate(), window.busy.as_nanos()));
@@ -175,7 +175,7 @@ impl DeliveryWindows {
             let from = Instant::from_nanos(window.number * self.length.as_nanos());
             RateStep { from, to: from + self.length, rate: window.rate() }
         };
-        (varies && usable.len() >= LEAST_WINDOWS).then(|| usable.iter().map(step).collect())
+        (varies && usable.len() >= MIN_WINDOWS).then(|| usable.iter().map(step).collect())
     }
 }
 

@@ -33,7 +33,7 @@ const SINCE_1970: [(f64, TimeUnit); 4] = [
 /// Rows of a recording are rarely farther apart, seconds.
 const MAX_SECONDS: f64 = 10.0;
 /// Rows of a recording are rarely nearer, milliseconds.
-const LEAST_MS: f64 = 100.0;
+const MIN_MS: f64 = 100.0;
 
 impl TimeUnit {
     /// The unit that a word is.
@@ -77,7 +77,7 @@ impl TimeUnit {
             // All times are one: no unit makes a length of that.
             None => Some(Self::Seconds),
             Some(typical) if typical <= MAX_SECONDS => Some(Self::Seconds),
-            Some(typical) if typical >= LEAST_MS => Some(Self::Milliseconds),
+            Some(typical) if typical >= MIN_MS => Some(Self::Milliseconds),
             Some(_) => None,
         }
     }

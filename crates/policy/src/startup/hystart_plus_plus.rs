@@ -36,7 +36,7 @@ static CSS_ROUNDS: Parameter<u32> = Parameter::text(
 
 /// The constants of §4.3: `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`, `N_RTT_SAMPLE`,
 /// `CSS_GROWTH_DIVISOR`, `L`.
-const LEAST_RISE: Duration = Duration::from_millis(4);
+const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
 const MIN_SAMPLES: u32 = 8;
@@ -133,7 +133,7 @@ impl HyStartPlusPlus {
 
 /// `RttThresh` above the last round's delay.
 fn rise(last: Duration) -> Duration {
-    (last / RISE_DIVISOR).clamp(LEAST_RISE, MAX_RISE)
+    (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
 }
 
 impl StartUp for HyStartPlusPlus {

@@ -37,7 +37,7 @@ const MIN_ACKS: u32 = 3;
 const PACED_SEGMENTS_IN_FLIGHT: u64 = 5;
 /// Window, segments, above which it is paced. A smaller one has so few segments in flight that
 /// nothing would end the pacing. It is the initial window of RFC 6928.
-const LEAST_WINDOW: u64 = 10;
+const MIN_WINDOW: u64 = 10;
 
 /// Begins with a remembered rate.
 #[derive(Clone, Debug, Default)]
@@ -146,7 +146,7 @@ impl Overlay for StatefulTcp {
         if let Some((rate, min_rtt)) = known {
             let segments = rate.bytes_in(min_rtt) / window.mss();
             let cwnd = segments * window.mss();
-            if cwnd > start.initial_window.max(LEAST_WINDOW * window.mss()) {
+            if cwnd > start.initial_window.max(MIN_WINDOW * window.mss()) {
                 window.set_cwnd(cwnd, Cause::Seed);
                 window.follow_plan(SendPlan::spaced(1, rate.transmit_time(window.mss())));
                 self.pacing = true;

@@ -108,7 +108,7 @@ pub struct ScriptMachine {
 }
 
 /// A segment is no smaller, bytes (`TCP_MIN_MSS`, and what schemes take).
-const LEAST_SEGMENT: u32 = 64;
+const MIN_SEGMENT: u32 = 64;
 
 /// A machine, and what it was before the script's own changes.
 #[derive(Clone, Debug)]
@@ -190,7 +190,7 @@ impl ScriptMachine {
     /// The segment size that is offered, bytes: the route's or the link's, in a packet of the
     /// route.
     fn segment_size(&self) -> Option<u32> {
-        let fits = self.route.mtu.map(|mtu| mtu.saturating_sub(self.headers()).max(LEAST_SEGMENT));
+        let fits = self.route.mtu.map(|mtu| mtu.saturating_sub(self.headers()).max(MIN_SEGMENT));
         let offered = self.route.advmss.or(self.link_mss);
         match (offered, fits) {
             (Some(offered), Some(fits)) => Some(offered.min(fits)),

@@ -252,7 +252,7 @@ pub(super) fn set_defaults(machine: &mut ScriptMachine, whose: ScriptDefaults) {
 }
 
 /// Buffers that the model takes, bytes.
-const LEAST_BUFFER: u64 = 1024;
+const MIN_BUFFER: u64 = 1024;
 const MAX_BUFFER: u64 = 1 << 30;
 
 fn only(value: &str, values: &[&str]) -> Result<(), Refusal> {
@@ -283,7 +283,7 @@ fn between(value: &str, least: u64, most: u64) -> Result<u64, Refusal> {
 }
 
 fn three(value: &str) -> Result<[u64; 3], Refusal> {
-    let one = |word| between(word, LEAST_BUFFER, MAX_BUFFER);
+    let one = |word| between(word, MIN_BUFFER, MAX_BUFFER);
     let numbers: Vec<_> = value.split_whitespace().map(one).collect::<Result<_, _>>()?;
     numbers.try_into().map_err(|_| "expected three numbers: least, first, most".into())
 }

@@ -11,7 +11,7 @@ use super::{Failure, Held, Run};
 use units::Instant;
 
 /// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
-const LEAST_RECEIVE_BUFFER: u32 = 2304;
+const MIN_RECEIVE_BUFFER: u32 = 2304;
 
 impl<S: Subject> Run<'_, S> {
     /// Makes a call, which returns at `returns` if it waits.
@@ -332,7 +332,7 @@ impl<S: Subject> Run<'_, S> {
             CallKind::SendBuffer(bytes) => socket.send_buffer = Some(bytes),
             // Twice the bytes (`SO_RCVBUF` of socket(7)).
             CallKind::ReceiveBuffer(bytes) => {
-                let bytes = bytes.saturating_mul(2).max(LEAST_RECEIVE_BUFFER);
+                let bytes = bytes.saturating_mul(2).max(MIN_RECEIVE_BUFFER);
                 socket.parameters.push(format!("rcvbuf={bytes}B"));
                 socket.parameters.push(format!("rcvbuf_max={bytes}B"));
                 if socket.phase == Phase::Listening {

@@ -73,7 +73,7 @@ impl Connection {
     #[inline]
     pub fn full_payload(&self) -> u64 {
         /// `TCP_MSS_DEFAULT`: a smaller window is not halved.
-        const LEAST_HALVED: u64 = 536;
+        const MIN_HALVED: u64 = 536;
         /// The smallest packet that a link has to carry, 68 bytes without the IP header, less the
         /// TCP header (`tcp_bound_to_half_wnd`): 12 bytes fewer with timestamps.
         const LEAST: u64 = 48;
@@ -83,7 +83,7 @@ impl Connection {
         if !self.config.halves_window || window == 0 || window >= 2 * mss {
             return mss;
         }
-        let bound = if window > LEAST_HALVED { window / 2 } else { window };
+        let bound = if window > MIN_HALVED { window / 2 } else { window };
         let options = if self.sender.terms().timestamps { TIMESTAMPS } else { 0 };
         mss.min(bound.max(LEAST - options))
     }

@@ -23,12 +23,12 @@ const PAUSE_PART: u64 = 4;
 /// A queue delays by more than the lowest round trip divided by this.
 const QUEUE_PART: u64 = 16;
 /// A queue delays by more than this: less is jitter of hosts.
-const LEAST_QUEUE: Duration = Duration::from_micros(300);
+const MIN_QUEUE: Duration = Duration::from_micros(300);
 /// A queue delays by more than this if round trips come from timestamps, which count milliseconds.
-const LEAST_QUEUE_BY_STAMPS: Duration = Duration::from_micros(2_500);
+const MIN_QUEUE_BY_STAMPS: Duration = Duration::from_micros(2_500);
 /// Minimum number of round trips that a round measures, and of segments that it delivers.
-const LEAST_SAMPLES: u32 = 4;
-const LEAST_SEGMENTS: u64 = 8;
+const MIN_SAMPLES: u32 = 4;
+const MIN_SEGMENTS: u64 = 8;
 
 /// The part of an ACK that measures the link.
 #[derive(Clone, Copy, Debug)]
@@ -201,11 +201,11 @@ impl LinkRate {
             std::mem::replace(&mut self.round, Round { began: ack.now, ..Round::default() });
         let lasted = ack.now.saturating_since(began);
         let queue = (self.base / QUEUE_PART).max(if self.by_stamps {
-            LEAST_QUEUE_BY_STAMPS
+            MIN_QUEUE_BY_STAMPS
         } else {
-            LEAST_QUEUE
+            MIN_QUEUE
         });
-        let is_measured = samples >= LEAST_SAMPLES && bytes >= LEAST_SEGMENTS * ack.mss;
+        let is_measured = samples >= MIN_SAMPLES && bytes >= MIN_SEGMENTS * ack.mss;
         if !is_measured || lowest <= self.base + queue {
             (self.first_queued, self.was_queued) = (Flow::default(), false);
             return None;

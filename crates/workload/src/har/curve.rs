@@ -22,7 +22,7 @@ pub(super) struct Curve {
 /// Responses without a duration are taken to last a microsecond: a curve has no steps.
 const SHORTEST_MS: f64 = 1e-3;
 /// Smaller differences in bytes between two points of a curve are rounding errors.
-const LEAST_BYTES: f64 = 1e-3;
+const MIN_BYTES: f64 = 1e-3;
 
 impl Curve {
     pub(super) fn new(deliveries: &[Delivery]) -> Self {
@@ -60,7 +60,7 @@ impl Curve {
     /// The time between two instants in which nothing was delivered, milliseconds.
     pub(super) fn idle_ms(&self, from_ms: f64, to_ms: f64) -> f64 {
         let points: Vec<(f64, f64)> = self.points_back(from_ms, to_ms).collect();
-        let idle = points.windows(2).filter(|pair| pair[0].1 - pair[1].1 < LEAST_BYTES);
+        let idle = points.windows(2).filter(|pair| pair[0].1 - pair[1].1 < MIN_BYTES);
         idle.map(|pair| pair[0].0 - pair[1].0).sum()
     }
 

@@ -165,10 +165,10 @@ fn without_hashes(object: &Object) -> Option<AddressKey> {
 }
 
 /// Letters of the shortest hash or version that builds put into names.
-const LEAST_HASH: usize = 6;
+const MIN_HASH: usize = 6;
 
 fn is_hash(word: &str) -> bool {
-    word.len() >= LEAST_HASH && word.bytes().any(|b| b.is_ascii_digit())
+    word.len() >= MIN_HASH && word.bytes().any(|b| b.is_ascii_digit())
 }
 
 /// Objects of two pages that are the same object.

@@ -42,7 +42,7 @@ impl Played {
 /// Two lines of one network, and another.
 const ADDRESSES: [u64; 3] = [0xc000_0201, 0xc000_0202, 0xc633_6407];
 /// The kernel's least retransmission timeout.
-const LEAST_RTO_US: u64 = 200_000;
+const MIN_RTO_US: u64 = 200_000;
 
 /// The way to one address.
 #[derive(Clone, Copy)]
@@ -186,7 +186,7 @@ impl<C: Chance> World<'_, C> {
     /// Nothing is sent for as long as the kernel's timer waits at least, or a little less.
     fn pause_for_a_timeout(&mut self, flow: usize) {
         let flow = &self.flows[flow];
-        let until = flow.arrived_us + flow.next.srtt_us + LEAST_RTO_US;
+        let until = flow.arrived_us + flow.next.srtt_us + MIN_RTO_US;
         self.now_us = self.now_us.max(until + self.chance.below(3) * 300 - 300);
     }
 
@@ -277,7 +277,7 @@ impl<C: Chance> World<'_, C> {
             next.written += bytes;
             next.announced = if announces_size { bytes } else { 0 };
         }
-        let rto = next.srtt_us + LEAST_RTO_US;
+        let rto = next.srtt_us + MIN_RTO_US;
         if next.sent > 0 && waited > rto && self.restarts_after_idle {
             let announced = std::mem::take(&mut self.flows[flow].next.announced);
             self.apply_event(flow, Kind::Idle);

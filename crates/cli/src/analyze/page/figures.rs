@@ -12,7 +12,7 @@ use report::{
 
 const HEIGHT: u32 = 260;
 /// Windows with a ratio that say nothing of its losses if they are fewer.
-const LEAST_FOLLOWED: u64 = 20;
+const MIN_FOLLOWED: u64 = 20;
 
 pub(super) fn sections(found: &TraceFindings) -> Vec<Section> {
     let section = |heading: &str, blocks: Vec<Option<Block>>| {
@@ -183,7 +183,7 @@ fn compression(found: &CompressionFindings) -> Vec<Option<Block>> {
         line(name, SeriesShape::Step, hue, points.collect())
     });
     let losses = methods.iter().enumerate().map(|(hue, (name, steps))| {
-        let sure = steps.iter().filter(|step| step.followed >= LEAST_FOLLOWED);
+        let sure = steps.iter().filter(|step| step.followed >= MIN_FOLLOWED);
         let points = sure.filter_map(|step| Some(Point::new(step.ratio, step.loss()?)));
         line(name, SeriesShape::Line, hue, points.collect())
     });

@@ -12,7 +12,7 @@ use units::Instant;
 
 /// Segments of the stock ten that must be delivered first: fewer show more about clocks than about
 /// the path. Chosen, not measured.
-const LEAST_ARRIVED: u32 = 8;
+const MIN_ARRIVED: u32 = 8;
 
 /// Largest window, segments (eight stock windows): compressed ACKs make a path seem faster, and an
 /// error costs others no more than this. Source: docs/adr/0022-headstart.md.
@@ -72,6 +72,6 @@ impl Warm {
     /// True if the connection began cold, still searches, and has enough deliveries.
     fn is_slow_cold_start(&self, window: &Window) -> bool {
         let is_cold = self.flight.window == 0 && !self.in_first_flight();
-        is_cold && self.search.is_on && window.below_ssthresh() && self.delivered >= LEAST_ARRIVED
+        is_cold && self.search.is_on && window.below_ssthresh() && self.delivered >= MIN_ARRIVED
     }
 }

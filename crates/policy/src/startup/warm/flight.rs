@@ -11,7 +11,7 @@ use memory::{ProvenPath, Reservation, ReservationRequest};
 use units::{Duration, Instant};
 
 /// Minimum of Linux' retransmission timer (`TCP_RTO_MIN`).
-const LEAST_RTO: Duration = Duration::from_millis(200);
+const MIN_RTO: Duration = Duration::from_millis(200);
 
 /// State at the last warm start.
 #[derive(Clone, Copy, Debug, Default)]
@@ -151,7 +151,7 @@ impl Warm {
     /// minimum timer (`has_stalled`).
     fn has_stalled(&self, at: &Situation<'_>, mss: u64) -> bool {
         let pause = self.arrived.map_or(Duration::ZERO, |arrived| at.now.saturating_since(arrived));
-        let waits = Duration::from_micros(at.srtt_us().into()) + LEAST_RTO;
+        let waits = Duration::from_micros(at.srtt_us().into()) + MIN_RTO;
         self.in_first_flight() && !self.is_about_to_begin(at, mss) && pause > waits
     }
 

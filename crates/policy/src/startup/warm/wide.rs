@@ -47,7 +47,7 @@ pub(super) enum WideStart {
 
 /// A path that carries less than this part, in quarters, of the rate of a wide flight is slower
 /// than it was taken to be. Source: docs/adr/0027-agents-timers-and-wide-starts.md.
-const LEAST_QUARTERS: u64 = 3;
+const MIN_QUARTERS: u64 = 3;
 
 impl WideStart {
     pub(super) const fn is_on(&self) -> bool {
@@ -135,7 +135,7 @@ impl WideStart {
             return None;
         }
         let carried = trains::carried(mss as u32, gap);
-        if carried >= rate / 4 * LEAST_QUARTERS {
+        if carried >= rate / 4 * MIN_QUARTERS {
             return Some(carried);
         }
         let full = trains::window(min_rtt_us, gap).max(cold.into()) * mss;
