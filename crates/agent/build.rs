@@ -56,7 +56,7 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
         .arg("-Iinclude")
         .arg("-Ibpf")
         // Keeps the build directory out of the object.
-        .arg(format!("-fdebug-prefix-map={}=.", here().display()))
+        .arg(format!("-fdebug-prefix-map={}=.", working_directory().display()))
         .args(["-c", source, "-o"])
         .arg(&out)
         .status()
@@ -64,7 +64,7 @@ fn compile(source: &str, object: &str) -> Result<(), String> {
     if !status.success() {
         return Err(format!("{clang} did not compile {source}"));
     }
-    strip(&out);
+    strip_debug_info(&out);
     Ok(())
 }
 
@@ -106,7 +106,7 @@ fn check_contract() -> Result<(), String> {
     compile(&source.to_string_lossy(), "contract.check.o")
 }
 
-fn here() -> PathBuf {
+fn working_directory() -> PathBuf {
     env::current_dir().unwrap_or_default()
 }
 
@@ -122,7 +122,7 @@ fn architecture() -> &'static str {
 }
 
 /// Takes DWARF out, which only makes the object larger; BTF stays. Without the tool it stays large.
-fn strip(object: &Path) {
+fn strip_debug_info(object: &Path) {
     let stripped = object.with_extension("stripped");
     let done = Command::new("llvm-strip").arg("-g").arg("-o").arg(&stripped).arg(object).status();
     if done.is_ok_and(|status| status.success()) {

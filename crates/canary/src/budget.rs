@@ -40,7 +40,7 @@ impl ErrorShare {
     }
 
     /// Probability of error of its ratio of connections that lose: three eighths of the share.
-    pub fn losing(self) -> f64 {
+    pub fn loss_ratio_error(self) -> f64 {
         3.0 / 8.0 * self.0 * ERROR
     }
 
@@ -71,7 +71,9 @@ mod tests {
         let all = [vec![ErrorShare::ALL], classes.concat(), lengths, networks].concat();
         let sum: f64 = all
             .iter()
-            .map(|share| share.times().alpha + share.losing() + share.retransmissions().alpha)
+            .map(|share| {
+                share.times().alpha + share.loss_ratio_error() + share.retransmissions().alpha
+            })
             .sum();
         // There are 33 lengths of IPv4 prefixes and 129 of IPv6: 1/162 of their twelfth is left
         // over at least, and 1/10,001 of the networks.

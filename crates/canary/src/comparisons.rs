@@ -208,7 +208,7 @@ impl Canary {
             retransmissions: trial
                 .retransmission_ratio(self.fewest)
                 .map(|ratio| share.retransmissions().ratio(ratio)),
-            losing: trial.losing(self.fewest).ratio(share.losing()),
+            losing: trial.losing(self.fewest).ratio(share.loss_ratio_error()),
         })
     }
 

@@ -57,7 +57,7 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
             return None;
         }
         for rest in &rest {
-            let ConfidenceInterval { low, high, .. } = sequence.ratio(known(ratio(rest)?)?);
+            let ConfidenceInterval { low, high, .. } = sequence.ratio(with_error(ratio(rest)?)?);
             all = ConfidenceInterval { low: all.low.min(low), high: all.high.max(high), ..all };
         }
         Some(all)
@@ -76,7 +76,7 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
 }
 
 /// A ratio that has an error. Rounding may leave none where one host had nearly all connections.
-fn known(ratio: LogRatio) -> Option<LogRatio> {
+fn with_error(ratio: LogRatio) -> Option<LogRatio> {
     (ratio.error_squared > 0.0 && ratio.log.is_finite()).then_some(ratio)
 }
 

@@ -49,17 +49,17 @@ impl LogTimes {
     /// nothing differs: a small group that lacks the rare connections of the large one is not known
     /// better for that. *Welch's* has a variance for each group, and is larger if the small group
     /// scatters more.
-    pub fn by(&self, others: &Self, fewest: u64) -> Option<LogRatio> {
+    pub fn ratio_to(&self, others: &Self, fewest: u64) -> Option<LogRatio> {
         if self.count.min(others.count) < fewest.max(2) {
             return None;
         }
         let (n, m) = (self.count as f64, others.count as f64);
-        let (own, other) = (self.deviations(), others.deviations());
+        let (own, other) = (self.squared_deviations(), others.squared_deviations());
         let pooled = (own + other) / (n + m - 2.0) * (1.0 / n + 1.0 / m);
         let welch = own / (n - 1.0) / n + other / (m - 1.0) / m;
         let error_squared = pooled.max(welch);
-        let below = self.below().max(others.below());
-        let above = self.above().max(others.above());
+        let below = self.spread_below_mean().max(others.spread_below_mean());
+        let above = self.spread_above_mean().max(others.spread_above_mean());
         // All times are alike to the last bit: no ratio is known so well.
         (error_squared > f64::EPSILON).then(|| LogRatio {
             log: self.mean() - others.mean(),
@@ -75,17 +75,17 @@ impl LogTimes {
 
     /// Sum of the squared deviations from the mean. Rounding may make a sum of floats a little
     /// lower than its true value.
-    fn deviations(&self) -> f64 {
+    fn squared_deviations(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
     /// Distance of the lowest below the mean.
-    fn below(&self) -> f64 {
+    fn spread_below_mean(&self) -> f64 {
         self.mean() - self.lowest
     }
 
     /// Distance of the highest above the mean.
-    fn above(&self) -> f64 {
+    fn spread_above_mean(&self) -> f64 {
         self.highest - self.mean()
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     fn half_the_time_is_a_ratio_of_a_half() {
         // Squared deviations of 0.01 · 100 of each, by 198 and 50: 0.02/99. Welch's is the same:
         // 0.01/99 of each mean.
-        let ratio = sums(100, 0.5_f64.ln(), 0.1).by(&sums(100, 0.0, 0.1), 100).unwrap();
+        let ratio = sums(100, 0.5_f64.ln(), 0.1).ratio_to(&sums(100, 0.0, 0.1), 100).unwrap();
         assert!((ratio.log - 0.5_f64.ln()).abs() < 1e-9);
         assert!((ratio.error_squared - 0.02 / 99.0).abs() < 1e-9, "{ratio:?}");
         // Each lies 0.1 from its group's mean, and is a hundredth of its group.
@@ -120,7 +120,7 @@ mod tests {
         // other, all 100 take 1 but for rounding.
         let (mut large, control) = (LogTimes::default(), sums(100, 0.0, 1e-4));
         (0..1900).for_each(|n| large.add(if n % 100 == 0 { 1.0_f64.exp() } else { 1.0 }));
-        let ratio = large.by(&control, 100).unwrap();
+        let ratio = large.ratio_to(&control, 100).unwrap();
         // Squared deviations 19 · (1 - 0.01) = 18.81, by 1998 and by 1/1900 + 1/100: 9.910e-5, and
         // not 18.81/1899/1900 = 5.2e-6.
         assert!((ratio.error_squared - 18.81 / 1998.0 * (0.01 + 1.0 / 1900.0)).abs() < 1e-8);
@@ -135,15 +135,15 @@ mod tests {
     fn a_small_group_that_scatters_more_is_known_less() {
         // 0.01 · 1900 and 1 · 100 of squared deviations: Welch's error is 0.01/1899 + 1/99, the
         // pooled one 119/1998/95.
-        let ratio = sums(1900, 0.0, 0.1).by(&sums(100, 0.0, 1.0), 100).unwrap();
+        let ratio = sums(1900, 0.0, 0.1).ratio_to(&sums(100, 0.0, 1.0), 100).unwrap();
         assert!((ratio.error_squared - (0.01 / 1899.0 + 1.0 / 99.0)).abs() < 1e-9, "{ratio:?}");
     }
 
     #[test]
     fn few_say_nothing_and_no_time_is_no_connection() {
-        assert_eq!(sums(99, 0.0, 0.1).by(&sums(100, 0.0, 0.1), 100), None);
-        assert_eq!(sums(100, 0.0, 0.1).by(&sums(99, 0.0, 0.1), 100), None);
-        assert_eq!(sums(100, 0.0, 0.0).by(&sums(100, 0.0, 0.0), 100), None);
+        assert_eq!(sums(99, 0.0, 0.1).ratio_to(&sums(100, 0.0, 0.1), 100), None);
+        assert_eq!(sums(100, 0.0, 0.1).ratio_to(&sums(99, 0.0, 0.1), 100), None);
+        assert_eq!(sums(100, 0.0, 0.0).ratio_to(&sums(100, 0.0, 0.0), 100), None);
         let mut none = LogTimes::default();
         none.add(0.0);
         assert_eq!((none.count, none.mean_s()), (0, None));

@@ -72,13 +72,13 @@ impl LosingGroup {
 
 impl LosingStage {
     /// Odds of being chosen rather than of being in the control group.
-    fn odds(&self) -> f64 {
+    fn odds_of_chosen(&self) -> f64 {
         self.chosen.closed as f64 / self.control.closed as f64
     }
 
     /// Logarithm of the likelihood of a ratio, without terms that do not depend on it.
     fn log_likelihood(&self, ratio: f64) -> f64 {
-        let odds = ratio * self.odds();
+        let odds = ratio * self.odds_of_chosen();
         let losing = self.chosen.losing + self.control.losing;
         self.chosen.losing as f64 * odds.ln() - losing as f64 * odds.ln_1p()
     }
@@ -91,7 +91,8 @@ impl Losing {
         if stage.chosen.closed.min(stage.control.closed) < fewest.max(1) {
             return;
         }
-        let apart = |other: &LosingStage| (other.odds() / stage.odds()).ln().abs();
+        let apart =
+            |other: &LosingStage| (other.odds_of_chosen() / stage.odds_of_chosen()).ln().abs();
         let is_full = self.0.len() >= MAX_ODDS;
         let nearest = self.0.iter_mut().min_by(|a, b| apart(a).total_cmp(&apart(b)));
         match nearest {
@@ -111,13 +112,13 @@ impl Losing {
     /// The ratio by Mantel and Haenszel (1959), by which stages that differ do not mix. A zero
     /// counts as half of one.
     pub fn estimate(&self) -> f64 {
-        let chosen = self.weighted(|stage| (stage.chosen, stage.control));
-        let control = self.weighted(|stage| (stage.control, stage.chosen));
+        let chosen = self.weighted_losing(|stage| (stage.chosen, stage.control));
+        let control = self.weighted_losing(|stage| (stage.control, stage.chosen));
         chosen / control
     }
 
     /// Connections of one group that lose, of each stage by the part of the other group in it.
-    fn weighted(&self, groups: impl Fn(&LosingStage) -> (LosingGroup, LosingGroup)) -> f64 {
+    fn weighted_losing(&self, groups: impl Fn(&LosingStage) -> (LosingGroup, LosingGroup)) -> f64 {
         let (mut sum, mut largest) = (0.0, 0.0);
         for (group, other) in self.0.iter().map(groups) {
             let part = other.closed as f64 / (group.closed + other.closed) as f64;

@@ -136,19 +136,19 @@ impl PooledMean {
     }
 
     /// Contribution of one retransmission to the sum.
-    fn one(&self, weight: f64) -> f64 {
+    fn weight_of_one(&self, weight: f64) -> f64 {
         weight / self.closed as f64
     }
 
     /// No retransmission may be chance: none counts as one.
     fn mean(&self, weight: f64) -> f64 {
-        if self.retransmissions == 0 { self.one(weight) } else { self.sum }
+        if self.retransmissions == 0 { self.weight_of_one(weight) } else { self.sum }
     }
 
     /// Square of the relative error, that of the logarithm (delta method). If all are alike, it is
     /// as uncertain as with one that differs.
     fn relative_error_squared(&self, weight: f64) -> f64 {
-        let (mean, one) = (self.mean(weight), self.one(weight));
+        let (mean, one) = (self.mean(weight), self.weight_of_one(weight));
         self.error_squared.max(one * one) / (mean * mean)
     }
 }

@@ -144,7 +144,7 @@ impl PooledRatio {
     /// Adds a stage, if it has `fewest` connections on either side.
     fn add(&mut self, stage: &Stage, fewest: u64) {
         let (chosen, control) = (&stage.chosen.times, &stage.control.times);
-        let Some(ratio) = chosen.by(control, fewest) else { return };
+        let Some(ratio) = chosen.ratio_to(control, fewest) else { return };
         let (n, m) = (chosen.count as f64, control.count as f64);
         let weight = n * m / (n + m);
         self.weight += weight;

@@ -68,7 +68,7 @@ impl ReadAhead {
     /// Makes the source end once `stop` is set, even while it waits for packets. Its user need not
     /// wait with it: a batch is empty after each tenth of a second without packets.
     #[must_use]
-    pub fn until(self, stop: Arc<AtomicBool>) -> Self {
+    pub fn ending_on(self, stop: Arc<AtomicBool>) -> Self {
         Self { stop: Some(stop), ..self }
     }
 

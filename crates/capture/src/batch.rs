@@ -16,7 +16,7 @@ impl<'a> BatchFiller<'a> {
 
     /// Returns the slot of the next segment, with its old contents.
     #[inline]
-    pub(crate) fn slot(&mut self) -> &mut Observed {
+    pub(crate) fn next_slot(&mut self) -> &mut Observed {
         if self.filled == self.batch.len() {
             self.batch.push(Observed::default());
         }
@@ -25,7 +25,7 @@ impl<'a> BatchFiller<'a> {
 
     /// Keeps the contents of the slot.
     #[inline]
-    pub(crate) const fn keep(&mut self) {
+    pub(crate) const fn keep_slot(&mut self) {
         self.filled += 1;
     }
 

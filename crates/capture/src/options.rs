@@ -49,24 +49,24 @@ impl Default for CapturedOptions {
 impl CapturedOptions {
     /// Returns the maximum segment size (RFC 9293 §3.7.1).
     pub const fn mss(&self) -> Option<u16> {
-        if self.has(HAS_MSS) { Some(self.mss) } else { None }
+        if self.has_bit(HAS_MSS) { Some(self.mss) } else { None }
     }
 
     /// Returns the shift of later windows, as on the wire; a shift above 14 means 14 (RFC 7323
     /// §2.3).
     pub const fn window_scale(&self) -> Option<u8> {
-        if self.has(HAS_SCALE) { Some(self.scale) } else { None }
+        if self.has_bit(HAS_SCALE) { Some(self.scale) } else { None }
     }
 
     /// Returns true if the sender accepts selective acknowledgements (RFC 2018 §2).
     pub const fn sack_permitted(&self) -> bool {
-        self.has(SACK_PERMITTED)
+        self.has_bit(SACK_PERMITTED)
     }
 
     /// Returns the timestamps (RFC 7323 §3).
     pub const fn timestamps(&self) -> Option<Timestamps> {
         let (value, echo) = self.pairs[STAMPS_AT];
-        if self.has(HAS_TIMESTAMPS) {
+        if self.has_bit(HAS_TIMESTAMPS) {
             Some(Timestamps { value: value.0, echo: echo.0 })
         } else {
             None
@@ -100,8 +100,8 @@ impl CapturedOptions {
 
     /// Returns true if options are missing: the snap length has cut them, or one is invalid. The
     /// readable ones are kept.
-    pub const fn cut(&self) -> bool {
-        self.has(CUT)
+    pub const fn are_cut(&self) -> bool {
+        self.has_bit(CUT)
     }
 
     /// Reads the options of a header; `cut`: some are missing.
@@ -139,7 +139,7 @@ impl CapturedOptions {
     fn take_all(&mut self, bytes: &[u8]) {
         let mut all = RawOptions::new(bytes);
         for option in &mut all {
-            self.take(option);
+            self.decode_option(option);
         }
         if !all.rest().is_empty() {
             self.present |= CUT;
@@ -148,7 +148,7 @@ impl CapturedOptions {
 
     /// Takes one option, kind and length included.
     #[inline]
-    fn take(&mut self, option: &[u8]) {
+    fn decode_option(&mut self, option: &[u8]) {
         match *option {
             [kind::TIMESTAMPS, _, a, b, c, d, e, f, g, h] => {
                 let (value, echo) =
@@ -193,7 +193,7 @@ impl CapturedOptions {
 
     /// Appends a block if there is room: a fifth is dropped, and a fourth beside timestamps.
     fn push_block(&mut self, left: SeqNum, right: SeqNum) {
-        let room = if self.has(HAS_TIMESTAMPS) { STAMPS_AT } else { SackBlocks::MAX };
+        let room = if self.has_bit(HAS_TIMESTAMPS) { STAMPS_AT } else { SackBlocks::MAX };
         let next = usize::from((self.present & BLOCKS) / ONE_BLOCK);
         if next < room {
             self.pairs[next] = (left, right);
@@ -215,7 +215,7 @@ impl CapturedOptions {
         self.present |= HAS_EXPERIMENT;
     }
 
-    const fn has(&self, bit: u8) -> bool {
+    const fn has_bit(&self, bit: u8) -> bool {
         self.present & bit != 0
     }
 }
@@ -270,7 +270,7 @@ impl fmt::Debug for CapturedOptions {
             map.entry(&"sack", &self.sack());
         }
         self.experiment().map(|experiment| map.entry(&"experiment", &experiment));
-        if self.cut() {
+        if self.are_cut() {
             map.entry(&"cut", &true);
         }
         map.finish()
@@ -297,7 +297,7 @@ mod tests {
         let options = read(&EXPERIMENT);
         assert_eq!(options.experiment(), Some((0x4853, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])));
         assert!(options.sack().is_empty());
-        assert!(!options.cut());
+        assert!(!options.are_cut());
         // One option has another kind, and one is a byte shorter.
         let other = [&[253][..], &EXPERIMENT[1..]].concat();
         let short = [&[254, 15][..], &EXPERIMENT[2..15]].concat();

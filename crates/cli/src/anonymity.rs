@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// By the option's value: `None` without it, a random key without a file, else one made of the
 /// secret in it.
 pub(crate) fn anonymizer(option: Option<&Option<PathBuf>>) -> Result<Option<Anonymizer>, Failure> {
-    option.map(|secret| keyed(secret.as_deref())).transpose()
+    option.map(|secret| anonymizer_from_secret(secret.as_deref())).transpose()
 }
 
-fn keyed(secret: Option<&Path>) -> Result<Anonymizer, Failure> {
+fn anonymizer_from_secret(secret: Option<&Path>) -> Result<Anonymizer, Failure> {
     let Some(path) = secret else { return Anonymizer::random().map_err(Failure::failed) };
     let secret = fs::read(path)
         .map_err(|why| Failure::input(format!("cannot read {}: {why}", path.display())))?;

@@ -137,7 +137,7 @@ pub fn run_program() -> ExitCode {
     }
     let done = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
-        Err(error) => Err(moved(&error).unwrap_or_else(|| error.exit())),
+        Err(error) => Err(moved_to_lab(&error).unwrap_or_else(|| error.exit())),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -161,7 +161,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Pages(args) => pages::run(&args),
         Command::Paths => paths::run(),
         Command::Completions(args) => completions::run(&args),
-        Command::Complete(question) => completions::answer(&question),
+        Command::Complete(question) => completions::print_completions(&question),
         Command::Man(args) => manual::run(&args),
     }
 }
@@ -170,7 +170,7 @@ fn run(command: Command) -> Result<(), Failure> {
 const IN_THE_LAB: [&str; 7] = ["check", "merge", "papers", "script", "scoreboard", "sim", "theory"];
 
 /// Where a command is that this program does not have any more.
-fn moved(error: &clap::Error) -> Option<Failure> {
+fn moved_to_lab(error: &clap::Error) -> Option<Failure> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };

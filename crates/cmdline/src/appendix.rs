@@ -40,7 +40,7 @@ impl Display for Appendix {
         let mut parts = Vec::new();
         if !self.examples.is_empty() {
             let example = |(command, shows): &Entry| format!("  {command}\n      {shows}");
-            parts.push(titled("Examples", self.examples.iter().map(example)));
+            parts.push(titled_section("Examples", self.examples.iter().map(example)));
         }
         if !self.notes.is_empty() {
             parts.push(self.notes.to_string());
@@ -51,7 +51,7 @@ impl Display for Appendix {
             if !entries.is_empty() {
                 let width = entries.iter().map(|(term, _)| term.len()).max().unwrap_or(0);
                 let entry = |(term, meaning): &Entry| format!("  {term:width$}  {meaning}");
-                parts.push(titled(title, entries.iter().map(entry)));
+                parts.push(titled_section(title, entries.iter().map(entry)));
             }
         }
         if !self.more.is_empty() {
@@ -61,7 +61,7 @@ impl Display for Appendix {
     }
 }
 
-fn titled(title: &str, lines: impl Iterator<Item = String>) -> String {
+fn titled_section(title: &str, lines: impl Iterator<Item = String>) -> String {
     std::iter::once(format!("{title}:")).chain(lines).collect::<Vec<_>>().join("\n")
 }
 

@@ -142,7 +142,7 @@ pub fn commands_of(program: &str, markdown: &str) -> Vec<ShownCommand> {
 /// The words of a line that runs `program`.
 fn command(program: &str, line: &str) -> Option<Vec<String>> {
     let line = line.strip_prefix("$ ").or_else(|| line.strip_prefix("# ")).unwrap_or(line);
-    let words = words(line.strip_prefix("sudo ").unwrap_or(line))?;
+    let words = shell_words(line.strip_prefix("sudo ").unwrap_or(line))?;
     // `headstart agent: …` is what the program says.
     let is_output = words.get(1).is_some_and(|word| word.ends_with(':'));
     (words.first().is_some_and(|word| word == program) && !is_output).then_some(words)
@@ -150,7 +150,7 @@ fn command(program: &str, line: &str) -> Option<Vec<String>> {
 
 /// A line's words up to what a shell would not hand to the program; `None` with a variable among
 /// them.
-fn words(line: &str) -> Option<Vec<String>> {
+fn shell_words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in line.chars() {
         match (quote, letter) {

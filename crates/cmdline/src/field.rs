@@ -27,7 +27,7 @@ impl RaceField {
             return Ok(Self { contenders: all, agent: None });
         }
         match installed_agent() {
-            Ok(agent) => Self::tried(all, agent),
+            Ok(agent) => Self::try_agents(all, agent),
             Err(why) => {
                 let without = all.iter().filter(|contender| contender.agent().is_some());
                 let names: Vec<&str> = without.map(Contender::name).collect();
@@ -39,7 +39,7 @@ impl RaceField {
     }
 
     /// Each agent is started once, so that what it lacks is known before anything is measured.
-    fn tried(all: Vec<Contender>, agent: Agent) -> io::Result<Self> {
+    fn try_agents(all: Vec<Contender>, agent: Agent) -> io::Result<Self> {
         let mut contenders = Vec::new();
         for contender in all {
             match contender.agent().map(|scheme| agent.try_once(scheme)) {

@@ -93,15 +93,20 @@ impl Manual<'_> {
     /// Adds the page of `command`, whose name within the program is `path`, and those below.
     fn add(&self, command: &Command, path: &str, pages: &mut Vec<ManPage>) -> io::Result<()> {
         let ManAppendix::OnOwnPage(appendix) = (self.appendix_of)(path) else { return Ok(()) };
-        pages.push(self.page(command, path, &appendix)?);
-        for sub in shown(command) {
-            self.add(sub, &below(path, sub), pages)?;
+        pages.push(self.render_page(command, path, &appendix)?);
+        for sub in visible_subcommands(command) {
+            self.add(sub, &subcommand_path(path, sub), pages)?;
         }
         Ok(())
     }
 
-    fn page(&self, command: &Command, path: &str, appendix: &Appendix) -> io::Result<ManPage> {
-        let title = title(command);
+    fn render_page(
+        &self,
+        command: &Command,
+        path: &str,
+        appendix: &Appendix,
+    ) -> io::Result<ManPage> {
+        let title = command_title(command);
         let man = Man::new(in_short(command))
             .title(title.to_uppercase())
             .section(SECTION)
@@ -119,34 +124,34 @@ impl Manual<'_> {
             text.add(|w| man.render_options_section(w))?;
         }
         self.commands(command, path, &mut text)?;
-        text.roff(&appended(appendix));
-        text.roff(&see_also(command, path, appendix));
+        text.push_roff(&appendix_sections(appendix));
+        text.push_roff(&see_also(command, path, appendix));
         Ok(ManPage { file: format!("{title}.{SECTION}"), roff: text.finish() })
     }
 
     /// Subcommands: those with a page of their own by name, the others whole.
     fn commands(&self, command: &Command, path: &str, text: &mut Text) -> io::Result<()> {
-        if shown(command).next().is_none() {
+        if visible_subcommands(command).next().is_none() {
             return Ok(());
         }
-        text.roff(Roff::new().control("SH", ["COMMANDS"]));
-        for sub in shown(command) {
+        text.push_roff(Roff::new().control("SH", ["COMMANDS"]));
+        for sub in visible_subcommands(command) {
             if !matches!((self.appendix_of)(&below(path, sub)), ManAppendix::OnParentsPage) {
                 let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
                 let heading = vec![bold(title(sub)), roman(format!("({SECTION})"))];
-                text.roff(Roff::new().control("TP", []).text(heading).text([roman(about)]));
+                text.push_roff(Roff::new().control("TP", []).text(heading).text([roman(about)]));
                 continue;
             }
-            text.roff(Roff::new().control("SS", [sub.get_name()]));
+            text.push_roff(Roff::new().control("SS", [sub.get_name()]));
             let man = Man::new(with_short_usage(&without_options_of(command, sub)));
             text.add_without_heading(|w| man.render_synopsis_section(w))?;
-            text.roff(Roff::new().control("PP", []));
+            text.push_roff(Roff::new().control("PP", []));
             text.add_without_heading(|w| man.render_description_section(w))?;
             text.add_without_heading(|w| man.render_options_section(w))?;
             let above = options_of_both(command, sub);
             if !above.is_empty() {
                 let line = format!("As above: {}", above.join(", "));
-                text.roff(Roff::new().control("PP", []).text([roman(line)]));
+                text.push_roff(Roff::new().control("PP", []).text([roman(line)]));
             }
         }
         Ok(())
@@ -155,7 +160,7 @@ impl Manual<'_> {
 
 /// Related pages and documents.
 fn see_also(command: &Command, path: &str, appendix: &Appendix) -> Roff {
-    let title = title(command);
+    let title = command_title(command);
     let own = format!("-{}", path.replace(' ', "-"));
     let above = title.strip_suffix(&own);
     let mut pages: Vec<Inline> = Vec::new();
@@ -225,20 +230,20 @@ fn without_options_of(parent: &Command, sub: &Command) -> Command {
 }
 
 /// Subcommands that users see.
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| !sub.is_hide_set())
 }
 
-fn title(command: &Command) -> String {
+fn command_title(command: &Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-fn below(path: &str, sub: &Command) -> String {
+fn subcommand_path(path: &str, sub: &Command) -> String {
     format!("{path} {}", sub.get_name()).trim_start().to_owned()
 }
 
 /// The sections that the appendix has.
-fn appended(appendix: &Appendix) -> Roff {
+fn appendix_sections(appendix: &Appendix) -> Roff {
     let mut roff = Roff::new();
     entries(&mut roff, "EXAMPLES", appendix.examples);
     if !appendix.notes.is_empty() {
@@ -305,7 +310,7 @@ impl Text {
         Ok(())
     }
 
-    fn roff(&mut self, roff: &Roff) {
+    fn push_roff(&mut self, roff: &Roff) {
         self.push(&roff.render());
     }
 

@@ -57,7 +57,7 @@ impl HeadstartProgram {
     /// Replaces this process by the program. Returns only if that fails, with the reason.
     pub fn hand_over(&self, arguments: &[OsString]) -> String {
         let mut error = io::Error::from(ErrorKind::NotFound);
-        for program in self.candidates() {
+        for program in self.candidate_paths() {
             error = Command::new(program).args(arguments).exec();
             if error.kind() != ErrorKind::NotFound {
                 break;
@@ -79,12 +79,12 @@ impl HeadstartProgram {
             Some(folder) if !folder.as_os_str().is_empty() => vec![program],
             _ => env::split_paths(&path).map(|folder| folder.join(&program)).collect(),
         };
-        let mut found = self.candidates().flat_map(of_name);
+        let mut found = self.candidate_paths().flat_map(of_name);
         found.find_map(|program| fs::canonicalize(program).ok()).ok_or_else(|| self.missing())
     }
 
     /// The file beside this program, then the name, which the shell would look for.
-    fn candidates(&self) -> impl Iterator<Item = PathBuf> {
+    fn candidate_paths(&self) -> impl Iterator<Item = PathBuf> {
         let beside = env::current_exe().ok().map(|own| own.with_file_name(self.file));
         beside.into_iter().chain([PathBuf::from(self.file)])
     }

@@ -37,7 +37,8 @@ impl Cgroup {
         remove_orphans(&root);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = root.join(format!("{NAME}-{}-{number}", process::id()));
-        fs::create_dir(&path).map_err(|error| Privilege::explain(error, "mkdir in cgroups"))?;
+        fs::create_dir(&path)
+            .map_err(|error| Privilege::with_missing_privilege(error, "mkdir in cgroups"))?;
         Ok(Self(path))
     }
 
@@ -47,7 +48,8 @@ impl Cgroup {
     /// If the process may not make it.
     pub fn below(&self, name: &str) -> io::Result<Self> {
         let path = self.0.join(name);
-        fs::create_dir(&path).map_err(|error| Privilege::explain(error, "mkdir in cgroups"))?;
+        fs::create_dir(&path)
+            .map_err(|error| Privilege::with_missing_privilege(error, "mkdir in cgroups"))?;
         Ok(Self(path))
     }
 
@@ -63,12 +65,12 @@ impl Cgroup {
     /// If the process may not move, or not back.
     pub fn run<T>(&self, job: impl FnOnce() -> T) -> io::Result<T> {
         let _alone = lock();
-        let home = home()?;
-        enter(&self.0)?;
+        let home = own_cgroup()?;
+        join_cgroup(&self.0)?;
         MOVED.set(true);
         let done = job();
         MOVED.set(false);
-        enter(&home)?;
+        join_cgroup(&home)?;
         Ok(done)
     }
 
@@ -101,16 +103,16 @@ fn root() -> io::Result<PathBuf> {
 }
 
 /// The cgroup in which this process is.
-fn home() -> io::Result<PathBuf> {
+fn own_cgroup() -> io::Result<PathBuf> {
     let groups = fs::read_to_string("/proc/self/cgroup")?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::/"));
     let own = own.ok_or_else(|| io::Error::other("this process is in no cgroup of version 2"))?;
     Ok(root()?.join(own))
 }
 
-fn enter(cgroup: &Path) -> io::Result<()> {
+fn join_cgroup(cgroup: &Path) -> io::Result<()> {
     let entered = fs::write(cgroup.join("cgroup.procs"), process::id().to_string());
-    entered.map_err(|error| Privilege::explain(error, "moving to a cgroup"))
+    entered.map_err(|error| Privilege::with_missing_privilege(error, "moving to a cgroup"))
 }
 
 /// Removes the cgroups of processes that no longer exist. Cgroups that hold something cannot be
@@ -119,7 +121,7 @@ fn remove_orphans(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let maker = name.to_str().and_then(maker);
+        let maker = name.to_str().and_then(creator_pid);
         if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
             remove(&entry.path());
         }
@@ -137,7 +139,7 @@ fn remove(cgroup: &Path) {
 }
 
 /// The process that made a cgroup of this name, if it is one of ours.
-fn maker(name: &str) -> Option<&str> {
+fn creator_pid(name: &str) -> Option<&str> {
     let (pid, number) = name.strip_prefix(NAME)?.strip_prefix('-')?.split_once('-')?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (is_number(pid) && is_number(number)).then_some(pid)
@@ -149,11 +151,11 @@ mod tests {
 
     #[test]
     fn only_cgroups_of_our_making_are_ours() {
-        assert_eq!(maker("headstart-17-0"), Some("17"));
+        assert_eq!(creator_pid("headstart-17-0"), Some("17"));
         for other in
             ["headstart-agent", "headstart-17", "headstart-17-", "headstart--1", "other-17-0"]
         {
-            assert_eq!(maker(other), None, "{other}");
+            assert_eq!(creator_pid(other), None, "{other}");
         }
     }
 }

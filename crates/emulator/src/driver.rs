@@ -83,7 +83,7 @@ impl Driver {
                     ErrorKind::Interrupted => {}
                     ErrorKind::WouldBlock => {
                         self.try_report(unreported);
-                        if self.wait()? == Woken::ByStop {
+                        if self.wait_for_event()? == Woken::ByStop {
                             return Ok(());
                         }
                     }
@@ -124,7 +124,7 @@ impl Driver {
             let Some(delivery) = self.pipe.poll_delivery(now) else {
                 break;
             };
-            unreported.note(&delivery, now, self.sink.write(delivery.packet));
+            unreported.count_delivery(&delivery, now, self.sink.write(delivery.packet));
         }
         if unreported.late.len() >= MAX_UNREPORTED {
             self.try_report(unreported);
@@ -132,7 +132,7 @@ impl Driver {
     }
 
     /// Sleeps until a packet comes, the next is due, or it is over.
-    fn wait(&mut self) -> io::Result<Woken> {
+    fn wait_for_event(&mut self) -> io::Result<Woken> {
         let due = self.pipe.poll_timeout();
         let timeout = match due.map(|due| due.saturating_since(self.clock.now())) {
             Some(left) if left <= self.spin => Duration::ZERO,
@@ -168,7 +168,7 @@ impl Driver {
 }
 
 impl UnreportedDeliveries {
-    fn note(
+    fn count_delivery(
         &mut self,
         delivery: &crate::DeliveredPacket<'_>,
         now: Instant,

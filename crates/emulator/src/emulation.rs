@@ -99,7 +99,7 @@ impl Emulation {
             let stop = Arc::clone(&stop);
             let next_rate = Arc::new(AtomicU64::new(0));
             let driver = Driver { pipe, source, sink, stop, clock, spin, live, next_rate };
-            Running::begin(name, driver)
+            Running::start_thread(name, driver)
         };
         let (to_client, to_host) =
             recorders.map_or((None, None), |both| (Some(both.forward), Some(both.reverse)));
@@ -149,11 +149,11 @@ impl Emulation {
 
     /// Ends the emulation. Packets in the queues or on the wire are discarded.
     pub fn stop(mut self) -> EmulationReport {
-        self.signal();
+        self.signal_stop();
         EmulationReport { down: self.down.report(), up: self.up.report() }
     }
 
-    fn signal(&self) {
+    fn signal_stop(&self) {
         // It fails only where the counter is full, which is a signal too.
         let _ = self.stop.write(1);
     }
@@ -161,7 +161,7 @@ impl Emulation {
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        self.signal();
+        self.signal_stop();
         for running in [&mut self.down, &mut self.up] {
             running.join();
         }
@@ -169,7 +169,7 @@ impl Drop for Emulation {
 }
 
 impl Running {
-    fn begin(name: &str, driver: Driver) -> io::Result<Self> {
+    fn start_thread(name: &str, driver: Driver) -> io::Result<Self> {
         let (live, next_rate) = (Arc::clone(&driver.live), Arc::clone(&driver.next_rate));
         let (sender, scheduling) = channel();
         let run = move |sender: Sender<ThreadScheduling>| {
@@ -183,19 +183,19 @@ impl Running {
         Ok(Self { live, next_rate, scheduling, thread: Some(thread) })
     }
 
-    fn live(&self) -> std::sync::MutexGuard<'_, Live> {
+    fn lock_live(&self) -> std::sync::MutexGuard<'_, Live> {
         self.live.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn totals(&self) -> DirectionTotals {
-        self.live().totals
+        self.lock_live().totals
     }
 
     fn take_scheduling_delay(&self) -> SchedulingDelays {
         // The value is created outside of the lock, so that the direction is hardly kept from
         // reporting.
         let fresh = SchedulingDelays::default();
-        std::mem::replace(&mut self.live().scheduling_delay, fresh)
+        std::mem::replace(&mut self.lock_live().scheduling_delay, fresh)
     }
 
     fn join(&mut self) -> Option<String> {
@@ -208,7 +208,7 @@ impl Running {
 
     fn report(&mut self) -> DirectionReport {
         let failure = self.join();
-        let live = self.live();
+        let live = self.lock_live();
         DirectionReport {
             totals: live.totals,
             scheduling_delay: live.scheduling_delay.clone(),

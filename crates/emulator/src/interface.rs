@@ -193,9 +193,9 @@ fn open_here(config: &InterfaceConfig, namespace: &Namespace) -> io::Result<Inte
         Some(name) => builder.name(name),
         None => builder,
     };
-    let device = builder.build_sync().map_err(explain)?;
+    let device = builder.build_sync().map_err(with_missing_privilege)?;
     let name = device.name()?;
-    quieten(&name);
+    disable_autoconfiguration(&name);
     let chosen = config.addresses.unwrap_or_else(|| Addresses::numbered(number_in(&name))[1]);
     let Addresses { v4, v6 } = chosen;
     let addresses = [(IpAddr::V4(v4), PREFIX_V4), (IpAddr::V6(v6), PREFIX_V6)];
@@ -204,7 +204,7 @@ fn open_here(config: &InterfaceConfig, namespace: &Namespace) -> io::Result<Inte
     let peer = has_route.then(|| (peer.both(), config.initial_window));
     let routes = Routes { way_out: config.default_route, peer };
     netlink::set_up(if_nametoindex(name.as_str())?, &addresses, &routes)
-        .map_err(|error| Privilege::explain(error, "setting up a device"))?;
+        .map_err(|error| Privilege::with_missing_privilege(error, "setting up a device"))?;
     let port = Port::new(device)?;
     Ok(Interface { name, addresses: chosen, port, namespace: namespace.clone() })
 }
@@ -218,7 +218,7 @@ fn number_in(name: &str) -> u32 {
 /// routers. Where there is no IPv6 there is nothing to keep quiet. IPv4 packets from the device are
 /// not forwarded, even on a host that forwards. IPv6 has no such setting for one device
 /// (`net.ipv6.conf.all.forwarding` decides).
-fn quieten(device: &str) {
+fn disable_autoconfiguration(device: &str) {
     for (key, value) in [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0")]
     {
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{device}/{key}"), value);
@@ -228,13 +228,13 @@ fn quieten(device: &str) {
     }
 }
 
-fn explain(error: io::Error) -> io::Error {
+fn with_missing_privilege(error: io::Error) -> io::Error {
     let missing = [Errno::ENOENT as i32, Errno::ENODEV as i32, Errno::ENXIO as i32];
     match error.raw_os_error() {
         Some(code) if missing.contains(&code) => io::Error::new(
             io::ErrorKind::NotFound,
             "there are no TUN devices here (/dev/net/tun): try `modprobe tun`",
         ),
-        _ => Privilege::explain(error, "opening /dev/net/tun"),
+        _ => Privilege::with_missing_privilege(error, "opening /dev/net/tun"),
     }
 }

@@ -16,9 +16,9 @@ fn mark_ipv4(packet: &mut [u8]) -> bool {
     if packet[1] & CE == 0 {
         return false;
     }
-    let before = word(packet, 0);
+    let before = read_u16(packet, 0);
     packet[1] |= CE;
-    let checksum = updated(word(packet, 10), before, word(packet, 0));
+    let checksum = updated(read_u16(packet, 10), before, read_u16(packet, 0));
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
     true
 }
@@ -34,7 +34,7 @@ const fn mark_ipv6(packet: &mut [u8]) -> bool {
     true
 }
 
-fn word(packet: &[u8], at: usize) -> u16 {
+fn read_u16(packet: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([packet[at], packet[at + 1]])
 }
 

@@ -31,8 +31,8 @@ impl Namespace {
             unshare(CloneFlags::CLONE_NEWNET)?;
             Self::current()
         };
-        let namespace =
-            on_a_thread(unshared).map_err(|error| Privilege::explain(error, "unshare"))?;
+        let namespace = on_a_thread(unshared)
+            .map_err(|error| Privilege::with_missing_privilege(error, "unshare"))?;
         namespace.run(crate::netlink::raise_loopback)??;
         for (name, value) in DEFAULTS {
             namespace.set_sysctl(name, value)?;
@@ -56,7 +56,7 @@ impl Namespace {
     /// [`Privilege`] if the process may not.
     pub fn enter(&self) -> io::Result<()> {
         let entered = setns(&*self.0, CloneFlags::CLONE_NEWNET);
-        entered.map_err(|error| Privilege::explain(error.into(), "setns"))
+        entered.map_err(|error| Privilege::with_missing_privilege(error.into(), "setns"))
     }
 
     /// Runs `job` on a thread in the namespace and waits for it.
@@ -117,7 +117,7 @@ pub struct Privilege {
 
 impl Privilege {
     /// The same error, unless it says that something is not permitted.
-    pub(crate) fn explain(error: io::Error, call: &'static str) -> io::Error {
+    pub(crate) fn with_missing_privilege(error: io::Error, call: &'static str) -> io::Error {
         let refused = [Errno::EPERM as i32, Errno::EACCES as i32];
         match error.raw_os_error() {
             Some(code) if refused.contains(&code) => {

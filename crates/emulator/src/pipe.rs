@@ -85,29 +85,29 @@ impl Pipe {
     /// A packet arrives at `now`, not earlier than any call before.
     pub fn offer(&mut self, now: Instant, packet: &[u8]) {
         let info = classify(packet);
-        let token = self.keep(now, &info, packet);
+        let token = self.store_packet(now, &info, packet);
         match self.link.stage() {
             Stage::Fifo(fifo) => {
                 let fate = fifo.offer(now, info.bytes);
-                self.follow(token, now, fate);
+                self.apply_fate(token, now, fate);
             }
             Stage::Judged(judged) => {
                 let verdict = judged.offer(now, &info);
                 self.mark_if(token, verdict.marked);
-                self.follow(token, now, verdict.fate);
+                self.apply_fate(token, now, verdict.fate);
             }
             Stage::Served(served) => {
                 let entry = served.offer(now, &info, token as u32);
                 match entry {
                     Admission::Queued { marked } => self.mark_if(token, marked),
-                    Admission::Dropped => self.follow(token, now, link::LinkFate::Dropped),
+                    Admission::Dropped => self.apply_fate(token, now, link::LinkFate::Dropped),
                 }
                 self.take_outcomes();
             }
         }
     }
 
-    fn keep(&mut self, now: Instant, info: &PacketInfo, packet: &[u8]) -> usize {
+    fn store_packet(&mut self, now: Instant, info: &PacketInfo, packet: &[u8]) -> usize {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.extend_from_slice(packet);
         let queue = self.recorder.is_some().then(|| self.link.occupancy(now));
@@ -126,7 +126,7 @@ impl Pipe {
     }
 
     /// A packet's fate was decided at `at`.
-    fn follow(&mut self, token: usize, at: Instant, fate: link::LinkFate) {
+    fn apply_fate(&mut self, token: usize, at: Instant, fate: link::LinkFate) {
         match fate {
             link::LinkFate::Delivered { departs, arrives } => {
                 let record = &mut self.kept[token].record;
@@ -147,7 +147,7 @@ impl Pipe {
             match outcome {
                 ServiceOutcome::Served { token, at, fate, marked } => {
                     self.mark_if(token as usize, marked);
-                    self.follow(token as usize, at, fate);
+                    self.apply_fate(token as usize, at, fate);
                 }
                 ServiceOutcome::Discarded { token, at } => {
                     self.end(token as usize, PacketFate::Discarded, at)

@@ -133,13 +133,13 @@ impl PacketRecorder {
 
     pub(crate) fn on_arrival(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.record_note(PacketNote::Entered(self.seen(now, packet)));
+            self.record_note(PacketNote::Entered(self.seen_packet(now, packet)));
         }
     }
 
     pub(crate) fn on_delivery(&self, now: Instant, packet: &[u8]) {
         if self.wants.packets {
-            self.record_note(PacketNote::HandedOver(self.seen(now, packet)));
+            self.record_note(PacketNote::HandedOver(self.seen_packet(now, packet)));
         }
     }
 
@@ -156,7 +156,7 @@ impl PacketRecorder {
         }
     }
 
-    fn seen(&self, at: Instant, packet: &[u8]) -> SeenPacket {
+    fn seen_packet(&self, at: Instant, packet: &[u8]) -> SeenPacket {
         SeenPacket { direction: self.direction, at, bytes: packet.to_vec() }
     }
 

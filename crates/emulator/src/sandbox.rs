@@ -159,7 +159,7 @@ fn send_error(to: &Sender<Started>, error: io::Error) -> io::Result<ExitStatus> 
 fn start_here(namespace: &Namespace, command: &mut Command) -> io::Result<Child> {
     namespace.enter()?;
     let unshared = unshare(CloneFlags::CLONE_NEWPID);
-    unshared.map_err(|error| Privilege::explain(error.into(), "unshare"))?;
+    unshared.map_err(|error| Privilege::with_missing_privilege(error.into(), "unshare"))?;
     command.spawn()
 }
 

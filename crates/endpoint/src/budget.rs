@@ -28,19 +28,19 @@ impl Budget {
     }
 
     /// Returns the bytes taken.
-    pub(crate) fn taken(&self) -> usize {
+    pub(crate) fn taken_bytes(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
 
     /// Returns true if a peer that holds `held` bytes should take nothing more.
     fn is_spent(&self, held: usize) -> bool {
-        let (taken, half) = (self.taken(), self.limit / 2);
+        let (taken, half) = (self.taken_bytes(), self.limit / 2);
         let share = || half / self.peers.load(Ordering::Relaxed).max(1);
         taken >= self.limit || taken >= half && held >= share()
     }
 }
 
-fn change(bytes: &AtomicUsize, before: usize, after: usize) {
+fn update_total(bytes: &AtomicUsize, before: usize, after: usize) {
     if after >= before {
         bytes.fetch_add(after - before, Ordering::Relaxed);
     } else {
@@ -67,9 +67,9 @@ impl Account {
     }
 
     /// Notes that a stream's buffers change from `before` to `after` bytes.
-    pub(crate) fn change(&self, before: usize, after: usize) {
-        change(&self.held, before, after);
-        change(&self.budget.taken, before, after);
+    pub(crate) fn on_buffer_change(&self, before: usize, after: usize) {
+        update_total(&self.held, before, after);
+        update_total(&self.budget.taken, before, after);
     }
 }
 
@@ -98,8 +98,8 @@ impl Accounts {
     }
 
     /// Returns the bytes that all streams have taken.
-    pub(crate) fn taken(&self) -> usize {
-        self.budget.taken()
+    pub(crate) fn taken_bytes(&self) -> usize {
+        self.budget.taken_bytes()
     }
 
     /// Returns the account of the peer at `address`.
@@ -140,25 +140,25 @@ mod tests {
     fn a_peer_that_holds_much_leaves_room_for_others() {
         let mut accounts = Accounts::new(1000);
         let greedy = accounts.of(address("10.0.0.1"));
-        greedy.change(0, 499);
+        greedy.on_buffer_change(0, 499);
         assert!(!greedy.is_spent());
-        greedy.change(499, 500);
+        greedy.on_buffer_change(499, 500);
         assert!(greedy.is_spent());
         let second = accounts.of(address("10.0.0.2"));
-        second.change(0, 249);
+        second.on_buffer_change(0, 249);
         assert!(!second.is_spent());
-        second.change(249, 250);
+        second.on_buffer_change(249, 250);
         assert!(second.is_spent());
         let third = accounts.of(address("10.0.0.3"));
-        third.change(0, 165);
+        third.on_buffer_change(0, 165);
         assert!(!third.is_spent());
-        third.change(165, 166);
+        third.on_buffer_change(165, 166);
         assert!(third.is_spent());
-        assert_eq!(accounts.taken(), 916);
-        third.change(166, 250);
+        assert_eq!(accounts.taken_bytes(), 916);
+        third.on_buffer_change(166, 250);
         let fourth = accounts.of(address("10.0.0.4"));
         assert!(fourth.is_spent(), "1000 are taken");
-        greedy.change(500, 0);
+        greedy.on_buffer_change(500, 0);
         assert!(!greedy.is_spent() && !fourth.is_spent());
     }
 

@@ -105,7 +105,7 @@ impl Addresses {
     }
 
     /// Returns the local end of a connection to `remote`.
-    pub(crate) fn towards(&self, remote: IpAddr, port: u16) -> Option<SocketAddr> {
+    pub(crate) fn local_address_towards(&self, remote: IpAddr, port: u16) -> Option<SocketAddr> {
         let address = match remote {
             IpAddr::V4(_) => self.v4.map(IpAddr::V4),
             IpAddr::V6(_) => self.v6.map(IpAddr::V6),
@@ -114,7 +114,7 @@ impl Addresses {
     }
 
     /// Returns the address that a listener reports.
-    pub(crate) fn any(&self, port: u16) -> SocketAddr {
+    pub(crate) fn listener_address(&self, port: u16) -> SocketAddr {
         let first = self.v4.map(IpAddr::V4).or(self.v6.map(IpAddr::V6));
         SocketAddr::new(first.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), port)
     }

@@ -48,8 +48,8 @@ impl Endpoint {
         let (reply, answer) = oneshot::channel();
         let listen = Listen { port, scheme: scheme.clone(), accepted, reply };
         self.remote.mailbox.send(Command::Listen(listen));
-        answer.await.map_err(|_| gone())??;
-        Ok(Listener::new(self.addresses.any(port), queue, Arc::clone(&self.remote)))
+        answer.await.map_err(|_| endpoint_stopped())??;
+        Ok(Listener::new(self.addresses.listener_address(port), queue, Arc::clone(&self.remote)))
     }
 
     /// Opens a connection under `scheme`.
@@ -76,7 +76,7 @@ impl Endpoint {
         let (reply, answer) = oneshot::channel();
         let connect = Connect { to, scheme: scheme.clone(), early, reply };
         self.remote.mailbox.send(Command::Connect(Box::new(connect)));
-        answer.await.map_err(|_| gone())?
+        answer.await.map_err(|_| endpoint_stopped())?
     }
 
     /// Returns its connections, and its counters.
@@ -86,7 +86,7 @@ impl Endpoint {
     pub async fn status(&self) -> io::Result<EndpointStatus> {
         let (reply, answer) = oneshot::channel();
         self.remote.mailbox.send(Command::Status(reply));
-        answer.await.map_err(|_| gone())
+        answer.await.map_err(|_| endpoint_stopped())
     }
 
     /// Ends all its connections with resets, and accepts no more.
@@ -105,7 +105,7 @@ impl Endpoint {
     }
 }
 
-fn gone() -> io::Error {
+fn endpoint_stopped() -> io::Error {
     io::Error::new(ErrorKind::NotConnected, "the endpoint is gone, with its device")
 }
 

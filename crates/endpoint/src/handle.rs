@@ -78,7 +78,7 @@ impl Handle {
     /// Returns its state; `None` if it is over.
     pub async fn info(&self) -> Option<ConnectionInfo> {
         let (reply, answer) = oneshot::channel();
-        self.driver.ask(Arc::clone(&self.shared), reply);
+        self.driver.request_info(Arc::clone(&self.shared), reply);
         answer.await.ok()
     }
 

@@ -25,19 +25,19 @@ impl Secrets {
     ///
     /// # Errors
     /// If the system provides no random numbers.
-    pub(crate) fn draw() -> io::Result<Self> {
-        let seed = getrandom::u64().map_err(explain)?;
+    pub(crate) fn generate() -> io::Result<Self> {
+        let seed = getrandom::u64().map_err(random_error)?;
         Ok(Self { key: draw_key()?, seed, fast_open: draw_key()? })
     }
 }
 
 fn draw_key() -> io::Result<Key> {
     let mut key = [0; 16];
-    getrandom::fill(&mut key).map_err(explain)?;
+    getrandom::fill(&mut key).map_err(random_error)?;
     Ok(key)
 }
 
-fn explain(error: getrandom::Error) -> io::Error {
+fn random_error(error: getrandom::Error) -> io::Error {
     io::Error::other(error.to_string())
 }
 
@@ -59,7 +59,7 @@ impl CookieKeys {
 
     /// Returns the keys to use from now on, if it is time for new ones. If the system provides no
     /// random number now, the next attempt is one lifetime later.
-    pub(crate) fn renew(&mut self, now: Instant) -> Option<FastOpen> {
+    pub(crate) fn renew_if_due(&mut self, now: Instant) -> Option<FastOpen> {
         if now.saturating_since(self.since) < EndpointConfig::FAST_OPEN_KEY_LIFE {
             return None;
         }
@@ -79,12 +79,12 @@ mod tests {
         let mut keys = CookieKeys::new([1; 16]);
         let at =
             |lives: u64| Instant::ZERO + EndpointConfig::FAST_OPEN_KEY_LIFE.saturating_mul(lives);
-        assert_eq!(keys.renew(Instant::from_nanos(at(1).as_nanos() - 1)), None);
-        let second = keys.renew(at(1)).unwrap();
+        assert_eq!(keys.renew_if_due(Instant::from_nanos(at(1).as_nanos() - 1)), None);
+        let second = keys.renew_if_due(at(1)).unwrap();
         assert_eq!(second.previous_key, Some([1; 16]));
         assert_ne!(second.key, [1; 16]);
-        assert_eq!(keys.renew(at(1)), None);
-        assert_eq!(keys.renew(at(2)).unwrap().previous_key, Some(second.key));
+        assert_eq!(keys.renew_if_due(at(1)), None);
+        assert_eq!(keys.renew_if_due(at(2)).unwrap().previous_key, Some(second.key));
         assert_eq!(keys.current().previous_key, Some(second.key));
     }
 }

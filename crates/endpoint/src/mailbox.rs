@@ -140,14 +140,14 @@ impl Drop for Remote {
 }
 
 impl Touch for Mailbox {
-    fn touch(&self, shared: &Arc<SharedStream>) {
+    fn notify_driver(&self, shared: &Arc<SharedStream>) {
         self.send(Command::Touch(Arc::clone(shared)));
     }
 }
 
 impl Touch for Remote {
-    fn touch(&self, shared: &Arc<SharedStream>) {
-        self.mailbox.touch(shared);
+    fn notify_driver(&self, shared: &Arc<SharedStream>) {
+        self.mailbox.notify_driver(shared);
     }
 }
 
@@ -160,7 +160,7 @@ impl Requests for Remote {
         self.mailbox.send(Command::SetScheme(Box::new(request)));
     }
 
-    fn ask(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>) {
+    fn request_info(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>) {
         self.mailbox.send(Command::Ask(shared, reply));
     }
 }

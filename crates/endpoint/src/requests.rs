@@ -16,7 +16,7 @@ pub(crate) trait Requests: Touch {
     /// Requests another scheme.
     fn set_scheme(&self, request: SetScheme);
     /// Requests the state of a connection.
-    fn ask(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>);
+    fn request_info(&self, shared: Arc<SharedStream>, reply: oneshot::Sender<ConnectionInfo>);
 }
 
 /// A setting of a stream.

@@ -27,10 +27,10 @@ impl Ring {
     }
 
     /// Stores `data` at `offset`, which is not below the start.
-    pub(crate) fn put(&mut self, offset: u64, data: &[u8]) {
+    pub(crate) fn write_at(&mut self, offset: u64, data: &[u8]) {
         let end = offset + data.len() as u64;
         self.reserve((end - self.start) as usize);
-        let at = self.place(offset);
+        let at = self.index_of(offset);
         let first = data.len().min(self.bytes.len() - at);
         self.bytes[at..at + first].copy_from_slice(&data[..first]);
         self.bytes[..data.len() - first].copy_from_slice(&data[first..]);
@@ -42,7 +42,7 @@ impl Ring {
         if len == 0 {
             return [&[], &[]];
         }
-        let at = self.place(from);
+        let at = self.index_of(from);
         let first = len.min(self.bytes.len() - at);
         [&self.bytes[at..at + first], &self.bytes[..len - first]]
     }
@@ -55,7 +55,7 @@ impl Ring {
         }
     }
 
-    fn place(&self, offset: u64) -> usize {
+    fn index_of(&self, offset: u64) -> usize {
         offset as usize & (self.bytes.len() - 1)
     }
 
@@ -67,7 +67,7 @@ impl Ring {
         let old = Self { bytes: std::mem::replace(&mut self.bytes, bytes), start: self.start };
         let mut offset = self.start;
         for piece in old.slices(self.start, self.start + old.bytes.len() as u64) {
-            self.put(offset, piece);
+            self.write_at(offset, piece);
             offset += piece.len() as u64;
         }
     }
@@ -95,7 +95,7 @@ mod tests {
             for (n, (ahead, len, released)) in steps.into_iter().enumerate() {
                 let offset = ring.start() + ahead;
                 let data: Vec<u8> = (0..len).map(|i| (i as u8) ^ (n as u8)).collect();
-                ring.put(offset, &data);
+                ring.write_at(offset, &data);
                 let end = offset as usize + len;
                 whole.resize(whole.len().max(end), None);
                 for (i, byte) in data.iter().enumerate() {
@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn a_large_empty_ring_is_given_back() {
         let mut ring = Ring::default();
-        ring.put(0, &[7; 100_000]);
+        ring.write_at(0, &[7; 100_000]);
         assert_eq!(ring.capacity(), 131_072);
         ring.release(60_000, false);
         assert_eq!(read(&ring, 99_998, 100_000), [7, 7]);
         ring.release(100_000, true);
         assert_eq!(ring.capacity(), 0);
-        ring.put(100_000, &[1, 2]);
+        ring.write_at(100_000, &[1, 2]);
         assert_eq!(read(&ring, 100_000, 100_002), [1, 2]);
     }
 }

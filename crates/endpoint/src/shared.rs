@@ -35,7 +35,7 @@ pub(crate) struct SharedStream {
 /// The way to the driver, as far as a stream needs it.
 pub(crate) trait Touch: Send + Sync {
     /// Notifies the driver that the application's side of the stream has changed.
-    fn touch(&self, shared: &Arc<SharedStream>);
+    fn notify_driver(&self, shared: &Arc<SharedStream>);
 }
 
 /// Sizes of a stream's buffers.
@@ -121,9 +121,9 @@ impl SharedStream {
     }
 
     /// Notifies the driver of a change.
-    pub(crate) fn touch(self: &Arc<Self>, driver: &dyn Touch) {
+    pub(crate) fn notify_of_change(self: &Arc<Self>, driver: &dyn Touch) {
         if !self.touched.swap(true, Ordering::AcqRel) {
-            driver.touch(self);
+            driver.notify_driver(self);
         }
     }
 }
@@ -149,7 +149,7 @@ impl SharedStream {
         let report = to - inner.reported_read >= inner.report_read;
         drop(inner);
         if report {
-            self.touch(driver);
+            self.notify_of_change(driver);
         }
         Poll::Ready(Ok(()))
     }
@@ -163,11 +163,11 @@ impl SharedStream {
         let mut inner = self.lock();
         inner.check_writable()?;
         let before = inner.written;
-        let mut room = inner.room(&self.account);
+        let mut room = inner.free_write_space(&self.account);
         for piece in data {
             let taken = piece.len().min(room as usize);
             let at = inner.written;
-            inner.send.put(at, &piece[..taken]);
+            inner.send.write_at(at, &piece[..taken]);
             inner.written += taken as u64;
             room -= taken as u64;
         }
@@ -178,7 +178,7 @@ impl SharedStream {
         }
         inner.account(&self.account);
         drop(inner);
-        self.touch(driver);
+        self.notify_of_change(driver);
         Poll::Ready(Ok(taken as usize))
     }
 
@@ -189,7 +189,7 @@ impl SharedStream {
         if inner.end.is_some() {
             return Poll::Ready(None);
         }
-        let unsent = inner.unsent();
+        let unsent = inner.unsent_bytes();
         if unsent < low {
             return Poll::Ready(Some(unsent));
         }
@@ -201,7 +201,7 @@ impl SharedStream {
     pub(crate) fn write_early(&self, data: &[u8]) {
         let mut inner = self.lock();
         let at = inner.written;
-        inner.send.put(at, data);
+        inner.send.write_at(at, data);
         inner.written += data.len() as u64;
         inner.account(&self.account);
     }
@@ -213,13 +213,13 @@ impl SharedStream {
         }
         inner.shutdown = true;
         drop(inner);
-        self.touch(driver);
+        self.notify_of_change(driver);
         Ok(())
     }
 
     pub(crate) fn abort(self: &Arc<Self>, driver: &dyn Touch) {
         self.lock().aborted = true;
-        self.touch(driver);
+        self.notify_of_change(driver);
     }
 
     /// Notes that the application has dropped the stream.
@@ -228,7 +228,7 @@ impl SharedStream {
         inner.dropped = true;
         (inner.reader, inner.writer) = (None, None);
         drop(inner);
-        self.touch(driver);
+        self.notify_of_change(driver);
     }
 }
 
@@ -258,7 +258,7 @@ impl Inner {
     }
 
     /// Returns the room for writing now, bytes.
-    fn room(&self, account: &Account) -> u64 {
+    fn free_write_space(&self, account: &Account) -> u64 {
         let held = self.written - self.send.start();
         let room = self.send_limit.saturating_sub(held);
         if account.is_spent() {
@@ -272,7 +272,8 @@ impl Inner {
     /// Raises the limit of buffered data, and wakes the writer if there is enough room.
     fn allow(&mut self, limit: u64, account: &Account, wake: &mut Vec<Waker>) {
         self.send_limit = self.send_limit.max(limit.min(self.send_most));
-        if self.writer.is_some() && self.room(account) * WORTH_WAKING >= self.send_limit {
+        if self.writer.is_some() && self.free_write_space(account) * WORTH_WAKING >= self.send_limit
+        {
             wake.extend(self.writer.take());
         }
     }
@@ -287,13 +288,13 @@ impl Inner {
         }
     }
 
-    const fn unsent(&self) -> u64 {
+    const fn unsent_bytes(&self) -> u64 {
         self.written.saturating_sub(self.sent)
     }
 
     fn account(&mut self, account: &Account) {
         let now = self.send.capacity() + self.receive.capacity();
-        account.change(self.accounted, now);
+        account.on_buffer_change(self.accounted, now);
         self.accounted = now;
     }
 }
@@ -319,7 +320,7 @@ impl SharedStream {
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
         let mut inner = self.lock();
         if offset >= inner.receive.start() {
-            inner.receive.put(offset, bytes);
+            inner.receive.write_at(offset, bytes);
             inner.arrived_end = inner.arrived_end.max(offset + bytes.len() as u64);
             inner.account(&self.account);
         }
@@ -377,7 +378,7 @@ impl SharedStream {
         if there {
             inner.send.slices(offset, to).iter().for_each(|piece| out.extend_from_slice(piece));
             inner.on_sent(to, &self.account, wake);
-            let unsent = inner.unsent();
+            let unsent = inner.unsent_bytes();
             inner.low_water.on_unsent(unsent, wake);
         }
         there
@@ -387,7 +388,7 @@ impl SharedStream {
 impl Drop for SharedStream {
     fn drop(&mut self) {
         let accounted = self.lock().accounted;
-        self.account.change(accounted, 0);
+        self.account.on_buffer_change(accounted, 0);
     }
 }
 

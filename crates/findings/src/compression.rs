@@ -245,7 +245,7 @@ impl AckWatch {
             }
             let took = point.at.saturating_since(window.at).as_secs_f64();
             if took > 0.0 {
-                self.keep(
+                self.record_sample(
                     Sample { bandwidth: (window.bytes as f64 / took) as f32, lost_next: None },
                     counters,
                 );
@@ -258,7 +258,7 @@ impl AckWatch {
         self.window_end = if bytes > 0 { point.nxt } else { 0 };
     }
 
-    fn keep(&mut self, sample: Sample, counters: &mut CompressionCounters) {
+    fn record_sample(&mut self, sample: Sample, counters: &mut CompressionCounters) {
         if self.samples.len() >= MAX_SAMPLES {
             counters.add_windows(&mut self.samples);
             self.samples.clear();

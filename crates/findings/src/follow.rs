@@ -72,8 +72,8 @@ impl Default for Following {
 impl Following {
     /// Adds a connection to `client`.
     pub(crate) fn begin(&mut self, connection: u64, client: IpAddr, at: Instant) {
-        let host = self.hosts.enter(client);
-        let network = self.networks.enter(PathKey::new(client, Scope::Network));
+        let host = self.hosts.add_user(client);
+        let network = self.networks.add_user(PathKey::new(client, Scope::Network));
         let mut known = Foreknown { began: at, host: None, network: None, small: None };
         known.network = self.networks.at(network).and_then(|network| network.last);
         let mut place = None;

@@ -118,7 +118,7 @@ impl RequestWatch {
         gaps.soon_after_network += u64::from(count(&mut gaps.since_network, since));
         self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
         self.expire(now);
-        self.note(network, now);
+        self.record_request(network, now);
         self.within.add(self.present);
     }
 
@@ -135,7 +135,7 @@ impl RequestWatch {
         }
     }
 
-    fn note(&mut self, network: PathKey, now: Instant) {
+    fn record_request(&mut self, network: PathKey, now: Instant) {
         let Some(last) = self.networks.peek_mut(&network) else { return };
         if last.noted.is_some_and(|noted| now.saturating_since(noted) < NOTED_EVERY) {
             return;

@@ -41,7 +41,7 @@ impl<V> Default for Numbered<V> {
 impl<V: Default> Numbered<V> {
     /// Returns the preferred slot of a number.
     #[inline]
-    const fn home(&self, number: u64) -> usize {
+    const fn preferred_slot(&self, number: u64) -> usize {
         (number.wrapping_mul(GOLDEN) >> self.shift) as usize
     }
 
@@ -53,12 +53,16 @@ impl<V: Default> Numbered<V> {
     /// Returns the slot of a number.
     #[inline(always)]
     fn place_of(&self, number: u64) -> Option<usize> {
-        let home = self.home(number);
-        if self.places.get(home)?.number == number { Some(home) } else { self.search(home, number) }
+        let home = self.preferred_slot(number);
+        if self.places.get(home)?.number == number {
+            Some(home)
+        } else {
+            self.find_slot(home, number)
+        }
     }
 
     #[inline(never)]
-    fn search(&self, mut place: usize, number: u64) -> Option<usize> {
+    fn find_slot(&self, mut place: usize, number: u64) -> Option<usize> {
         while self.places[place].number != number {
             if self.places[place].number == FREE {
                 return None;
@@ -90,11 +94,11 @@ impl<V: Default> Numbered<V> {
             self.grow();
         }
         self.len += 1;
-        self.put(number, value);
+        self.insert_absent(number, value);
     }
 
-    fn put(&mut self, number: u64, value: V) {
-        let mut place = self.home(number);
+    fn insert_absent(&mut self, number: u64, value: V) {
+        let mut place = self.preferred_slot(number);
         while self.places[place].number != FREE {
             place = self.next(place);
         }
@@ -107,7 +111,7 @@ impl<V: Default> Numbered<V> {
         self.shift = 64 - most.ilog2();
         for Place { number, value } in std::mem::replace(&mut self.places, fresh) {
             if number != FREE {
-                self.put(number, value);
+                self.insert_absent(number, value);
             }
         }
     }
@@ -121,7 +125,7 @@ impl<V: Default> Numbered<V> {
         // algorithm R).
         let mut place = self.next(free);
         while self.places[place].number != FREE {
-            let home = self.home(self.places[place].number);
+            let home = self.preferred_slot(self.places[place].number);
             let mask = self.places.len() - 1;
             if place.wrapping_sub(home) & mask >= place.wrapping_sub(free) & mask {
                 self.places.swap(free, place);

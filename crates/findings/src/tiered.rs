@@ -37,7 +37,7 @@ impl<K: Hash + Eq + Clone, V: Default> Tiered<K, V> {
 
     /// Adds a user of the value of `key`, which is new if it is not known. Returns its slot, which
     /// is valid until its last user leaves.
-    pub(crate) fn enter(&mut self, key: K) -> u32 {
+    pub(crate) fn add_user(&mut self, key: K) -> u32 {
         if let Some(&place) = self.by_key.get(&key) {
             self.in_use[place as usize].users += 1;
             return place;
@@ -81,17 +81,17 @@ mod tests {
     #[test]
     fn the_least_recently_used_idle_value_is_dropped() {
         let mut hosts: Tiered<&str, u32> = Tiered::new(NonZeroUsize::new(1).unwrap());
-        let (a, b) = (hosts.enter("a"), hosts.enter("b"));
-        assert_eq!(hosts.enter("a"), a);
+        let (a, b) = (hosts.add_user("a"), hosts.add_user("b"));
+        assert_eq!(hosts.add_user("a"), a);
         *hosts.at(a).unwrap() = 1;
         *hosts.at(b).unwrap() = 2;
         // "a" has another user.
         assert_eq!(hosts.leave(a), None);
         assert_eq!(hosts.leave(b), None);
         assert_eq!(hosts.leave(a), Some(2));
-        let a = hosts.enter("a");
+        let a = hosts.add_user("a");
         assert_eq!(hosts.at(a), Some(&mut 1));
-        let b = hosts.enter("b");
+        let b = hosts.add_user("b");
         assert_eq!(hosts.at(b), Some(&mut 0));
         assert_eq!(hosts.into_values().count(), 2);
     }

@@ -82,7 +82,7 @@ impl Together {
         if let Some(epoch) = epoch {
             self.epochs.add(&epoch);
             if let Some(ended) = &mut self.ended {
-                ended.extend(epoch.ended(now));
+                ended.extend(epoch.epoch_at(now));
             }
         }
     }

@@ -230,14 +230,15 @@ impl WarmCounters {
 
 /// Returns the slow start that a first window of `window` bytes would have saved a transfer.
 fn sparable(report: &TransferReport, window: u64) -> Duration {
-    let [cold, warm] = [report.first_window, window].map(|window| rounds(report.bytes, window));
+    let [cold, warm] =
+        [report.first_window, window].map(|window| doubling_rounds(report.bytes, window));
     let spared = report.min_rtt.saturating_mul(u64::from(cold.saturating_sub(warm)));
     spared.min(report.shares.of(TimeShare::SlowStart))
 }
 
 /// Returns the number of round trips in which doubling windows send `bytes`, starting with
 /// `window`.
-fn rounds(bytes: u64, window: u64) -> u32 {
+fn doubling_rounds(bytes: u64, window: u64) -> u32 {
     let windows = bytes.div_ceil(window.max(1));
     // The number of windows sent in r rounds is 2^r - 1.
     u64::BITS - windows.leading_zeros()
@@ -250,9 +251,9 @@ mod tests {
     #[test]
     fn windows_double_each_round() {
         // Ten segments at first, then 20, 40: 70 in three rounds, the 71st needs a fourth.
-        let by_ten = |segments: u64| rounds(segments * 1448, 14_480);
+        let by_ten = |segments: u64| doubling_rounds(segments * 1448, 14_480);
         assert_eq!([1, 10, 11, 30, 31, 70, 71].map(by_ten), [1, 1, 2, 2, 3, 3, 4]);
-        assert_eq!(rounds(0, 14_480), 0);
+        assert_eq!(doubling_rounds(0, 14_480), 0);
     }
 
     fn seen(seconds: u64, cwnd: u64) -> LastSeen {

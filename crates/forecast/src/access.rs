@@ -51,7 +51,7 @@ impl AccessEstimate {
     pub(crate) fn of(evidence: &PathEvidence, usual: UsualPath) -> Self {
         let known = evidence.rate();
         let rate = known.unwrap_or(usual.rate);
-        let rtt = evidence.least().unwrap_or(DEFAULT_RTT);
+        let rtt = evidence.lowest_rtt().unwrap_or(DEFAULT_RTT);
         let full = evidence.full_wait().filter(|_| known.is_some());
         // Without losses the queue has held the data that was seen. Its further room is unknown.
         // One bandwidth-delay product is the usual design size of queues (RFC 7567 §2).

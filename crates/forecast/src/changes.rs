@@ -42,12 +42,12 @@ impl ChangingRate {
         let span_ms = span.as_nanos().div_ceil(MS).max(1);
         let mut text = String::new();
         let (mut credit, mut count) = (0, 0_u64);
-        let mut drawn = Drawn { block: 0, rate: self.draw(seed, 0)? };
+        let mut drawn = Drawn { block: 0, rate: self.draw_rate(seed, 0)? };
         for ms in 1..=span_ms {
             let at = first + self.later + Duration::from_millis(ms);
             let block = at.as_nanos() / DRAWN_FOR.as_nanos();
             if drawn.block != block {
-                drawn = Drawn { block, rate: self.draw(seed, block)? };
+                drawn = Drawn { block, rate: self.draw_rate(seed, block)? };
             }
             credit += self.close_to(at).unwrap_or(drawn.rate).as_bps() / 1_000;
             let packets = credit / PACKET_BITS;
@@ -66,7 +66,7 @@ impl ChangingRate {
     }
 
     /// Returns one of the captured rates; `None` if there is none.
-    fn draw(&self, seed: u64, block: u64) -> Option<Rate> {
+    fn draw_rate(&self, seed: u64, block: u64) -> Option<Rate> {
         let number = derive_seed(seed, &format!("rate/{block}")) % self.steps.len().max(1) as u64;
         self.steps.get(number as usize).map(|step| step.rate)
     }
@@ -109,7 +109,7 @@ mod tests {
         let rates = [899, 901, 1_199, 1_201, 1_499, 1_501].map(|ms| of.close_to(at(ms)));
         let mbps = [None, Some(12), Some(12), Some(24), Some(24), None];
         assert_eq!(rates, mbps.map(|mbps| mbps.map(Rate::from_mbps)));
-        let drawn: Vec<Rate> = (0..100).filter_map(|block| of.draw(1, block)).collect();
+        let drawn: Vec<Rate> = (0..100).filter_map(|block| of.draw_rate(1, block)).collect();
         let slow = drawn.iter().filter(|rate| **rate == Rate::from_mbps(12)).count();
         assert!(drawn.len() == 100 && (30..=70).contains(&slow), "{slow}");
     }

@@ -91,7 +91,7 @@ impl LogRatios {
         let mut last = None;
         for ((subject, baseline), taken) in subjects.iter().zip(baseline).zip(taken) {
             let (Some(baseline), Some(taken)) = (baseline, taken) else { continue };
-            if !group.has(subject) || baseline.is_zero() || taken.is_zero() {
+            if !group.contains(subject) || baseline.is_zero() || taken.is_zero() {
                 continue;
             }
             if last.replace(subject.network) != Some(subject.network) {
@@ -144,7 +144,8 @@ impl GroupGain {
         let mean = mean_of(&means)?;
         let off = back_test(group, basis)?;
         let is_accurate = off.abs() <= MAX_ERROR.ln();
-        let chance = nominal.half_width().hypot(scatter(&means, mean)).hypot(SIMULATION_ERROR);
+        let chance =
+            nominal.half_width().hypot(half_interval(&means, mean)).hypot(SIMULATION_ERROR);
         let short = basis.first.short_queues.as_deref().zip(taken.short_queues.as_deref());
         let short = short.filter(|_| kind.needs_more);
         let short = short.and_then(|(baseline, taken)| of(baseline, taken).mean());
@@ -182,7 +183,7 @@ fn mean_of(values: &[f64]) -> Option<f64> {
 
 /// Half of the interval that holds the mean of another replay in 95 of 100 cases, by Student's t;
 /// zero of a single one.
-fn scatter(means: &[f64], mean: f64) -> f64 {
+fn half_interval(means: &[f64], mean: f64) -> f64 {
     let n = means.len() as f64;
     if means.len() < 2 {
         return 0.0;

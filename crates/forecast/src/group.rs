@@ -72,7 +72,7 @@ impl ForecastGroup {
         }
     }
 
-    pub(crate) fn has(self, subject: &Subject) -> bool {
+    pub(crate) fn contains(self, subject: &Subject) -> bool {
         match self {
             Self::All => true,
             Self::First => subject.is_first,

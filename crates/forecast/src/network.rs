@@ -186,7 +186,7 @@ impl Seated {
             let access = variant.access(*access);
             let links = access.links(client_delay()).expect("an estimate is of a link that can be");
             let changing = changing.as_ref().filter(|_| variant != ReplayVariant::SteadyRates);
-            let met = span.shifted(variant);
+            let met = span.rate_time(variant);
             let trace = changing.and_then(|of| of.trace(met.first, met.last, met.seed));
             let down = match trace {
                 Some(trace) => links.forward.with_rate_trace(trace),

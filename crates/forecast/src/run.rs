@@ -107,7 +107,7 @@ impl Forecast {
     fn planned(&self, schemes: usize) -> Vec<PlannedReplay> {
         let of_all = |variant| (0..schemes).map(move |scheme| PlannedReplay { scheme, variant });
         let mut planned: Vec<PlannedReplay> =
-            (0..self.draws()).flat_map(|draw| of_all(ReplayVariant::Draw(draw))).collect();
+            (0..self.draw_count()).flat_map(|draw| of_all(ReplayVariant::Draw(draw))).collect();
         if self.paths().any(|(_, path)| !path.is_queue_known) {
             planned.extend(of_all(ReplayVariant::ShortQueues));
         }
@@ -119,7 +119,7 @@ impl Forecast {
 
     /// Returns the number of draws: fewer if there are many transfers, among which chance evens
     /// out.
-    fn draws(&self) -> u64 {
+    fn draw_count(&self) -> u64 {
         let connections = self.paths().flat_map(|(client, _)| &client.connections);
         let transfers: u64 = connections.map(|of| of.transfers.len() as u64).sum();
         (MAX_REPLAYED / transfers.max(1)).clamp(1, MAX_DRAWS)

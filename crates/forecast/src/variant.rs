@@ -44,7 +44,7 @@ pub(crate) struct ReplaySpan {
 impl ReplaySpan {
     /// Returns the time at which rates that change are taken. In each draw but the first it is up
     /// to half a second earlier or later, since another scheme sends at other times.
-    pub(crate) fn shifted(self, variant: ReplayVariant) -> Self {
+    pub(crate) fn rate_time(self, variant: ReplayVariant) -> Self {
         let ReplayVariant::Draw(1..) = variant else { return self };
         let by = derive_seed(self.seed, "shift") % (2 * MAX_SHIFT.as_nanos());
         let shifted = |at: Instant| {
@@ -72,9 +72,9 @@ mod tests {
     #[test]
     fn rates_are_shifted_from_draw_to_draw() {
         for variant in [ReplayVariant::Draw(0), ReplayVariant::ShortQueues] {
-            assert_eq!(span(7).shifted(variant).first, span(7).first);
+            assert_eq!(span(7).rate_time(variant).first, span(7).first);
         }
-        let shifted = |seed| span(seed).shifted(ReplayVariant::Draw(1));
+        let shifted = |seed| span(seed).rate_time(ReplayVariant::Draw(1));
         let firsts: Vec<Instant> = (0..20).map(|seed| shifted(seed).first).collect();
         let half = Duration::from_millis(500);
         let within = span(0).first - half..span(0).first + half;

@@ -4,8 +4,8 @@ use crate::case::FuzzKind;
 use crate::compose::compose;
 use crate::kernel::KernelBench;
 use crate::recording::record;
-use crate::shrink::{DifferingCase, shrink};
-use crate::verdict::{Difference, FuzzVerdict, judge};
+use crate::shrink::{DifferingCase, drop_needless_steps};
+use crate::verdict::{Difference, FuzzVerdict, play_and_compare};
 use emulator::ThreadScheduling;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl CampaignPlan {
         let next = AtomicU64::new(0);
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.jobs.max(1))
-                .map(|_| scope.spawn(|| self.work(&next, &report, on_script)))
+                .map(|_| scope.spawn(|| self.run_worker(&next, &report, on_script)))
                 .collect();
             workers.into_iter().try_for_each(|worker| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -92,13 +92,13 @@ impl CampaignPlan {
     }
 
     /// Plays scripts until all are taken.
-    fn work(
+    fn run_worker(
         &self,
         next: &AtomicU64,
         report: &Mutex<CampaignReport>,
         on_script: &(dyn Fn() + Sync),
     ) -> io::Result<()> {
-        let mut bench = KernelBench::enter()?;
+        let mut bench = KernelBench::enter_namespace()?;
         ThreadScheduling::best();
         let total = self.scripts * self.kinds.len() as u64;
         loop {
@@ -122,7 +122,7 @@ impl CampaignPlan {
         report: &Mutex<CampaignReport>,
     ) {
         let lock = || report.lock().unwrap_or_else(PoisonError::into_inner);
-        let played = recorded(kind, seed).map(|found| (judge(bench, &found.1), found));
+        let played = recorded(kind, seed).map(|found| (play_and_compare(bench, &found.1), found));
         let (verdict, found) = match played {
             Ok((verdict, found)) => (verdict, Some(found)),
             Err(why) => (FuzzVerdict::NotPlayed(why), None),
@@ -146,7 +146,7 @@ impl CampaignPlan {
                 report.differences.push(found_difference(kind, seed, &differing));
                 drop(report);
                 if shrunk {
-                    let smallest = shrink(bench, differing);
+                    let smallest = drop_needless_steps(bench, differing);
                     let mut found = found_difference(kind, seed, &smallest);
                     found.shrunk = true;
                     lock().differences[place] = found;

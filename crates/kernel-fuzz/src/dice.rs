@@ -12,22 +12,22 @@ impl Dice {
     }
 
     /// A number below `limit`, which is at least 1.
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn draw_below(&mut self, limit: u64) -> u64 {
         u64::from(self.0.next_u32()) % limit.max(1)
     }
 
     /// A number from `from` up to and with `to`.
-    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
-        from + self.below(to.saturating_sub(from) + 1)
+    pub(crate) fn draw_between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.draw_below(to.saturating_sub(from) + 1)
     }
 
     /// True in `percent` of 100 throws.
-    pub(crate) fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
+    pub(crate) fn draw_chance(&mut self, percent: u64) -> bool {
+        self.draw_below(100) < percent
     }
 
     /// One of `list`, which is not empty.
-    pub(crate) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
+    pub(crate) fn draw_one<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.draw_below(list.len() as u64) as usize]
     }
 }

@@ -54,7 +54,7 @@ impl KernelBench {
     ///
     /// # Errors
     /// [`emulator::Privilege`] if the process may not, or if there are no TUN devices here.
-    pub(crate) fn enter() -> io::Result<Self> {
+    pub(crate) fn enter_namespace() -> io::Result<Self> {
         let namespace = Namespace::new()?;
         for (name, value) in SYSCTLS {
             namespace.set_sysctl(name, value)?;
@@ -117,7 +117,7 @@ impl KernelSubject {
     }
 
     /// Takes what the kernel has sent on this connection.
-    fn drain(&mut self) {
+    fn read_sent_segments(&mut self) {
         let mut buffer = [0; PACKET];
         while let Ok(len) = self.port.read(&mut buffer) {
             let Ok(Packet::Tcp(packet, _)) = wire::parse(&buffer[..len]) else { continue };
@@ -224,7 +224,7 @@ impl Subject for KernelSubject {
         if let Some(failed) = &self.trouble.borrow().failed {
             return Err(failed.clone());
         }
-        self.drain();
+        self.read_sent_segments();
         let left = limit.saturating_since(self.clock.now());
         if left == Duration::ZERO {
             self.due = limit;
@@ -233,7 +233,7 @@ impl Subject for KernelSubject {
         let sleep = TimeSpec::from(time::Duration::from_nanos(left.as_nanos()));
         let mut ready = [PollFd::new(self.port.as_fd(), PollFlags::POLLIN)];
         ppoll(&mut ready, Some(sleep), None).map_err(|errno| errno.to_string())?;
-        self.drain();
+        self.read_sent_segments();
         Ok(true)
     }
 
@@ -241,7 +241,7 @@ impl Subject for KernelSubject {
         self.connection = connection;
         self.note_input();
         // Segments that left before are read before.
-        self.drain();
+        self.read_sent_segments();
         let packet = TcpPacket::new(self.peer, self.own, *segment, &Marking::default());
         let mut bytes = Vec::new();
         let payload = vec![7; segment.len as usize];
@@ -252,7 +252,7 @@ impl Subject for KernelSubject {
             self.note_failure("a packet to the TUN device", error);
         }
         self.try_accept();
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn listen(&mut self, _: &Scheme) {
@@ -275,7 +275,7 @@ impl Subject for KernelSubject {
             Ok(taken) => self.note_failure("write", format!("took {taken} of {bytes} bytes")),
             Err(error) => self.note_failure("write", error),
         }
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn read(&mut self, _: usize, bytes: u64) {
@@ -285,7 +285,7 @@ impl Subject for KernelSubject {
             Ok(()) => self.read += bytes,
             Err(error) => self.note_failure("read", error),
         }
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn shutdown(&mut self, _: usize) {
@@ -294,19 +294,19 @@ impl Subject for KernelSubject {
             // A connection that was reset cannot be shut down, which the next event shows.
             let _ = stream.shutdown(Shutdown::Write);
         }
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn close(&mut self, _: usize) {
         self.stream = None;
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn abort(&mut self, _: usize) {
         if let Some(stream) = self.stream.take() {
             let _ = stream.set_linger(Some(time::Duration::ZERO));
         }
-        self.drain();
+        self.read_sent_segments();
     }
 
     fn request(&mut self, _: usize, request: ConnectionRequest) {

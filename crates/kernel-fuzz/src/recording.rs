@@ -244,21 +244,22 @@ impl ScriptRecording {
         self.last_input = Some(at);
         match stimulus {
             Stimulus::Segment(segment) => {
-                let _ = writeln!(self.text, "{} < {}", stamp(at), written_segment(segment));
+                let _ = writeln!(self.text, "{} < {}", seconds_text(at), written_segment(segment));
                 self.feed(segment);
             }
             Stimulus::Write(bytes) => {
-                let _ = writeln!(self.text, "{} write(4, ..., {bytes}) = {bytes}", stamp(at));
+                let _ =
+                    writeln!(self.text, "{} write(4, ..., {bytes}) = {bytes}", seconds_text(at));
                 self.host.write(CONNECTION, *bytes);
             }
             Stimulus::Read(most) => {
                 let bytes = self.readable().min(*most);
-                let _ = writeln!(self.text, "{} read(4, ..., {most}) = {bytes}", stamp(at));
+                let _ = writeln!(self.text, "{} read(4, ..., {most}) = {bytes}", seconds_text(at));
                 self.read += bytes;
                 self.host.read(CONNECTION, bytes);
             }
             Stimulus::Shutdown => {
-                let _ = writeln!(self.text, "{} shutdown(4, SHUT_WR) = 0", stamp(at));
+                let _ = writeln!(self.text, "{} shutdown(4, SHUT_WR) = 0", seconds_text(at));
                 self.host.shutdown(CONNECTION);
             }
         }
@@ -310,12 +311,17 @@ impl ScriptRecording {
             self.sent.push(RecordedSegment { at: observed.at, late: allowed, segment });
             let text = without_window(&written_segment(&segment));
             let _ = match late {
-                None => writeln!(self.text, "{} > {text}", stamp(observed.at)),
+                None => writeln!(self.text, "{} > {text}", seconds_text(observed.at)),
                 Some(late) => {
                     let since = observed.at.saturating_since(Instant::ZERO);
                     let from = Instant::ZERO + since.saturating_sub(self.doubt);
                     let from = from.max(self.last_input.unwrap_or(from));
-                    writeln!(self.text, "{}~{} > {text}", stamp(from), stamp(observed.at + late))
+                    writeln!(
+                        self.text,
+                        "{}~{} > {text}",
+                        seconds_text(from),
+                        seconds_text(observed.at + late)
+                    )
                 }
             };
         }
@@ -325,7 +331,7 @@ impl ScriptRecording {
     fn write_assertions(&mut self) {
         let at = self.now();
         let Some(state) = self.host.info(CONNECTION, TcpInfoField::State) else { return };
-        let _ = writeln!(self.text, "{} %{{", stamp(at));
+        let _ = writeln!(self.text, "{} %{{", seconds_text(at));
         if [TIME_WAIT, CLOSE].contains(&state) {
             // A socket whose connection is in TIME-WAIT reports TCP_CLOSE (tcp_time_wait).
             let _ = writeln!(self.text, "assert tcpi_state == 6 or tcpi_state == 7\n}}%");
@@ -397,7 +403,7 @@ fn name_of(field: TcpInfoField) -> &'static str {
 }
 
 /// A time in seconds, to the microsecond.
-fn stamp(at: Instant) -> String {
+fn seconds_text(at: Instant) -> String {
     let micros = at.as_nanos() / 1000;
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
@@ -441,7 +447,7 @@ fn opening_ack(handshake: &FuzzHandshake) -> Segment {
 
 /// The script up to the accepted connection; `answer` is the host's SYN-ACK.
 fn opening_text(handshake: &FuzzHandshake, answer: &Segment) -> String {
-    let accepted = stamp(Instant::ZERO + handshake.round_trip);
+    let accepted = seconds_text(Instant::ZERO + handshake.round_trip);
     let mut text = format!(
         "--ignore_push\n\n\
          0.000000 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\

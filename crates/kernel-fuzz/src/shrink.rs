@@ -3,7 +3,7 @@
 use crate::case::FuzzCase;
 use crate::kernel::KernelBench;
 use crate::recording::record;
-use crate::verdict::{Difference, FuzzVerdict, judge};
+use crate::verdict::{Difference, FuzzVerdict, play_and_compare};
 use units::Duration;
 
 /// Scripts that are played to shrink one.
@@ -20,7 +20,7 @@ pub(crate) struct DifferingCase {
 }
 
 /// Leaves out steps that the difference does not need. It keeps its signature.
-pub(crate) fn shrink(bench: &mut KernelBench, found: DifferingCase) -> DifferingCase {
+pub(crate) fn drop_needless_steps(bench: &mut KernelBench, found: DifferingCase) -> DifferingCase {
     let mut smallest = found;
     let mut plays = 0;
     let mut chunk = smallest.case.steps.len().div_ceil(2);
@@ -55,7 +55,7 @@ fn still_differs(
 ) -> Option<DifferingCase> {
     let text = record(&case).ok()?;
     let script = script::parse("smaller.pkt", text.clone()).ok()?;
-    match judge(bench, &script) {
+    match play_and_compare(bench, &script) {
         FuzzVerdict::Differs(difference) if difference.signature() == like.signature() => {
             Some(DifferingCase { case, text, difference })
         }

@@ -63,11 +63,13 @@ pub enum FuzzVerdict {
 /// # Errors
 /// [`emulator::Privilege`] if the process may not, or if there are no TUN devices here.
 pub fn play_in_kernel(script: &Script) -> std::io::Result<FuzzVerdict> {
-    ThreadScheduling::on_its_own_thread(|| Ok(judge(&mut KernelBench::enter()?, script)))
+    ThreadScheduling::on_its_own_thread(|| {
+        Ok(play_and_compare(&mut KernelBench::enter_namespace()?, script))
+    })
 }
 
 /// Plays a script in the kernel, once more if an input was late, and several times if it differs.
-pub(crate) fn judge(bench: &mut KernelBench, script: &Script) -> FuzzVerdict {
+pub(crate) fn play_and_compare(bench: &mut KernelBench, script: &Script) -> FuzzVerdict {
     let mut first: Option<Difference> = None;
     for _ in 0..REPETITIONS {
         let difference = match play_in_time(bench, script) {

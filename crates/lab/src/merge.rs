@@ -1,7 +1,7 @@
 //! `headstart lab merge`: puts the parts of a sharded sweep together.
 
 use crate::SweepReply;
-use crate::sim::{Format, complain, show};
+use crate::sim::{Format, fail_if_any_failed, show};
 use clap::Command;
 use cmdline::{Appendix, Failure, remark, request};
 use experiment::plan::Plan;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<(), Failure> {
     merged(args, |Joined { plan, summary, manifest, missing, folder }| {
         match args.json {
             true => show::json(plan, summary, manifest)?,
-            false => show::table(plan, summary)?,
+            false => show::print_table(plan, summary)?,
         }
         if missing > 0 {
             remark(&format!("{missing} of {} missing", counted(manifest.runs, "run")));
@@ -109,7 +109,7 @@ impl MergeRequest {
                 table: show::table_of(plan, summary),
                 folder: folder.to_owned(),
                 keys: keys.clone(),
-                failure: complain(&manifest.failed, manifest.runs),
+                failure: fail_if_any_failed(&manifest.failed, manifest.runs),
             })?;
             if self.0.format == Format::Parquet {
                 to_parquet(folder, &keys).map_err(|error| {

@@ -10,7 +10,7 @@ pub(crate) struct Gate {
 
 impl Gate {
     /// A gate that opens at every multiple of `interval` since the origin of time.
-    pub(crate) const fn every(interval: Duration) -> Self {
+    pub(crate) const fn opening_every(interval: Duration) -> Self {
         Self { interval }
     }
 
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn packets_wait_for_the_next_opening() {
-        let gate = Gate::every(Duration::from_millis(5));
+        let gate = Gate::opening_every(Duration::from_millis(5));
         let opens = |micros: u64| gate.opens(Instant::from_nanos(micros * 1000)).as_nanos() / 1000;
         assert_eq!([0, 1, 4_999, 5_000, 5_001].map(opens), [0, 5_000, 5_000, 5_000, 10_000]);
     }
@@ -39,7 +39,7 @@ mod tests {
         fn bursts_keep_the_order_and_come_within_an_interval(
             interval in 1u64..1 << 40, (first, later) in (0u64..1 << 60, 0u64..1 << 60),
         ) {
-            let gate = Gate::every(Duration::from_nanos(interval));
+            let gate = Gate::opening_every(Duration::from_nanos(interval));
             let opens = |at| gate.opens(Instant::from_nanos(at)).as_nanos();
             let waits = opens(first) - first;
             prop_assert!(waits < interval && opens(first) % interval == 0);

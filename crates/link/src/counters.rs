@@ -33,7 +33,7 @@ impl LinkCounters {
         self.taken_bytes += bytes as u64;
     }
 
-    pub(crate) const fn untake(&mut self, bytes: u32) {
+    pub(crate) const fn remove_entered(&mut self, bytes: u32) {
         self.taken_packets -= 1;
         self.taken_bytes -= bytes as u64;
     }
@@ -45,16 +45,16 @@ impl LinkCounters {
 
     /// A packet that had been taken is dropped.
     pub(crate) const fn discard(&mut self, bytes: u32) {
-        self.untake(bytes);
+        self.remove_entered(bytes);
         self.drop(bytes);
     }
 
-    pub(crate) const fn lose(&mut self, bytes: u32) {
+    pub(crate) const fn count_lost(&mut self, bytes: u32) {
         self.lost_packets += 1;
         self.lost_bytes += bytes as u64;
     }
 
-    pub(crate) const fn mark(&mut self, bytes: u32) {
+    pub(crate) const fn count_marked(&mut self, bytes: u32) {
         self.marked_packets += 1;
         self.marked_bytes += bytes as u64;
     }
@@ -98,11 +98,11 @@ impl Statistics {
         self.busy += departs.saturating_since(start);
         self.waited += waited;
         self.longest_wait = self.longest_wait.max(waited);
-        self.spent(departs.saturating_since(since), bytes);
+        self.count_sojourn(departs.saturating_since(since), bytes);
     }
 
     /// A packet that has been in the queue for `time` leaves it, one way or another.
-    pub(crate) fn spent(&mut self, time: Duration, bytes: u32) {
+    pub(crate) fn count_sojourn(&mut self, time: Duration, bytes: u32) {
         self.packet_time += u128::from(time.as_nanos());
         self.byte_time += u128::from(time.as_nanos()) * u128::from(bytes);
     }

@@ -80,7 +80,7 @@ impl SteppedDelay {
 
     /// Arrival of a packet that leaves the queue at `leaves`, not before the packet in front. Times
     /// do not decrease from call to call.
-    pub(crate) fn arrival(&mut self, leaves: Instant) -> Instant {
+    pub(crate) fn arrival_time(&mut self, leaves: Instant) -> Instant {
         let since = leaves.saturating_since(Instant::ZERO);
         while let Some(step) = self.steps.0.get(self.next).filter(|step| step.from <= since) {
             self.delay = step.delay;
@@ -105,7 +105,7 @@ mod tests {
     fn each_packet_has_the_delay_of_its_time_and_none_overtakes() {
         let steps = "2s:100ms/5s:10ms".parse().unwrap();
         let mut delay = SteppedDelay::new(steps, Duration::from_millis(40));
-        let arrivals = [0, 1_999, 2_000, 4_990, 5_000, 5_100].map(|ms| delay.arrival(at(ms)));
+        let arrivals = [0, 1_999, 2_000, 4_990, 5_000, 5_100].map(|ms| delay.arrival_time(at(ms)));
         assert_eq!(arrivals, [40, 2_039, 2_100, 5_090, 5_090, 5_110].map(at));
     }
 

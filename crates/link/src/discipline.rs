@@ -230,14 +230,14 @@ impl Discipline {
     pub(crate) fn check(&self, limit: QueueLimit) -> Result<(), LinkError> {
         match self {
             Self::DropTail | Self::AcksFirst => Ok(()),
-            Self::PriorityDrop => bounded(limit).map_err(|why| self.refuse(why)),
-            Self::Red(red) => red.check(limit).map_err(|why| self.refuse(why)),
-            Self::CoDel(codel) => codel.check().map_err(|why| self.refuse(why)),
-            Self::FqCoDel(fq) => fq.check().map_err(|why| self.refuse(why)),
+            Self::PriorityDrop => check_limit(limit).map_err(|why| self.config_error(why)),
+            Self::Red(red) => red.check(limit).map_err(|why| self.config_error(why)),
+            Self::CoDel(codel) => codel.check().map_err(|why| self.config_error(why)),
+            Self::FqCoDel(fq) => fq.check().map_err(|why| self.config_error(why)),
         }
     }
 
-    const fn refuse(&self, why: &'static str) -> LinkError {
+    const fn config_error(&self, why: &'static str) -> LinkError {
         LinkError::Discipline { name: self.name(), why }
     }
 }
@@ -273,7 +273,7 @@ impl FromStr for Discipline {
     }
 }
 
-const fn bounded(limit: QueueLimit) -> Result<(), &'static str> {
+const fn check_limit(limit: QueueLimit) -> Result<(), &'static str> {
     match limit {
         QueueLimit::Unlimited => {
             Err("prefers whom to drop, and an unlimited queue drops none: give the queue a size")
@@ -323,7 +323,7 @@ impl RedConfig {
 
     fn check(&self, limit: QueueLimit) -> Result<(), &'static str> {
         if self.low_priority_first {
-            bounded(limit)?;
+            check_limit(limit)?;
         }
         if !is_positive_share(self.weight) {
             return Err("weight must be above 0, at most 1, like 0.002");

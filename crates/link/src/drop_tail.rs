@@ -76,7 +76,7 @@ impl DropTail {
     }
 
     /// Removes all packets.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn remove_all(&mut self) {
         *self = Self { limit: self.limit, newest: None, older: VecDeque::new(), older_bytes: 0 };
     }
 

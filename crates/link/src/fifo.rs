@@ -49,7 +49,7 @@ impl Fifo {
         } else {
             self.queue.expire(horizon);
             if !self.queue.admits(bytes) {
-                return self.refuse(bytes);
+                return self.drop_packet(bytes);
             }
             self.free_at = self.free_at.max(now) + time;
             self.queue.push(self.free_at, bytes);
@@ -64,14 +64,14 @@ impl Fifo {
     }
 
     /// Drops a packet, whether it fits or not.
-    pub(crate) const fn refuse(&mut self, bytes: u32) -> LinkFate {
+    pub(crate) const fn drop_packet(&mut self, bytes: u32) -> LinkFate {
         self.counters.drop(bytes);
         LinkFate::Dropped
     }
 
     /// A packet that was taken is marked.
     pub(crate) const fn count_mark(&mut self, bytes: u32) {
-        self.counters.mark(bytes);
+        self.counters.count_marked(bytes);
     }
 
     /// Packets and bytes that depart at `horizon` or later.
@@ -94,8 +94,8 @@ impl Fifo {
         offers: impl IntoIterator<Item = u32>,
         kept: impl IntoIterator<Item = (Instant, u32)>,
     ) {
-        offers.into_iter().for_each(|bytes| self.counters.untake(bytes));
-        self.queue.clear();
+        offers.into_iter().for_each(|bytes| self.counters.remove_entered(bytes));
+        self.queue.remove_all();
         self.free_at = Instant::ZERO;
         for (departs, bytes) in kept {
             self.queue.push(departs, bytes);

@@ -1,7 +1,7 @@
 //! The plain link with checks at arrival: RED may refuse or mark packets, statistics may be kept,
 //! ties may be gone. Departures are still known at arrival.
 
-use crate::medium::{Draws, beside};
+use crate::medium::{Draws, independent_stream};
 use crate::red::{Judgement, Red, RedArrival};
 use crate::{Discipline, Fifo, LinkConfig, LinkCounters, LinkFate, Occupancy, PacketInfo};
 use crate::{LinkVerdict, Statistics, Ties};
@@ -22,7 +22,9 @@ pub struct Judged {
 impl Judged {
     pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
         let red = match config.discipline() {
-            Discipline::Red(red) => Some(Red::new(&red, config, beside(stream, Draws::Red))),
+            Discipline::Red(red) => {
+                Some(Red::new(&red, config, independent_stream(stream, Draws::Red)))
+            }
             _ => None,
         };
         Self {
@@ -42,9 +44,9 @@ impl Judged {
 
     /// Offers a packet at `now`, not earlier than any offer before.
     pub fn offer(&mut self, now: Instant, packet: &PacketInfo) -> LinkVerdict {
-        let judgement = self.judge(now, packet);
+        let judgement = self.decide_fate(now, packet);
         if judgement == Judgement::Drop {
-            return LinkVerdict { fate: self.fifo.refuse(packet.bytes), marked: false };
+            return LinkVerdict { fate: self.fifo.drop_packet(packet.bytes), marked: false };
         }
         let start = self.fifo.free_at().max(now);
         let fate = self.fifo.offer_beside(now, now + self.tie, packet.bytes);
@@ -61,14 +63,14 @@ impl Judged {
         LinkVerdict { fate, marked }
     }
 
-    fn judge(&mut self, now: Instant, packet: &PacketInfo) -> Judgement {
+    fn decide_fate(&mut self, now: Instant, packet: &PacketInfo) -> Judgement {
         let Some(red) = &mut self.red else {
             return Judgement::Take;
         };
         let horizon = now + self.tie;
         let idle_since = (self.fifo.occupancy(horizon).packets == 0).then(|| self.fifo.free_at());
         let waiting = self.fifo.waiting(horizon);
-        red.judge(&RedArrival { now, idle_since, waiting }, packet)
+        red.decide_fate(&RedArrival { now, idle_since, waiting }, packet)
     }
 
     /// Packets and bytes in the queue at `now`, the packet in service included.

@@ -37,7 +37,7 @@ pub(crate) enum Draws {
 }
 
 /// A stream beside `stream` for something else on the same link.
-pub(crate) fn beside(stream: &Pcg32, draws: Draws) -> Pcg32 {
+pub(crate) fn independent_stream(stream: &Pcg32, draws: Draws) -> Pcg32 {
     let seed = stream.clone().next_u64();
     Pcg32::new(seed, draws as u64)
 }
@@ -46,12 +46,12 @@ impl Medium {
     pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
         let loss = (config.loss() > 0.0).then(|| Loss::new(config.loss(), stream.clone()));
         let reordering = config.reordering();
-        let reorderer =
-            reordering.map(|kind| Reorderer::new(kind, beside(stream, Draws::Reordering)));
-        let gate = config.aggregation().map(Gate::every);
+        let reorderer = reordering
+            .map(|kind| Reorderer::new(kind, independent_stream(stream, Draws::Reordering)));
+        let gate = config.aggregation().map(Gate::opening_every);
         let ordered = config.ordered_jitter();
-        let ordered =
-            ordered.map(|up_to| OrderedDelay::new(up_to, beside(stream, Draws::OrderedDelay)));
+        let ordered = ordered
+            .map(|up_to| OrderedDelay::new(up_to, independent_stream(stream, Draws::OrderedDelay)));
         let stepped = config.delay_steps();
         let stepped = stepped.map(|steps| SteppedDelay::new(steps.clone(), config.delay()));
         let any = loss.is_some()
@@ -87,14 +87,15 @@ impl Hazards {
         counters: &mut LinkCounters,
     ) -> LinkFate {
         if self.loss.as_mut().is_some_and(Loss::strikes) {
-            counters.lose(bytes);
+            counters.count_lost(bytes);
             return LinkFate::Lost { departs };
         }
         let extra = self.reorderer.as_mut().map_or(Duration::ZERO, Reorderer::extra_delay);
         let leaves = self.gate.as_ref().map_or(departs, |gate| gate.opens(departs));
         let stepped = self.stepped.as_mut();
-        let soonest = stepped.map_or(leaves + delay, |stepped| stepped.arrival(leaves));
-        let arrives = self.ordered.as_mut().map_or(soonest, |ordered| ordered.arrival(soonest));
+        let soonest = stepped.map_or(leaves + delay, |stepped| stepped.arrival_time(leaves));
+        let arrives =
+            self.ordered.as_mut().map_or(soonest, |ordered| ordered.arrival_time(soonest));
         LinkFate::Delivered { departs, arrives: arrives + extra }
     }
 }

@@ -20,14 +20,14 @@ impl OrderedDelay {
 
     /// Arrival of the next packet, which would arrive at `soonest` without the variation: up to
     /// the largest delay later, but not before the packet in front.
-    pub(crate) fn arrival(&mut self, soonest: Instant) -> Instant {
-        self.last = self.last.max(soonest + drawn(&mut self.stream, self.up_to));
+    pub(crate) fn arrival_time(&mut self, soonest: Instant) -> Instant {
+        self.last = self.last.max(soonest + draw_delay(&mut self.stream, self.up_to));
         self.last
     }
 }
 
 /// A time drawn evenly from zero to `up_to`, both included, in whole nanoseconds.
-pub(crate) fn drawn(stream: &mut Pcg32, up_to: Duration) -> Duration {
+pub(crate) fn draw_delay(stream: &mut Pcg32, up_to: Duration) -> Duration {
     let span = u128::from(up_to.as_nanos()) + 1;
     let nanos = (u128::from(stream.next_u64()) * span) >> 64;
     Duration::from_nanos(nanos as u64)
@@ -42,7 +42,7 @@ mod tests {
     fn arrivals(gap: u64) -> Vec<u64> {
         let mut delay = OrderedDelay::new(Duration::from_millis(10), Pcg32::new(5, 1));
         let soonest = (0..10_000).map(|n| Instant::from_nanos(n * gap));
-        soonest.map(|at| delay.arrival(at).as_nanos()).collect()
+        soonest.map(|at| delay.arrival_time(at).as_nanos()).collect()
     }
 
     /// Packets further apart than the largest delay are delayed by 5 ms on average. The standard

@@ -65,7 +65,7 @@ impl Red {
     }
 
     /// The fate of a packet, as far as the average queue goes; the queue may still be full.
-    pub(crate) fn judge(&mut self, arrival: &RedArrival, packet: &PacketInfo) -> Judgement {
+    pub(crate) fn decide_fate(&mut self, arrival: &RedArrival, packet: &PacketInfo) -> Judgement {
         self.update_average(arrival);
         if self.average < self.thresholds.min {
             self.count = BELOW;
@@ -73,11 +73,11 @@ impl Red {
         }
         self.count += 1;
         let probability = self.probability(packet.bytes);
-        if probability < 1.0 && self.draw() >= self.spread(probability) {
+        if probability < 1.0 && self.draw_uniform() >= self.drop_probability(probability) {
             return Judgement::Take;
         }
         self.count = 0;
-        if self.marks(packet) { Judgement::Mark } else { Judgement::Drop }
+        if self.can_mark(packet) { Judgement::Mark } else { Judgement::Drop }
     }
 
     /// The packet found no room: that was its strike.
@@ -113,7 +113,7 @@ impl Red {
     }
 
     /// `pa`: the chance of the `count`-th packet, those before it having been spared.
-    fn spread(&self, p: f64) -> f64 {
+    fn drop_probability(&self, p: f64) -> f64 {
         let gone = self.count as f64 * p;
         let left = if self.config.wait { 2.0 - gone } else { 1.0 - gone };
         match left > 0.0 {
@@ -123,13 +123,13 @@ impl Red {
         }
     }
 
-    fn marks(&self, packet: &PacketInfo) -> bool {
+    fn can_mark(&self, packet: &PacketInfo) -> bool {
         let RedConfig { ecn, mark_above_max, .. } = self.config;
         ecn && packet.ecn_capable && (mark_above_max || self.average < self.thresholds.max)
     }
 
     /// Evenly from 0 to below 1, in steps of 2^-32.
-    fn draw(&mut self) -> f64 {
+    fn draw_uniform(&mut self) -> f64 {
         f64::from(self.stream.next_u32()) / 4_294_967_296.0
     }
 }

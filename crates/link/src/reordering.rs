@@ -1,7 +1,7 @@
 //! Reordering: some packets take longer over the wire than others, and arrive after those that
 //! left behind them.
 
-use crate::ordered_delay::drawn;
+use crate::ordered_delay::draw_delay;
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 use units::Duration;
@@ -66,7 +66,7 @@ impl Reorderer {
                 let held = u64::from(self.stream.next_u32()) < threshold;
                 if held { extra } else { Duration::ZERO }
             }
-            Kind::Jitter(up_to) => drawn(&mut self.stream, up_to),
+            Kind::Jitter(up_to) => draw_delay(&mut self.stream, up_to),
         }
     }
 }

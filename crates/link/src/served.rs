@@ -8,7 +8,7 @@
 //! driver woke. An offer first makes up for the services that were due before it. Under
 //! [`Ties::StillIn`] a service due at exactly `t` sees arrivals at `t`: offer first, wake then.
 
-use crate::medium::{Draws, Medium, beside};
+use crate::medium::{Draws, Medium, independent_stream};
 use crate::packet::Queued;
 use crate::queue::{Dropped, Queue, Room};
 use crate::red::{Judgement, Red, RedArrival};
@@ -83,7 +83,9 @@ struct InService {
 impl Served {
     pub(crate) fn new(config: &LinkConfig, stream: &Pcg32) -> Self {
         let red = match config.discipline() {
-            Discipline::Red(red) => Some(Red::new(&red, config, beside(stream, Draws::Red))),
+            Discipline::Red(red) => {
+                Some(Red::new(&red, config, independent_stream(stream, Draws::Red)))
+            }
             _ => None,
         };
         Self {
@@ -112,7 +114,7 @@ impl Served {
             Ties::StillIn => self.serve_while(|due| due < now),
             Ties::Gone => self.serve_while(|due| due <= now),
         }
-        let judgement = self.judge(now, info);
+        let judgement = self.decide_fate(now, info);
         let marked = judgement == Judgement::Mark;
         let packet = Queued { token, info: *info, since: now, marked: false };
         if judgement == Judgement::Drop || !self.enqueue(now, packet) {
@@ -121,7 +123,7 @@ impl Served {
         }
         self.begin_service(now);
         if marked {
-            self.counters.mark(info.bytes);
+            self.counters.count_marked(info.bytes);
         }
         Admission::Queued { marked }
     }
@@ -129,7 +131,7 @@ impl Served {
     /// A packet has entered. If the link is idle, the packet is alone and is served at once; there
     /// is nothing to decide.
     fn begin_service(&mut self, now: Instant) {
-        if self.due.is_none() && self.queue.held().packets > 0 {
+        if self.due.is_none() && self.queue.occupancy().packets > 0 {
             let start = self.server.start(now);
             self.due = Some(start);
             if start == now && self.in_service_at(now).packets == 0 {
@@ -150,13 +152,13 @@ impl Served {
         taken
     }
 
-    fn judge(&mut self, now: Instant, info: &PacketInfo) -> Judgement {
+    fn decide_fate(&mut self, now: Instant, info: &PacketInfo) -> Judgement {
         let idle = self.occupancy_now(now).packets == 0;
         let Some(red) = &mut self.red else {
             return Judgement::Take;
         };
         let idle_since = idle.then(|| self.server.free_at());
-        red.judge(&RedArrival { now, idle_since, waiting: self.queue.held() }, info)
+        red.decide_fate(&RedArrival { now, idle_since, waiting: self.queue.occupancy() }, info)
     }
 
     /// Time of the next service; `None` while nothing waits.
@@ -187,7 +189,7 @@ impl Served {
         if let Some(packet) = next {
             self.transmit(at, packet);
         }
-        let waits = self.queue.held().packets > 0;
+        let waits = self.queue.occupancy().packets > 0;
         self.due = waits.then(|| self.server.start(at));
     }
 
@@ -197,7 +199,7 @@ impl Served {
         let fate = self.medium.carry(departs, bytes, &mut self.counters);
         self.in_service = self.in_service.and(departs, bytes);
         if packet.marked {
-            self.counters.mark(bytes);
+            self.counters.count_marked(bytes);
         }
         if let Some(statistics) = &mut self.statistics {
             statistics.transmitted(packet.since, at, fate, bytes);
@@ -214,7 +216,7 @@ impl Served {
         for packet in self.dropped.drain(..) {
             self.counters.discard(packet.info.bytes);
             if let Some(statistics) = &mut self.statistics {
-                statistics.spent(at.saturating_since(packet.since), packet.info.bytes);
+                statistics.count_sojourn(at.saturating_since(packet.since), packet.info.bytes);
             }
             self.outcomes.push_back(ServiceOutcome::Discarded { token: packet.token, at });
         }
@@ -230,7 +232,7 @@ impl Served {
     }
 
     fn occupancy_now(&self, now: Instant) -> Occupancy {
-        let (waiting, served) = (self.queue.held(), self.in_service_at(now));
+        let (waiting, served) = (self.queue.occupancy(), self.in_service_at(now));
         Occupancy { packets: waiting.packets + served.packets, bytes: waiting.bytes + served.bytes }
     }
 

@@ -9,12 +9,12 @@ use rand_pcg::Pcg32;
 /// (Steele, Lea, Flood 2014) into state and stream of a PCG-XSH-RR.
 pub fn stream(seed: u64, name: &str) -> Pcg32 {
     let hash = fnv1a(name.as_bytes());
-    Pcg32::new(mix(seed ^ mix(hash)), mix(hash.wrapping_add(seed)))
+    Pcg32::new(mix_bits(seed ^ mix_bits(hash)), mix_bits(hash.wrapping_add(seed)))
 }
 
 /// A number for the component `name` under `seed`, for components that take a seed of their own.
 pub fn derive_seed(seed: u64, name: &str) -> u64 {
-    mix(seed ^ mix(fnv1a(name.as_bytes())))
+    mix_bits(seed ^ mix_bits(fnv1a(name.as_bytes())))
 }
 
 fn fnv1a(bytes: &[u8]) -> u64 {
@@ -23,7 +23,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
 }
 
-fn mix(n: u64) -> u64 {
+fn mix_bits(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -39,7 +39,7 @@ mod tests {
         // FNV-1a's published vectors; SplitMix64's first output from state 0.
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
-        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix_bits(0), 0xe220_a839_7b1d_cdaf);
     }
 
     #[test]

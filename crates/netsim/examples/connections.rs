@@ -6,7 +6,7 @@
 
 mod dumbbell_path;
 
-use dumbbell_path::{PAYLOAD, WIRE_SIZES, argument, give_up, peak_memory, resident};
+use dumbbell_path::{PAYLOAD, WIRE_SIZES, give_up, nth_argument, peak_memory, resident_bytes};
 use link::{LinkConfig, QueueLimit};
 use netsim::{AppContext, Application, Dumbbell, Duplex, HostId, Simulation, SimulationConfig};
 use tcp::{ConnId, Event, EventKind, Scheme};
@@ -68,7 +68,7 @@ impl Application for Connections {
         }
         let idle = Instant::ZERO + self.phase();
         let active = idle + self.phase();
-        self.looks.push((Instant::ZERO, resident()));
+        self.looks.push((Instant::ZERO, resident_bytes()));
         context.set_timer(Instant::ZERO, OPEN);
         context.set_timer(idle, LOOK);
         context.set_timer(idle, WRITE);
@@ -79,7 +79,7 @@ impl Application for Connections {
         match token {
             OPEN => self.open(context),
             WRITE => self.write(context),
-            _ => self.looks.push((context.now(), resident())),
+            _ => self.looks.push((context.now(), resident_bytes())),
         }
     }
 
@@ -97,13 +97,14 @@ impl Application for Connections {
 }
 
 fn main() {
-    let count = argument(1, 100_000);
+    let count = nth_argument(1, 100_000);
     let wire = |mbit, ms| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_millis(ms), QueueLimit::Unlimited)
             .unwrap_or_else(|error| give_up(&error))
     };
-    let bell = Dumbbell::new(argument(2, 10), wire(1000, 1), Duplex::symmetric(wire(1000, 100)));
-    let scheme = Scheme::parse(&argument(3, SCHEME.to_owned()));
+    let bell =
+        Dumbbell::new(nth_argument(2, 10), wire(1000, 1), Duplex::symmetric(wire(1000, 100)));
+    let scheme = Scheme::parse(&nth_argument(3, SCHEME.to_owned()));
     let mut sim =
         Simulation::new(bell.topology, SimulationConfig { seed: 1, wire_sizes: WIRE_SIZES });
     let id = sim.add_background(

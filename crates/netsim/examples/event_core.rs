@@ -5,7 +5,7 @@
 
 mod dumbbell_path;
 
-use dumbbell_path::{Run, argument, starts};
+use dumbbell_path::{Run, nth_argument, start_times};
 use netsim::{AppContext, Application, Datagram, HostId, Simulation, SimulationConfig};
 
 const DATA: u64 = 0;
@@ -38,12 +38,13 @@ impl Application for Clocked {
 }
 
 fn main() {
-    let (flows, run) = (argument(1, 10), Run { mbit: argument(2, 100), seconds: argument(3, 60) });
-    let bell = run.bell(argument(4, 10));
+    let (flows, run) =
+        (nth_argument(1, 10), Run { mbit: nth_argument(2, 100), seconds: nth_argument(3, 60) });
+    let bell = run.dumbbell(nth_argument(4, 10));
     let mut sim = Simulation::new(bell.topology, SimulationConfig::default());
     // The window is a pipe and a half: the queue is half full and nothing is dropped.
     let window = (run.pipe() * 3 / 2 / flows).max(1);
-    for (n, start) in starts(flows).into_iter().enumerate() {
+    for (n, start) in start_times(flows).into_iter().enumerate() {
         let pair = n % bell.sources.len();
         let (from, to) = (bell.sources[pair], bell.sinks[pair]);
         sim.add(start, Clocked { from, to, window });

@@ -6,7 +6,7 @@
 
 mod dumbbell_path;
 
-use dumbbell_path::{PAYLOAD, Run, WIRE_SIZES, argument, give_up, peak_memory};
+use dumbbell_path::{PAYLOAD, Run, WIRE_SIZES, give_up, nth_argument, peak_memory};
 use netsim::{PairChoice, PoissonFlows, PoissonSpec, Simulation, SimulationConfig};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -24,11 +24,11 @@ fn traffic(mbit: u64, load: u64, packets: u64) -> Result<[Distribution; 2], Dist
 }
 
 fn main() {
-    let run = Run { mbit: argument(1, 100), seconds: argument(2, 60) };
-    let traffic = traffic(run.mbit, argument(3, 80), argument(4, 30));
+    let run = Run { mbit: nth_argument(1, 100), seconds: nth_argument(2, 60) };
+    let traffic = traffic(run.mbit, nth_argument(3, 80), nth_argument(4, 30));
     let [gaps, bytes] = traffic.unwrap_or_else(|error| give_up(&error));
-    let bell = run.bell(argument(5, 10));
-    let scheme = Scheme::parse(&argument(6, SCHEME.to_owned()));
+    let bell = run.dumbbell(nth_argument(5, 10));
+    let scheme = Scheme::parse(&nth_argument(6, SCHEME.to_owned()));
     let scheme = scheme.unwrap_or_else(|error| give_up(&error));
     let config = SimulationConfig { seed: 1, wire_sizes: WIRE_SIZES };
     let mut sim = Simulation::new(bell.topology, config);

@@ -77,7 +77,7 @@ impl AppContext<'_> {
 
     /// Returns how long data waits at a host before a server reads it
     /// ([`ProcessingDelay::reading`]).
-    pub(crate) fn reading(&self, host: HostId) -> ReadingDelay {
+    pub(crate) fn reading_delay(&self, host: HostId) -> ReadingDelay {
         self.world.network.topology().processing(host).reading
     }
 
@@ -117,19 +117,19 @@ impl AppContext<'_> {
     /// Appends `bytes` to a connection's send stream.
     pub fn write(&mut self, host: HostId, conn: ConnId, bytes: u64) {
         let now = self.world.now();
-        self.world.touch(host).write(now, conn, bytes);
+        self.world.host_to_serve(host).write(now, conn, bytes);
     }
 
     /// Sets `TCP_NODELAY`: see [`Host::set_nodelay`].
     pub fn set_nodelay(&mut self, host: HostId, conn: ConnId, on: bool) {
         let now = self.world.now();
-        self.world.touch(host).set_nodelay(now, conn, on);
+        self.world.host_to_serve(host).set_nodelay(now, conn, on);
     }
 
     /// Sets `TCP_CORK`: see [`Host::set_cork`].
     pub fn set_cork(&mut self, host: HostId, conn: ConnId, on: bool) {
         let now = self.world.now();
-        self.world.touch(host).set_cork(now, conn, on);
+        self.world.host_to_serve(host).set_cork(now, conn, on);
     }
 
     /// Lets the host send now what it may, and not only when the call returns. So the next call has
@@ -141,54 +141,54 @@ impl AppContext<'_> {
     /// Sends FIN after the written data.
     pub fn shutdown(&mut self, host: HostId, conn: ConnId) {
         let now = self.world.now();
-        self.world.touch(host).shutdown(now, conn);
+        self.world.host_to_serve(host).shutdown(now, conn);
     }
 
     /// Resets a connection.
     pub fn abort(&mut self, host: HostId, conn: ConnId) {
         let now = self.world.now();
-        self.world.touch(host).abort(now, conn);
+        self.world.host_to_serve(host).abort(now, conn);
     }
 
     /// Consumes received bytes, if the host does not consume by itself.
     pub fn read(&mut self, host: HostId, conn: ConnId, bytes: u64) {
         let now = self.world.now();
-        self.world.touch(host).read(now, conn, bytes);
+        self.world.host_to_serve(host).read(now, conn, bytes);
     }
 
     /// Limits [`tcp::EventKind::Received`] and [`tcp::EventKind::Acked`] of a connection: from now
     /// on they are sent only once their total is at least `total`, or when it ends. See
     /// [`Host::set_low_water`].
     pub fn set_low_water(&mut self, host: HostId, conn: ConnId, total: u64) {
-        self.world.touch(host).set_low_water(conn, total);
+        self.world.host_to_serve(host).set_low_water(conn, total);
     }
 
     /// Sets the number of turns of a connection for each that it would have otherwise, among those
     /// that share its path: see [`Host::set_weight`].
     pub fn set_weight(&mut self, host: HostId, conn: ConnId, weight: u32) {
-        self.world.touch(host).set_weight(conn, weight);
+        self.world.host_to_serve(host).set_weight(conn, weight);
     }
 
     /// Announces that the application is about to write `bytes`: see [`Host::announce`].
     pub fn announce(&mut self, host: HostId, conn: ConnId, bytes: u64) {
         let now = self.now();
-        self.world.touch(host).announce(now, conn, bytes);
+        self.world.host_to_serve(host).announce(now, conn, bytes);
     }
 
     /// Sets the content of a connection, for schemes that let it decide the order of senders: see
     /// [`Host::set_content`].
     pub fn set_content(&mut self, host: HostId, conn: ConnId, content: Content) {
-        self.world.touch(host).set_content(conn, content);
+        self.world.host_to_serve(host).set_content(conn, content);
     }
 
     /// Sets the client behind its other end that a connection serves: see [`Host::set_client`].
     pub fn set_client(&mut self, host: HostId, conn: ConnId, client: u64) {
-        self.world.touch(host).set_client(conn, client);
+        self.world.host_to_serve(host).set_client(conn, client);
     }
 
     /// Sets whether `host` consumes data in order at once, which is the default.
     pub fn set_auto_read(&mut self, host: HostId, on: bool) {
-        self.world.touch(host).set_auto_read(on);
+        self.world.host_to_serve(host).set_auto_read(on);
     }
 
     /// Requests [`Application::on_unsent_low`], once, when a connection has fewer than `bytes` that

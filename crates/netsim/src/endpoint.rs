@@ -57,7 +57,7 @@ struct Wakes(Vec<Instant>);
 impl Wakes {
     /// Returns true if an action at `at` needs a new wake-up.
     #[inline]
-    fn needs(&mut self, at: Instant) -> bool {
+    fn add_wakeup(&mut self, at: Instant) -> bool {
         let needed = self.0.last().is_none_or(|earliest| at < *earliest);
         if needed {
             self.0.push(at);
@@ -66,7 +66,7 @@ impl Wakes {
     }
 
     /// Removes the earliest wake-up, which has fired.
-    fn passed(&mut self) {
+    fn remove_earliest(&mut self) {
         self.0.pop();
     }
 }
@@ -93,11 +93,11 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wake_needed(&mut self, now: Instant) -> Option<Instant> {
         let at = self.tcp.timeout_bound()?.max(now);
-        self.wakes.needs(at).then_some(at)
+        self.wakes.add_wakeup(at).then_some(at)
     }
 
     pub(crate) fn wake_passed(&mut self) {
-        self.wakes.passed();
+        self.wakes.remove_earliest();
     }
 
     pub(crate) fn listen(&mut self, port: u16, app: AppId) {
@@ -270,13 +270,13 @@ mod tests {
     fn a_wake_up_is_scheduled_only_if_earlier_than_all_pending() {
         let at = Instant::from_nanos;
         let mut wakes = Wakes::default();
-        assert!(wakes.needs(at(100)));
-        assert!(!wakes.needs(at(100)));
-        assert!(!wakes.needs(at(150)), "the one at 100 will look again");
-        assert!(wakes.needs(at(50)));
-        wakes.passed();
-        assert!(!wakes.needs(at(120)), "the one at 100 is still pending");
-        wakes.passed();
-        assert!(wakes.needs(at(120)));
+        assert!(wakes.add_wakeup(at(100)));
+        assert!(!wakes.add_wakeup(at(100)));
+        assert!(!wakes.add_wakeup(at(150)), "the one at 100 will look again");
+        assert!(wakes.add_wakeup(at(50)));
+        wakes.remove_earliest();
+        assert!(!wakes.add_wakeup(at(120)), "the one at 100 is still pending");
+        wakes.remove_earliest();
+        assert!(wakes.add_wakeup(at(120)));
     }
 }

@@ -122,9 +122,9 @@ impl EventQueue {
 
     /// Enters all heads in the tournament.
     fn enter_heads(&mut self) {
-        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        self.heads.set_key(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
         for (n, lane) in self.lanes.iter().enumerate() {
-            self.heads.enter(n + 1, lane.pending.front().map_or(Key::NEVER, |(key, _)| *key));
+            self.heads.set_key(n + 1, lane.pending.front().map_or(Key::NEVER, |(key, _)| *key));
         }
     }
 
@@ -140,7 +140,7 @@ impl EventQueue {
         queue.last = key;
         queue.pending.push_back((key, arrival));
         if heads {
-            self.heads.enter(lane as usize + 1, key);
+            self.heads.set_key(lane as usize + 1, key);
         }
     }
 
@@ -200,7 +200,7 @@ impl EventQueue {
     #[inline(always)]
     pub(crate) fn pop_lane(&mut self, First(first): First) -> Option<(Key, LinkArrival)> {
         // The heap's number wraps to one that no lane has.
-        let lane = self.heads.number(first).wrapping_sub(1);
+        let lane = self.heads.contestant_number(first).wrapping_sub(1);
         let pending = &mut self.lanes.get_mut(lane)?.pending;
         // An empty lane is first only if all are empty.
         let arrival = pending.pop_front()?;
@@ -212,7 +212,7 @@ impl EventQueue {
     /// Removes the first event if it is in the heap. `None` if there is no event at all, too.
     pub(crate) fn pop_heap(&mut self) -> Option<(Key, Due)> {
         let entry = self.heap.pop()?;
-        self.heads.enter(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
+        self.heads.set_key(HEAP, self.heap.peek().map_or(Key::NEVER, |top| top.key));
         Some((entry.key, entry.due))
     }
 
@@ -239,7 +239,7 @@ impl EventQueue {
         let first = self.heap.peek().is_none_or(|top| entry.key < top.key);
         self.heap.push(entry);
         if first {
-            self.heads.enter(HEAP, entry.key);
+            self.heads.set_key(HEAP, entry.key);
         }
     }
 }

@@ -61,7 +61,7 @@ const NO_LANE: u32 = u32::MAX;
 impl Wire {
     /// Returns the lane for arrivals of packets of this size; [`NO_LANE`] until there are any.
     #[inline(always)]
-    fn lane(&self, bytes: u32) -> u32 {
+    fn lane_for(&self, bytes: u32) -> u32 {
         self.lanes[usize::from(bytes > SMALL)]
     }
 }
@@ -111,7 +111,7 @@ impl Network {
         assert!(topology.host_count() < limit, "more than {limit} hosts");
         Self {
             routes: Routes::new(topology.host_count()),
-            wires: wires(&topology, seed),
+            wires: create_links(&topology, seed),
             processing: Processing::new(&topology, seed),
             topology,
             packets: PacketPool::default(),
@@ -144,18 +144,20 @@ impl Network {
             return;
         };
         let index = self.packets.insert(make);
-        if !self.processing.is_empty() && self.hold(arrival(index, cursor, bytes)) {
+        if !self.processing.is_empty()
+            && self.delay_by_processing(link_arrival(index, cursor, bytes))
+        {
             return;
         }
-        if self.forward(self.now(), arrival(index, cursor, bytes)) {
+        if self.forward(self.now(), link_arrival(index, cursor, bytes)) {
             // A host that sends to itself has no link on the way.
-            self.queue.push_loopback(self.now(), arrival(index, cursor, bytes));
+            self.queue.push_loopback(self.now(), link_arrival(index, cursor, bytes));
         }
     }
 
     /// Makes a packet wait until its host has processed it; returns false if that is now.
     #[cold]
-    fn hold(&mut self, arrival: LinkArrival) -> bool {
+    fn delay_by_processing(&mut self, arrival: LinkArrival) -> bool {
         let packet = self.packets.packet(arrival.packet);
         let departure = self.processing.departure(packet, self.current.at());
         if let Some(at) = departure {
@@ -187,7 +189,7 @@ impl Network {
             let packet = arrival.packet;
             self.current = key;
             if !self.observers.is_empty() && key.index() != Key::NO_LINK {
-                self.observe(key.at(), LinkId(key.index()), Step::Arrive, packet);
+                self.notify_observers(key.at(), LinkId(key.index()), Step::Arrive, packet);
             }
             if self.forward(key.at(), arrival) {
                 return Some(Next::Delivered(packet));
@@ -230,7 +232,7 @@ impl Network {
         };
         let id = hop.link();
         let wire = &mut self.wires[id.index()];
-        let lane = wire.lane(bytes);
+        let lane = wire.lane_for(bytes);
         let Stage::Fifo(fifo) = wire.link.stage() else {
             self.forward_known(id, packet, cursor);
             return false;
@@ -250,7 +252,7 @@ impl Network {
             }
             fate => {
                 self.observe_fate(id, fate, packet);
-                self.lose(packet);
+                self.remove_packet(packet);
             }
         }
         false
@@ -286,7 +288,7 @@ impl Network {
 
     /// Removes a packet that goes no further.
     #[cold]
-    fn lose(&mut self, packet: u32) {
+    fn remove_packet(&mut self, packet: u32) {
         self.lost.push(*self.packets.packet(packet));
         self.packets.remove(packet);
     }
@@ -309,15 +311,15 @@ impl Network {
             return;
         }
         if let LinkFate::Delivered { departs, .. } | LinkFate::Lost { departs } = fate {
-            self.observe(departs, id, Step::Leave, packet);
+            self.notify_observers(departs, id, Step::Leave, packet);
         }
         if let LinkFate::Lost { departs } = fate {
-            self.observe(departs, id, Step::Lose, packet);
+            self.notify_observers(departs, id, Step::Lose, packet);
         }
     }
 
     #[cold]
-    fn observe(&mut self, at: Instant, link: LinkId, step: Step, packet: u32) {
+    fn notify_observers(&mut self, at: Instant, link: LinkId, step: Step, packet: u32) {
         let packet = self.packets.packet(packet);
         for observer in &mut self.observers {
             observer.on_packet(at, link, step, packet);
@@ -396,12 +398,12 @@ impl Network {
     }
 }
 
-const fn arrival(packet: u32, cursor: u32, bytes: u32) -> LinkArrival {
+const fn link_arrival(packet: u32, cursor: u32, bytes: u32) -> LinkArrival {
     LinkArrival { packet, cursor, bytes }
 }
 
 /// Creates the links of a topology.
-fn wires(topology: &Topology, seed: u64) -> Vec<Wire> {
+fn create_links(topology: &Topology, seed: u64) -> Vec<Wire> {
     let wire = |spec: &LinkSpec| Wire {
         link: Link::new(spec.config.clone(), stream(seed, &format!("link/{}", spec.name))),
         lanes: [NO_LANE; 2],

@@ -19,7 +19,7 @@ impl<T: Copy> Ring<T> {
     }
 
     #[inline]
-    fn slot(&self, count: usize) -> usize {
+    fn slot_index(&self, count: usize) -> usize {
         count & self.slots.len().wrapping_sub(1)
     }
 
@@ -31,7 +31,7 @@ impl<T: Copy> Ring<T> {
     /// The oldest.
     #[inline]
     pub(crate) fn front(&self) -> Option<&T> {
-        if self.is_empty() { None } else { self.slots.get(self.slot(self.popped)) }
+        if self.is_empty() { None } else { self.slots.get(self.slot_index(self.popped)) }
     }
 
     #[inline]
@@ -39,7 +39,7 @@ impl<T: Copy> Ring<T> {
         if self.pushed.wrapping_sub(self.popped) == self.slots.len() {
             self.grow(item);
         }
-        let slot = self.slot(self.pushed);
+        let slot = self.slot_index(self.pushed);
         self.slots[slot] = item;
         self.pushed = self.pushed.wrapping_add(1);
     }
@@ -54,7 +54,7 @@ impl<T: Copy> Ring<T> {
     /// Doubles the array, with `filler` in the new slots, and straightens it.
     #[cold]
     fn grow(&mut self, filler: T) {
-        let start = if self.slots.is_empty() { 0 } else { self.slot(self.popped) };
+        let start = if self.slots.is_empty() { 0 } else { self.slot_index(self.popped) };
         self.slots.rotate_left(start);
         (self.popped, self.pushed) = (0, self.slots.len());
         self.slots.resize((self.slots.len() * 2).max(FIRST_SIZE), filler);

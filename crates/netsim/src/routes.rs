@@ -91,7 +91,7 @@ impl Routes {
     }
 
     /// Marks the links along a route that are crossed ahead.
-    pub(crate) fn mark(&mut self, start: u32, ahead: impl Fn(LinkId) -> bool) {
+    pub(crate) fn mark_crossed_ahead(&mut self, start: u32, ahead: impl Fn(LinkId) -> bool) {
         let links: Vec<_> = self.links(start).collect();
         for (at, next) in links.iter().skip(1).enumerate() {
             if ahead(*next) {
@@ -101,7 +101,7 @@ impl Routes {
     }
 
     /// Unmarks a link that is no longer crossed ahead.
-    pub(crate) fn unmark(&mut self, link: LinkId) {
+    pub(crate) fn unmark_crossed_ahead(&mut self, link: LinkId) {
         for at in 1..self.hops.len() {
             if self.hops[at] != DELIVER && Hop(self.hops[at]).link() == link {
                 let before = &mut self.hops[at - 1];

@@ -109,12 +109,12 @@ impl Simulation {
     /// If there are four million applications already. [`Simulation::add_background`] panics in the
     /// same case.
     pub fn add(&mut self, start: Instant, app: impl Application) -> AppId {
-        self.seat(start, Box::new(app), true)
+        self.add_application(start, Box::new(app), true)
     }
 
     /// Adds an application that starts at `start` and that runs do not wait for.
     pub fn add_background(&mut self, start: Instant, app: impl Application) -> AppId {
-        self.seat(start, Box::new(app), false)
+        self.add_application(start, Box::new(app), false)
     }
 
     /// Fires an application's timer `token` at `at`; runs wait for it to finish (again).
@@ -134,8 +134,13 @@ impl Simulation {
         base + delay.sample_duration(&mut stream)
     }
 
-    fn seat(&mut self, start: Instant, app: Box<dyn Application>, foreground: bool) -> AppId {
-        let id = self.world.enter(foreground);
+    fn add_application(
+        &mut self,
+        start: Instant,
+        app: Box<dyn Application>,
+        foreground: bool,
+    ) -> AppId {
+        let id = self.world.register_application(foreground);
         self.seats.push(Seat { app, started: false });
         self.world.set_timer(id, start, 0);
         id
@@ -153,17 +158,17 @@ impl Simulation {
     /// missing.
     pub fn run(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
         let outcome = self.run_to_completion(limit);
-        self.world.network.pause();
+        self.world.network.roll_back_to_now();
         outcome
     }
 
     fn run_to_completion(&mut self, limit: Instant) -> Result<Instant, SimulationError> {
-        self.proceed(limit, true)?;
+        self.run_events(limit, true)?;
         self.stop();
         if self.world.unfinished_count() == 0 {
             return Ok(self.now());
         }
-        let waiting = self.waiting();
+        let waiting = self.unfinished_applications();
         if self.world.network.is_idle() {
             return Err(SimulationError::Deadlock { at: self.now(), waiting });
         }
@@ -177,12 +182,12 @@ impl Simulation {
     /// # Errors
     /// [`SimulationError::NoRoute`], [`SimulationError::OutOfPorts`].
     pub fn run_until(&mut self, end: Instant) -> Result<(), SimulationError> {
-        let outcome = self.proceed(end, false);
+        let outcome = self.run_events(end, false);
         if outcome.is_ok() {
             self.world.network.advance_to(end);
             self.stop();
         }
-        self.world.network.pause();
+        self.world.network.roll_back_to_now();
         outcome
     }
 
@@ -193,11 +198,11 @@ impl Simulation {
         }
     }
 
-    fn proceed(&mut self, limit: Instant, until_finished: bool) -> Result<(), SimulationError> {
+    fn run_events(&mut self, limit: Instant, until_finished: bool) -> Result<(), SimulationError> {
         self.world.network.resume();
         loop {
-            while let Some(notice) = self.world.settle() {
-                self.notify(notice);
+            while let Some(notice) = self.world.next_notice() {
+                self.deliver_notice(notice);
             }
             self.check_routes()?;
             self.check_ports()?;
@@ -205,7 +210,7 @@ impl Simulation {
                 return Ok(());
             }
             match self.world.step(limit) {
-                Ok(Some(notice)) => self.notify(notice),
+                Ok(Some(notice)) => self.deliver_notice(notice),
                 Ok(None) => {}
                 Err(_) => return Ok(()),
             }
@@ -213,7 +218,7 @@ impl Simulation {
     }
 
     /// Passes a notice to its application.
-    fn notify(&mut self, notice: Notice) {
+    fn deliver_notice(&mut self, notice: Notice) {
         let id = match notice {
             Notice::Event { app, .. } | Notice::UnsentLow { app, .. } | Notice::Timer(app, _) => {
                 app
@@ -257,7 +262,7 @@ impl Simulation {
         }
     }
 
-    fn waiting(&self) -> Vec<String> {
+    fn unfinished_applications(&self) -> Vec<String> {
         let seats = self.seats.iter().enumerate();
         seats
             .filter(|(n, _)| self.world.is_unfinished(AppId(*n as u32)))
@@ -299,7 +304,7 @@ impl Simulation {
 
     /// Changes a host's TCP, before the run or between two parts of it.
     pub fn configure_host(&mut self, host: HostId, change: impl FnOnce(&mut Host)) {
-        change(self.world.touch(host));
+        change(self.world.host_to_serve(host));
     }
 
     /// Sets the rate of a link from now on, unless it follows a trace: see [`Link::set_rate`].

@@ -29,12 +29,12 @@ impl Round {
 
     /// Sets the key of a slot; returns true if that changes the round's winner, or its key.
     #[inline]
-    fn enter(&mut self, slot: usize, key: Key) -> bool {
+    fn set_key(&mut self, slot: usize, key: Key) -> bool {
         let was_best = slot == self.best;
         let wins = was_best || key < self.key(self.best);
         (self.times[slot % WIDTH], self.ties[slot % WIDTH]) = key.into_parts();
         if was_best {
-            self.best = self.scan();
+            self.best = self.earliest_slot();
             return true;
         }
         self.used = self.used.max(slot + 1);
@@ -45,7 +45,7 @@ impl Round {
     }
 
     #[inline]
-    fn scan(&self) -> usize {
+    fn earliest_slot(&self) -> usize {
         let (mut best, mut time) = (0, self.times[0]);
         for slot in 1..self.used.min(WIDTH) {
             let other = self.times[slot];
@@ -91,10 +91,10 @@ impl Tournament {
 
     /// Sets the key of a contestant.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, contestant: usize, key: Key) {
+    pub(crate) fn set_key(&mut self, contestant: usize, key: Key) {
         let (mut round, mut slot) = (self.first + contestant / WIDTH, contestant % WIDTH);
         let mut key = key;
-        while self.rounds[round].enter(slot, key) && round > 0 {
+        while self.rounds[round].set_key(slot, key) && round > 0 {
             key = self.rounds[round].key(self.rounds[round].best);
             (round, slot) = ((round - 1) / WIDTH, (round - 1) % WIDTH);
         }
@@ -110,7 +110,7 @@ impl Tournament {
             let round = &mut self.rounds[number];
             debug_assert_eq!(slot, round.best);
             (round.times[slot % WIDTH], round.ties[slot % WIDTH]) = key.into_parts();
-            round.best = round.scan();
+            round.best = round.earliest_slot();
             if number == 0 {
                 return;
             }
@@ -121,7 +121,7 @@ impl Tournament {
 
     /// Returns the number of the winning contestant.
     #[inline]
-    pub(crate) const fn number(&self, winner: Winner) -> usize {
+    pub(crate) const fn contestant_number(&self, winner: Winner) -> usize {
         (winner.round - self.first) * WIDTH + winner.slot
     }
 
@@ -165,16 +165,16 @@ mod tests {
             for (n, (who, time, (leaves, has_won))) in entries.into_iter().enumerate() {
                 let key = if leaves { Key::NEVER } else { Key::from_parts(time, n as u64) };
                 let first = tournament.winner().0;
-                let who = if has_won { tournament.number(first) } else { who.index(size) };
+                let who = if has_won { tournament.contestant_number(first) } else { who.index(size) };
                 if has_won {
                     tournament.replace(first, key);
                 } else {
-                    tournament.enter(who, key);
+                    tournament.set_key(who, key);
                 }
                 keys[who] = key;
                 let smallest = keys.iter().min().copied();
                 let (winner, time) = tournament.winner();
-                let winner = tournament.number(winner);
+                let winner = tournament.contestant_number(winner);
                 let smallest = smallest.unwrap_or(Key::NEVER);
                 prop_assert_eq!(time, smallest.into_parts().0);
                 prop_assert_eq!(tournament.is_empty(), smallest == Key::NEVER);

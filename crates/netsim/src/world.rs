@@ -75,15 +75,15 @@ impl World {
 
     /// Returns a host's TCP for an action; the host is served before time goes on.
     #[inline]
-    pub(crate) fn touch(&mut self, host: HostId) -> &mut Host {
+    pub(crate) fn host_to_serve(&mut self, host: HostId) -> &mut Host {
         let endpoint = &mut self.endpoints[host.index()];
-        mark(endpoint, host, &mut self.touched);
+        list_touched(endpoint, host, &mut self.touched);
         &mut endpoint.tcp
     }
 
     pub(crate) fn listen(&mut self, app: AppId, host: HostId, port: u16, scheme: Scheme) {
         self.endpoints[host.index()].listen(port, app);
-        self.touch(host).listen(port, scheme);
+        self.host_to_serve(host).listen(port, scheme);
     }
 
     pub(crate) fn unused_port(&self, host: HostId, preferred: u16) -> u16 {
@@ -92,7 +92,7 @@ impl World {
 
     pub(crate) fn watch_unsent(&mut self, host: HostId, conn: ConnId, bytes: u64) {
         // The host is touched so that it is served even if nothing else happens.
-        self.touch(host);
+        self.host_to_serve(host);
         self.endpoints[host.index()].watch_unsent(conn, bytes);
     }
 
@@ -108,7 +108,7 @@ impl World {
         let peer = self.take_peer(app, from, host, port);
         let Peer { port, local_port, .. } = peer;
         let tuple = FourTuple { local_port, remote: address_of(host), remote_port: port };
-        let conn = self.touch(from).connect(now, tuple, scheme);
+        let conn = self.host_to_serve(from).connect(now, tuple, scheme);
         let conn = conn.expect("the endpoint hands out ports that are not in use");
         self.endpoints[from.index()].adopt(conn, app, peer);
         conn
@@ -152,7 +152,7 @@ impl World {
     }
 
     /// Registers the next application; runs do not wait for a background one.
-    pub(crate) fn enter(&mut self, foreground: bool) -> AppId {
+    pub(crate) fn register_application(&mut self, foreground: bool) -> AppId {
         let limit = Key::INDEX_LIMIT;
         assert!(self.unfinished.len() < limit, "more than {limit} applications");
         self.unfinished.push(foreground);
@@ -183,7 +183,7 @@ impl World {
     /// Returns a notice for an application at this instant, or `None` when all hosts have been
     /// served and time may go on.
     #[inline]
-    pub(crate) fn settle(&mut self) -> Option<Notice> {
+    pub(crate) fn next_notice(&mut self) -> Option<Notice> {
         if self.touched.is_empty() { None } else { self.settle_touched() }
     }
 
@@ -244,7 +244,7 @@ impl World {
         match next.ok_or(Quiet)? {
             Next::Delivered(packet) => Ok(self.deliver(packet)),
             Next::Wake(host) => {
-                self.wake(host);
+                self.serve_wakeup(host);
                 Ok(None)
             }
             Next::Timer(app, token) => Ok(Some(Notice::Timer(app, token))),
@@ -266,10 +266,10 @@ impl World {
         self.endpoints[host.index()].owner(conn).map_or(Losses::default(), |owner| owner.losses)
     }
 
-    fn wake(&mut self, host: HostId) {
+    fn serve_wakeup(&mut self, host: HostId) {
         let now = self.now();
         self.endpoints[host.index()].wake_passed();
-        let tcp = self.touch(host);
+        let tcp = self.host_to_serve(host);
         if tcp.poll_timeout().is_some_and(|at| at <= now) {
             tcp.handle_timeout(now);
         }
@@ -306,7 +306,7 @@ impl World {
 
 /// Lists a host to be served before time goes on.
 #[inline]
-fn mark(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
+fn list_touched(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId>) {
     endpoint.touched = true;
     if !std::mem::replace(&mut endpoint.listed, true) {
         touched.push_back(host);

@@ -50,7 +50,7 @@ pub(crate) struct PeerLoad {
 }
 
 /// An error in its own words.
-fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+fn io_error(error: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::other(error)
 }
 
@@ -60,7 +60,8 @@ impl<'a> QuicPeer<'a> {
     /// # Errors
     /// If the machine has no randomness.
     pub(crate) fn new(cell: &'a QuicCell) -> io::Result<Self> {
-        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(failed)?;
+        let made =
+            rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(io_error)?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         let transport = Arc::new(transport(cell.control));
         let mut server = server(made.cert.der().clone(), key.into())?;
@@ -99,7 +100,7 @@ impl<'a> QuicPeer<'a> {
             let mut asking = endpoint(client, None)?;
             asking.set_default_client_config(self.client.clone());
             let load = load(&asking, at, self.cell.objects, pair.clock);
-            tokio::time::timeout(PATIENCE, load).await.map_err(failed)?
+            tokio::time::timeout(PATIENCE, load).await.map_err(io_error)?
         };
         let time = LocalSet::new().block_on(&runtime, load);
         drop(runtime);
@@ -135,19 +136,19 @@ fn server(
     let mut tls = rustls::ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
-        .map_err(failed)?;
+        .map_err(io_error)?;
     tls.alpn_protocols = vec![b"h3".to_vec()];
-    let tls = QuicServerConfig::try_from(tls).map_err(failed)?;
+    let tls = QuicServerConfig::try_from(tls).map_err(io_error)?;
     Ok(ServerConfig::with_crypto(Arc::new(tls)))
 }
 
 fn client(certificate: CertificateDer<'static>) -> io::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
-    roots.add(certificate).map_err(failed)?;
+    roots.add(certificate).map_err(io_error)?;
     let mut tls =
         rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     tls.alpn_protocols = vec![b"h3".to_vec()];
-    let tls = QuicClientConfig::try_from(tls).map_err(failed)?;
+    let tls = QuicClientConfig::try_from(tls).map_err(io_error)?;
     Ok(ClientConfig::new(Arc::new(tls)))
 }
 
@@ -176,13 +177,13 @@ async fn serve_connection(incoming: quinn::Incoming, bytes: usize) -> io::Result
     let connection = Connection::new(incoming.await?);
     let mut server = h3::server::builder();
     let server = server.send_grease(false).build::<_, Bytes>(connection).await;
-    let mut server = server.map_err(failed)?;
-    while let Some(resolver) = server.accept().await.map_err(failed)? {
+    let mut server = server.map_err(io_error)?;
+    while let Some(resolver) = server.accept().await.map_err(io_error)? {
         spawn_local(async move {
-            let (_, mut stream) = resolver.resolve_request().await.map_err(failed)?;
-            stream.send_response(Response::new(())).await.map_err(failed)?;
-            stream.send_data(Bytes::from(vec![0; bytes])).await.map_err(failed)?;
-            stream.finish().await.map_err(failed)
+            let (_, mut stream) = resolver.resolve_request().await.map_err(io_error)?;
+            stream.send_response(Response::new(())).await.map_err(io_error)?;
+            stream.send_data(Bytes::from(vec![0; bytes])).await.map_err(io_error)?;
+            stream.finish().await.map_err(io_error)
         });
     }
     Ok(())
@@ -197,13 +198,14 @@ async fn load(
     clock: Clock,
 ) -> io::Result<Duration> {
     let start: Instant = clock.now();
-    let connection = endpoint.connect(at, SERVER_NAME).map_err(failed)?.await?;
+    let connection = endpoint.connect(at, SERVER_NAME).map_err(io_error)?.await?;
     let mut client = h3::client::builder();
     let client = client.send_grease(false).build::<_, _, Bytes>(Connection::new(connection)).await;
-    let (mut driver, requests) = client.map_err(failed)?;
+    let (mut driver, requests) = client.map_err(io_error)?;
     let driving = spawn_local(async move { poll_fn(|context| driver.poll_close(context)).await });
-    get(requests.clone(), 0).await?;
-    let rest: Vec<_> = (1..objects).map(|n| spawn_local(get(requests.clone(), n))).collect();
+    fetch_object(requests.clone(), 0).await?;
+    let rest: Vec<_> =
+        (1..objects).map(|n| spawn_local(fetch_object(requests.clone(), n))).collect();
     for object in rest {
         object.await??;
     }
@@ -213,12 +215,12 @@ async fn load(
 }
 
 /// One object, to its last byte.
-async fn get(mut requests: SendRequest<OpenStreams, Bytes>, n: usize) -> io::Result<()> {
-    let request = Request::get(format!("https://{SERVER_NAME}/{n}")).body(()).map_err(failed)?;
-    let mut stream = requests.send_request(request).await.map_err(failed)?;
-    stream.finish().await.map_err(failed)?;
-    stream.recv_response().await.map_err(failed)?;
-    while let Some(data) = stream.recv_data().await.map_err(failed)? {
+async fn fetch_object(mut requests: SendRequest<OpenStreams, Bytes>, n: usize) -> io::Result<()> {
+    let request = Request::get(format!("https://{SERVER_NAME}/{n}")).body(()).map_err(io_error)?;
+    let mut stream = requests.send_request(request).await.map_err(io_error)?;
+    stream.finish().await.map_err(io_error)?;
+    stream.recv_response().await.map_err(io_error)?;
+    while let Some(data) = stream.recv_data().await.map_err(io_error)? {
         // The bytes have no meaning; reading them opens the flow-control window.
         debug_assert!(data.has_remaining());
     }

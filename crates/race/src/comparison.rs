@@ -141,7 +141,7 @@ fn of_medians(
     before: &SchemeResult,
     time: impl Fn(&SchemeResult) -> Option<f64>,
 ) -> Option<Spread> {
-    over(time(row)?, time(before)?).map(|ratio| Spread::exactly(1.0 - ratio))
+    time_ratio(time(row)?, time(before)?).map(|ratio| Spread::exactly(1.0 - ratio))
 }
 
 /// The values of each visit that counts, by run and repeat.
@@ -171,7 +171,7 @@ fn paired(row: &SchemeResult, before: &SchemeResult, time: &VisitTime<'_>) -> Op
     let key = |sample: &VisitSample| (sample.run, sample.repeat, sample.visit);
     let times: BTreeMap<_, _> = before.counted().map(|one| (key(one), time(one))).collect();
     let gain =
-        |sample: &VisitSample| Some(1.0 - over(time(sample)?, (*times.get(&key(sample))?)?)?);
+        |sample: &VisitSample| Some(1.0 - time_ratio(time(sample)?, (*times.get(&key(sample))?)?)?);
     let runs = by_run(row, gain);
     match runs.len() {
         1 => medians(&runs).next()?,
@@ -193,7 +193,7 @@ fn mean(values: &[Option<f64>]) -> Option<f64> {
 }
 
 /// A ratio of times; undefined over nothing.
-fn over(time: f64, before: f64) -> Option<f64> {
+fn time_ratio(time: f64, before: f64) -> Option<f64> {
     (before > 0.0).then(|| time / before)
 }
 

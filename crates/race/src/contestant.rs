@@ -109,7 +109,7 @@ impl MeasuredLoad {
             let next = starts.get(n + 1).copied().flatten();
             let is_drawn = keep && n < DRAWN;
             if let Some(watch) = watch {
-                load.settle(page, watch, next, is_drawn);
+                load.finish_turn(page, watch, next, is_drawn);
             }
             let shown = load.recording.as_ref().filter(|_| n < DRAWN);
             load.detail = shown.map(|recording| LoadDetail::of(page, recording));
@@ -119,7 +119,13 @@ impl MeasuredLoad {
         }
     }
 
-    fn settle(&mut self, page: &Page, watch: &LinkWatch, next: Option<Instant>, is_drawn: bool) {
+    fn finish_turn(
+        &mut self,
+        page: &Page,
+        watch: &LinkWatch,
+        next: Option<Instant>,
+        is_drawn: bool,
+    ) {
         let Some(recording) = &mut self.recording else { return };
         watch.complete(recording, next);
         self.sent = Some(SentSegments::of(recording));

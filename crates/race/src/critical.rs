@@ -91,7 +91,7 @@ pub(crate) fn critical_path(page: &Page, recording: &LoadRecording) -> Vec<Criti
         if path.len() == page.objects().len() {
             return Vec::new();
         }
-        let Some((object, ahead)) = (Walk { page, recording }).back(id, end) else {
+        let Some((object, ahead)) = (Walk { page, recording }).step_back(id, end) else {
             return Vec::new();
         };
         path.push(object);
@@ -109,7 +109,7 @@ pub(super) fn phases(
     id: ObjectId,
 ) -> Option<CriticalPhases> {
     let done = recording.milestones[id.index()].done?;
-    Walk { page, recording }.alone(id, done).map(|(phases, _)| phases)
+    Walk { page, recording }.phases_since_revealed(id, done).map(|(phases, _)| phases)
 }
 
 struct Walk<'a> {
@@ -129,7 +129,7 @@ type Ahead = (ObjectId, Instant);
 
 impl Walk<'_> {
     /// The phases of an object up to `end`, and the object that it waited for.
-    fn back(&self, id: ObjectId, end: Instant) -> Option<(CriticalObject, Option<Ahead>)> {
+    fn step_back(&self, id: ObjectId, end: Instant) -> Option<(CriticalObject, Option<Ahead>)> {
         let milestones = &self.recording.milestones[id.index()];
         let requested = milestones.requested?;
         let (phases, cause) = match self.held_by(id, milestones) {
@@ -137,9 +137,9 @@ impl Walk<'_> {
                 let waiting = requested.saturating_since(freed);
                 let ahead = Some((holder, freed));
                 let cause = Cause { after: CriticalCause::Connection, until: freed, ahead };
-                (CriticalPhases { waiting, ..self.answer(id, end)? }, cause)
+                (CriticalPhases { waiting, ..self.phases_since_request(id, end)? }, cause)
             }
-            None => self.alone(id, end)?,
+            None => self.phases_since_revealed(id, end)?,
         };
         let from = self.recording.since_start(cause.until);
         let connection = milestones.connection?;
@@ -148,10 +148,10 @@ impl Walk<'_> {
     }
 
     /// The phases of an object since it was revealed.
-    fn alone(&self, id: ObjectId, end: Instant) -> Option<(CriticalPhases, Cause)> {
+    fn phases_since_revealed(&self, id: ObjectId, end: Instant) -> Option<(CriticalPhases, Cause)> {
         let milestones = &self.recording.milestones[id.index()];
         let discovered = milestones.discovered?;
-        let mut phases = self.answer(id, end)?;
+        let mut phases = self.phases_since_request(id, end)?;
         match self.held_by(id, milestones) {
             // The handshakes are part of the object that held the connection.
             Some(_) => phases.waiting = milestones.requested?.saturating_since(discovered),
@@ -163,7 +163,7 @@ impl Walk<'_> {
     }
 
     /// The phases of an object from its request on.
-    fn answer(&self, id: ObjectId, end: Instant) -> Option<CriticalPhases> {
+    fn phases_since_request(&self, id: ObjectId, end: Instant) -> Option<CriticalPhases> {
         let milestones = &self.recording.milestones[id.index()];
         let first_byte = milestones.first_byte?.min(end);
         let answer = first_byte.saturating_since(milestones.requested?);

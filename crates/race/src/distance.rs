@@ -28,14 +28,14 @@ impl Distances {
 
     /// One-way delays of the access link; forward is towards the client.
     pub(crate) fn access(&self) -> Duplex<Duration> {
-        halves(self.nearest)
+        one_way_delays(self.nearest)
     }
 
     /// One-way delays between a host and the access link.
     ///
     /// # Panics
     /// If the host is of another page.
-    pub(crate) fn beyond(&self, host: HostId) -> Duplex<Duration> {
+    pub(crate) fn delay_beyond_access(&self, host: HostId) -> Duplex<Duration> {
         self.to(self.hosts[host.index()])
     }
 
@@ -65,7 +65,7 @@ impl Distances {
     }
 
     fn to(&self, rtt: Duration) -> Duplex<Duration> {
-        let (whole, access) = (halves(rtt), self.access());
+        let (whole, access) = (one_way_delays(rtt), self.access());
         Duplex {
             forward: whole.forward.saturating_sub(access.forward),
             reverse: whole.reverse.saturating_sub(access.reverse),
@@ -74,7 +74,7 @@ impl Distances {
 }
 
 /// One-way delays of a round trip, as a path has them: an odd nanosecond is on the way up.
-fn halves(rtt: Duration) -> Duplex<Duration> {
+fn one_way_delays(rtt: Duration) -> Duplex<Duration> {
     let forward = rtt / 2;
     Duplex { forward, reverse: rtt - forward }
 }
@@ -95,7 +95,7 @@ mod tests {
         let page = page.with_hosts(|id, host| host.rtt = rtts[id.index()]);
         let distances = Distances::new(&page, ms(60));
         assert_eq!(distances.access(), Duplex::symmetric(ms(10)));
-        let beyond = [0, 1, 2].map(|n| distances.beyond(HostId(n)).forward);
+        let beyond = [0, 1, 2].map(|n| distances.delay_beyond_access(HostId(n)).forward);
         assert_eq!(beyond, [ms(30), ms(0), ms(20)]);
         let own: Vec<bool> = distances.own_links().map(|link| link.is_some()).collect();
         assert_eq!((own, distances.longest()), (vec![true, false, true], ms(80)));
@@ -109,7 +109,7 @@ mod tests {
         for (near, far) in [(100, 101), (101, 102), (101, 103)] {
             let page = Page::single(1).with_hosts(|_, host| host.rtt = Some(ns(far)));
             let distances = Distances::new(&page, ns(near));
-            let (access, beyond) = (distances.access(), distances.beyond(HostId(0)));
+            let (access, beyond) = (distances.access(), distances.delay_beyond_access(HostId(0)));
             let sum = access.forward + access.reverse + beyond.forward + beyond.reverse;
             assert_eq!(sum, ns(far));
             assert_eq!(access.forward + beyond.forward, ns(far / 2));

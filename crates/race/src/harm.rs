@@ -17,7 +17,7 @@ use units::{Duration, Instant};
 type Curve = BTreeMap<(usize, Duration), u64>;
 
 /// Fills in the harm of every load that ended.
-pub(super) fn judge(race: &Race, contestants: &mut [Contestant], options: RunOptions<'_>) {
+pub(super) fn fill_in_harm(race: &Race, contestants: &mut [Contestant], options: RunOptions<'_>) {
     let wanted: Vec<_> = (0..race.repeats).map(|r| (r, durations(contestants, r))).collect();
     let curves: Vec<Curve> = wanted
         .into_par_iter()

@@ -325,7 +325,7 @@ impl Race {
     fn run_all(&self, options: RunOptions<'_>) -> Vec<Contestant> {
         let mut contestants = self.load_all(options);
         if self.background > 0 {
-            harm::judge(self, &mut contestants, options);
+            harm::fill_in_harm(self, &mut contestants, options);
         }
         contestants
     }

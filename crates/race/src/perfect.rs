@@ -77,7 +77,7 @@ impl Race {
         let mut contestant =
             Contestant { name: PERFECT_START.to_owned(), world: World::Sim, ..loads };
         if self.background > 0 {
-            harm::judge(self, std::slice::from_mut(&mut contestant), options);
+            harm::fill_in_harm(self, std::slice::from_mut(&mut contestant), options);
         }
         contestant
     }

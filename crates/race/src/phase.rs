@@ -18,7 +18,7 @@ pub(super) fn of_repeat(race: &Race, repeat: u32, start: Instant) -> PathSpec {
     let phase = match path.trace_start() {
         TraceStart::Link(_) => return path,
         TraceStart::Load(phase) => phase,
-        TraceStart::Anywhere => drawn(seed_of(race, repeat), length),
+        TraceStart::Anywhere => draw_phase(seed_of(race, repeat), length),
     };
     // The links' clocks are at zero before the load starts, in an earlier cycle perhaps.
     let ahead = start.saturating_since(Instant::ZERO).as_nanos();
@@ -28,7 +28,7 @@ pub(super) fn of_repeat(race: &Race, repeat: u32, start: Instant) -> PathSpec {
 }
 
 /// A phase that is uniform within the length, to the millisecond.
-fn drawn(seed: u64, length: Duration) -> Duration {
+fn draw_phase(seed: u64, length: Duration) -> Duration {
     let fraction = u128::from(stream(seed, "phase of the recording").next_u64());
     Duration::from_millis(((fraction * u128::from(length.as_millis())) >> 64) as u64)
 }

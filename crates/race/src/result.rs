@@ -130,7 +130,7 @@ impl RaceResult {
     pub fn new(race: &Race, outcome: &RaceOutcome) -> Self {
         let kinds = race.visits.kinds().iter();
         let mut schemes: Vec<SchemeResult> =
-            kinds.flat_map(|kind| rows(race, outcome, *kind)).collect();
+            kinds.flat_map(|kind| visit_rows(race, outcome, *kind)).collect();
         set_share_of_perfect(&mut schemes);
         Self {
             page: race.page.name().to_owned(),
@@ -218,7 +218,7 @@ pub(super) fn set_share_of_perfect(rows: &mut [SchemeResult]) {
 }
 
 /// The contestants' rows for visits of a kind, then the limits'.
-fn rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
+fn visit_rows(race: &Race, outcome: &RaceOutcome, kind: VisitKind) -> Vec<SchemeResult> {
     let (page, limits) = (&*race.page, &VisitLimits::new(race, outcome, kind));
     let of_contestant = |contestant: &Contestant| {
         let baseline = outcome.baseline(contestant.world);

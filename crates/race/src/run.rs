@@ -86,7 +86,7 @@ pub(super) fn run(
     let recorded = staging.scheme.recorded();
     let scheme = if record { &recorded } else { staging.scheme };
     let mut stage = Stage::new(&Staging { scheme, ..staging.clone() }, repeat);
-    stage.watch(record);
+    stage.attach_observers(record);
     if options.capture && first {
         stage.capture();
     }
@@ -240,7 +240,7 @@ impl Stage {
 
     /// Attaches observers that count the page's packets and watch them and, if wanted, the queues
     /// of the access link.
-    pub(super) fn watch(&mut self, queues: bool) {
+    pub(super) fn attach_observers(&mut self, queues: bool) {
         let servers = self.sites.concat();
         self.simulation.observe(PageCounters::of(&servers, &self.lines));
         for line in &self.lines {
@@ -259,7 +259,7 @@ impl Stage {
     }
 
     /// The captures among the observers, by name, in the order in which they were started.
-    fn captured(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
+    fn take_captures(&self, observers: &mut Vec<Box<dyn Observer>>) -> Vec<(String, Vec<u8>)> {
         let name = |link: LinkId| self.access.topology.links()[link.index()].name.as_str();
         let mut files = Vec::new();
         for place in ["", "-sent"] {
@@ -328,7 +328,7 @@ impl Stage {
     fn result(&mut self, race: &Race, n: u32, start: Instant, ended: EndedLoad) -> MeasuredLoad {
         let counts = self.counts();
         let before = std::mem::replace(&mut self.before, counts);
-        let recording = Some(LoadRecording::started(start, self.load_of(race, n)));
+        let recording = Some(LoadRecording::start_recording(start, self.load_of(race, n)));
         let loader = self.load_of(race, n).loader();
         let since = |at: Option<Instant>| at.map(|at| at.saturating_since(start));
         let lost = loader
@@ -358,10 +358,10 @@ impl Stage {
         for client in 0..self.lines.len() {
             let Some(recorder) = take::<Recorder>(&mut observers) else { break };
             let mut own = race.visits.loads_of(client, loads);
-            MeasuredLoad::settle_all(&mut own, &race.page, Some(recorder.watch()), record);
+            MeasuredLoad::settle_all(&mut own, &race.page, Some(recorder.link_watch()), record);
         }
         if let Some(first) = loads.first_mut() {
-            first.captures = self.captured(&mut observers);
+            first.captures = self.take_captures(&mut observers);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Phases {
     }
 
     /// The next one, uniform within a second.
-    pub(crate) fn draw(&mut self) -> Duration {
+    pub(crate) fn next_start(&mut self) -> Duration {
         let fraction = u128::from(self.0.next_u64());
         Duration::from_nanos(((fraction * u128::from(PHASE.as_nanos())) >> 64) as u64)
     }
@@ -46,7 +46,7 @@ impl Setup {
     pub(super) fn new(race: &Race, repeat: u32) -> Self {
         let seed = seed_of(race, repeat);
         let mut phases = Phases::of(seed);
-        let mut phase = || phases.draw();
+        let mut phase = || phases.next_start();
         // The page draws first: its phase does not depend on how many flows there are.
         let page_phase = phase();
         let background = (0..race.background).map(|_| Instant::ZERO + phase()).collect();

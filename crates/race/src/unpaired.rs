@@ -18,15 +18,16 @@ pub(super) fn gain(before: &[f64], after: &[f64]) -> Option<Spread> {
     let n = gains.len();
     let (min, max) = (*gains.first()?, *gains.last()?);
     let median = f64::midpoint(gains[(n - 1) / 2], gains[n / 2]);
-    let interval = rank(before.len(), after.len()).map(|rank| (gains[rank], gains[n - 1 - rank]));
+    let interval =
+        interval_rank(before.len(), after.len()).map(|rank| (gains[rank], gains[n - 1 - rank]));
     Some(Spread { median, min, max, interval })
 }
 
 /// The greatest rank, from 0, whose interval misses with a probability of at most [`MISSES`]. The
 /// interval lies between the pairs of that rank from below and from above. It misses with twice
 /// P(U ≤ rank). U is the number of pairs whose second value is the smaller one.
-fn rank(n: usize, m: usize) -> Option<usize> {
-    let ways = ways(n, m);
+fn interval_rank(n: usize, m: usize) -> Option<usize> {
+    let ways = orders_per_u(n, m);
     let all: f64 = ways.iter().sum();
     let mut below = 0.0;
     let within = ways.iter().take_while(|ways| {
@@ -38,7 +39,7 @@ fn rank(n: usize, m: usize) -> Option<usize> {
 
 /// For each value of U, the number of orders of `n` and `m` values that have it. These are the
 /// coefficients of the Gaussian binomial (Mann & Whitney 1947 §3).
-fn ways(n: usize, m: usize) -> Vec<f64> {
+fn orders_per_u(n: usize, m: usize) -> Vec<f64> {
     let mut ways = vec![0.0; n * m + 1];
     ways[0] = 1.0;
     for k in 1..=m {
@@ -60,9 +61,9 @@ mod tests {
     /// Two and two values have six orders: U is 0, 1, 2, 2, 3, 4.
     #[test]
     fn orders_are_counted() {
-        assert_eq!(ways(2, 2), [1.0, 1.0, 2.0, 1.0, 1.0]);
-        assert_eq!(ways(1, 3), [1.0; 4]);
-        let all: f64 = ways(5, 6).iter().sum();
+        assert_eq!(orders_per_u(2, 2), [1.0, 1.0, 2.0, 1.0, 1.0]);
+        assert_eq!(orders_per_u(1, 3), [1.0; 4]);
+        let all: f64 = orders_per_u(5, 6).iter().sum();
         assert_eq!(all, 462.0);
     }
 
@@ -72,11 +73,11 @@ mod tests {
         for (n, m, critical) in
             [(4, 4, 0), (5, 5, 2), (6, 6, 5), (5, 8, 6), (7, 9, 12), (10, 10, 23)]
         {
-            assert_eq!(rank(n, m), Some(critical), "{n} and {m}");
-            assert_eq!(rank(m, n), Some(critical), "{m} and {n}");
+            assert_eq!(interval_rank(n, m), Some(critical), "{n} and {m}");
+            assert_eq!(interval_rank(m, n), Some(critical), "{m} and {n}");
         }
         for (n, m) in [(3, 3), (2, 7), (1, 30)] {
-            assert_eq!(rank(n, m), None, "{n} and {m}");
+            assert_eq!(interval_rank(n, m), None, "{n} and {m}");
         }
     }
 

@@ -92,7 +92,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     let (file, temporary) = create_beside(path)?;
     let done = keep_permissions(path, &file)
-        .and_then(|()| fill(file, bytes))
+        .and_then(|()| write_and_sync(file, bytes))
         .and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         // The first error is the one to report; a file that cannot be removed either changes
@@ -112,7 +112,7 @@ fn keep_permissions(path: &Path, file: &File) -> io::Result<()> {
     }
 }
 
-fn fill(mut file: File, bytes: &[u8]) -> io::Result<()> {
+fn write_and_sync(mut file: File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }

@@ -22,10 +22,10 @@ pub fn estimate(value: Estimate, quantity: Quantity) -> String {
         return UNDEFINED.to_owned();
     }
     let style = Style::of(value, quantity);
-    let mut out = style.number(value.mean, quantity == Quantity::Gain);
+    let mut out = style.format_number(value.mean, quantity == Quantity::Gain);
     if let Some(error) = value.standard_error.filter(|e| e.is_finite()) {
         out.push_str(" ± ");
-        out.push_str(&style.number(error, false));
+        out.push_str(&style.format_number(error, false));
     }
     out.push_str(style.suffix);
     out
@@ -40,7 +40,7 @@ impl Median {
     fn shown_interval(self, quantity: Quantity) -> Option<[String; 2]> {
         let (least, most) = self.interval?;
         let style = Style::of(self.value.into(), quantity);
-        let shown = [least, most].map(|end| style.number(end, quantity == Quantity::Gain));
+        let shown = [least, most].map(|end| style.format_number(end, quantity == Quantity::Gain));
         (shown[0] != shown[1]).then_some(shown)
     }
 
@@ -80,7 +80,7 @@ pub(crate) fn median(median: Median, quantity: Quantity) -> String {
 /// they are shown alike.
 pub(crate) fn extremes(least: f64, most: f64, quantity: Quantity) -> String {
     let style = Style::of(most.into(), quantity);
-    let (least, most) = (style.number(least, false), style.number(most, false));
+    let (least, most) = (style.format_number(least, false), style.format_number(most, false));
     match least == most {
         true => format!("{most}{}", style.suffix),
         false => format!("{least} – {most}{}", style.suffix),
@@ -108,7 +108,7 @@ pub fn bytes(bytes: u64) -> String {
 }
 
 /// A whole number with thin groups of three digits, for sizes in captions.
-pub(crate) fn grouped(n: u64) -> String {
+pub(crate) fn group_digits(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -174,7 +174,7 @@ impl Style {
         Self { factor, decimals, suffix }
     }
 
-    fn number(&self, value: f64, signed: bool) -> String {
+    fn format_number(&self, value: f64, signed: bool) -> String {
         let digits = format!("{:.*}", self.decimals, (value * self.factor).abs());
         let is_zero = digits.bytes().all(|b| b == b'0' || b == b'.');
         let sign = match value {
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_by_three() {
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(group_digits(999), "999");
+        assert_eq!(group_digits(1_234_567), "1\u{202f}234\u{202f}567");
     }
 }

@@ -16,7 +16,7 @@ impl<'a> Hues<'a> {
     pub fn of(figures: &[Vec<&'a str>]) -> Self {
         let mut hues = Self::default();
         for name in figures.iter().flatten() {
-            if hues.place(name).is_none() {
+            if hues.index_of(name).is_none() {
                 let hue = hues.free_beside(name, figures);
                 hues.names.push((name, hue));
             }
@@ -26,10 +26,10 @@ impl<'a> Hues<'a> {
 
     /// A name's colour; subdued if it is none of the page's.
     pub fn colour(&self, name: &str) -> Colour {
-        self.place(name).map_or(Colour::Muted, Colour::Hue)
+        self.index_of(name).map_or(Colour::Muted, Colour::Hue)
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    fn index_of(&self, name: &str) -> Option<usize> {
         self.names.iter().find(|(known, _)| *known == name).map(|(_, hue)| *hue)
     }
 

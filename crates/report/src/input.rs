@@ -78,7 +78,7 @@ pub struct SchemeView {
 
 impl SchemeView {
     /// Name and load: its unique title.
-    pub(crate) fn title(&self) -> Cow<'_, str> {
+    pub(crate) fn unique_title(&self) -> Cow<'_, str> {
         match self.place.is_empty() {
             true => Cow::Borrowed(&self.name),
             false => Cow::Owned(format!("{} · {}", self.name, self.place)),

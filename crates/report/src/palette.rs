@@ -83,19 +83,19 @@ pub(crate) struct Tone {
     pub(crate) dark: &'static str,
 }
 
-const fn tone(name: &'static str, light: &'static str, dark: &'static str) -> Tone {
+const fn new_tone(name: &'static str, light: &'static str, dark: &'static str) -> Tone {
     Tone { name, light, dark }
 }
 
 /// The page itself.
 const BASE: [Tone; 7] = [
-    tone("bg", "#ffffff", "#14181f"),
-    tone("raised", "#f6f7f9", "#1c222b"),
-    tone("ink", "#1c2330", "#e3e7ee"),
-    tone("muted", "#5d6675", "#9aa5b4"),
-    tone("rule", "#d5dae1", "#38414e"),
-    tone("grid", "#e8ebef", "#262d37"),
-    tone("accent", "#0059a8", "#76b7f2"),
+    new_tone("bg", "#ffffff", "#14181f"),
+    new_tone("raised", "#f6f7f9", "#1c222b"),
+    new_tone("ink", "#1c2330", "#e3e7ee"),
+    new_tone("muted", "#5d6675", "#9aa5b4"),
+    new_tone("rule", "#d5dae1", "#38414e"),
+    new_tone("grid", "#e8ebef", "#262d37"),
+    new_tone("accent", "#0059a8", "#76b7f2"),
 ];
 
 /// The page where it is printed otherwise than it is light.
@@ -109,55 +109,55 @@ const PRINT: [(&str, &str); 6] = [
 ];
 
 const HUES: [Tone; Colour::COUNT] = [
-    tone("c0", "#2064b5", "#4496d7"),
-    tone("c1", "#c74901", "#fb883f"),
-    tone("c2", "#50926d", "#2fc497"),
-    tone("c3", "#a54080", "#c46fa1"),
-    tone("c4", "#b88d0d", "#f4c041"),
-    tone("c5", "#009ce3", "#96d2f2"),
-    tone("c6", "#562997", "#a7a9fc"),
+    new_tone("c0", "#2064b5", "#4496d7"),
+    new_tone("c1", "#c74901", "#fb883f"),
+    new_tone("c2", "#50926d", "#2fc497"),
+    new_tone("c3", "#a54080", "#c46fa1"),
+    new_tone("c4", "#b88d0d", "#f4c041"),
+    new_tone("c5", "#009ce3", "#96d2f2"),
+    new_tone("c6", "#562997", "#a7a9fc"),
 ];
 
 const CAUSES: [Tone; Colour::COUNT] = [
-    tone("k0", "#10a683", "#42d4a5"),
-    tone("k1", "#955636", "#cb885c"),
-    tone("k2", "#2a379f", "#6f7fdf"),
-    tone("k3", "#602851", "#aa6da5"),
-    tone("k4", "#d9743c", "#f2a264"),
-    tone("k5", "#38727a", "#72adb8"),
-    tone("k6", "#850309", "#cd4f52"),
+    new_tone("k0", "#10a683", "#42d4a5"),
+    new_tone("k1", "#955636", "#cb885c"),
+    new_tone("k2", "#2a379f", "#6f7fdf"),
+    new_tone("k3", "#602851", "#aa6da5"),
+    new_tone("k4", "#d9743c", "#f2a264"),
+    new_tone("k5", "#38727a", "#72adb8"),
+    new_tone("k6", "#850309", "#cd4f52"),
 ];
 
 const PHASES: [Tone; 6] = [
-    tone("p-blocked", "#8a8e97", "#a9b0ba"),
-    tone("p-lookup", "#453d99", "#69e3ff"),
-    tone("p-connect", "#cc8417", "#f8b56a"),
-    tone("p-secure", "#9059ae", "#b07dc8"),
-    tone("p-wait", "#3e7c34", "#6da94f"),
-    tone("p-receive", "#4990e1", "#73b2fd"),
+    new_tone("p-blocked", "#8a8e97", "#a9b0ba"),
+    new_tone("p-lookup", "#453d99", "#69e3ff"),
+    new_tone("p-connect", "#cc8417", "#f8b56a"),
+    new_tone("p-secure", "#9059ae", "#b07dc8"),
+    new_tone("p-wait", "#3e7c34", "#6da94f"),
+    new_tone("p-receive", "#4990e1", "#73b2fd"),
 ];
 
 const EVENTS: [Tone; 6] = [
-    tone("e-sent", "#3c5b7d", "#98add1"),
-    tone("e-acked", "#2e8522", "#98d967"),
-    tone("e-sacked", "#2a9b93", "#5bdddb"),
-    tone("e-retransmitted", "#bb009d", "#d55cb1"),
-    tone("e-dropped", "#e73835", "#ff5848"),
-    tone("e-queued", "#8b8ed0", "#6197e3"),
+    new_tone("e-sent", "#3c5b7d", "#98add1"),
+    new_tone("e-acked", "#2e8522", "#98d967"),
+    new_tone("e-sacked", "#2a9b93", "#5bdddb"),
+    new_tone("e-retransmitted", "#bb009d", "#d55cb1"),
+    new_tone("e-dropped", "#e73835", "#ff5848"),
+    new_tone("e-queued", "#8b8ed0", "#6197e3"),
 ];
 
 const BOUNDS: [Tone; 7] = [
-    tone("b-cwnd", "#617615", "#a8d275"),
-    tone("b-rwnd", "#8d6be8", "#b69cf8"),
-    tone("b-path", "#3f6cb5", "#5a8bda"),
-    tone("b-server", "#b98531", "#d39f30"),
-    tone("b-rounds", "#0b939d", "#51bbbc"),
-    tone("b-recovery", "#cc5a75", "#d67083"),
-    tone("b-client", "#823059", "#a8476e"),
+    new_tone("b-cwnd", "#617615", "#a8d275"),
+    new_tone("b-rwnd", "#8d6be8", "#b69cf8"),
+    new_tone("b-path", "#3f6cb5", "#5a8bda"),
+    new_tone("b-server", "#b98531", "#d39f30"),
+    new_tone("b-rounds", "#0b939d", "#51bbbc"),
+    new_tone("b-recovery", "#cc5a75", "#d67083"),
+    new_tone("b-client", "#823059", "#a8476e"),
 ];
 
 const STATES: [Tone; 2] =
-    [tone("s-good", "#017454", "#57db9b"), tone("s-bad", "#b92715", "#ef7669")];
+    [new_tone("s-good", "#017454", "#57db9b"), new_tone("s-bad", "#b92715", "#ef7669")];
 
 /// Steps of a heat map to either side, the nearest to its middle first. Text on the first
 /// [`HEAT_ON_INK`] has the colour of text, on the others that of the page.
@@ -166,25 +166,25 @@ pub(crate) const HEAT_STEPS: usize = 8;
 const HEAT_ON_INK: usize = 5;
 
 const BETTER: [Tone; HEAT_STEPS] = [
-    tone("g1", "#e9f3ff", "#152433"),
-    tone("g2", "#cfe6ff", "#19324b"),
-    tone("g3", "#b1d7ff", "#1c4064"),
-    tone("g4", "#8dc4fe", "#214f7c"),
-    tone("g5", "#68aef5", "#265f95"),
-    tone("g6", "#0470c0", "#4d97de"),
-    tone("g7", "#005696", "#79b6f4"),
-    tone("g8", "#003e71", "#afd5fe"),
+    new_tone("g1", "#e9f3ff", "#152433"),
+    new_tone("g2", "#cfe6ff", "#19324b"),
+    new_tone("g3", "#b1d7ff", "#1c4064"),
+    new_tone("g4", "#8dc4fe", "#214f7c"),
+    new_tone("g5", "#68aef5", "#265f95"),
+    new_tone("g6", "#0470c0", "#4d97de"),
+    new_tone("g7", "#005696", "#79b6f4"),
+    new_tone("g8", "#003e71", "#afd5fe"),
 ];
 
 const WORSE: [Tone; HEAT_STEPS] = [
-    tone("b1", "#feeee6", "#301e13"),
-    tone("b2", "#ffdac7", "#462715"),
-    tone("b3", "#fcc5a7", "#5d3116"),
-    tone("b4", "#f4ac85", "#733c1a"),
-    tone("b5", "#e8905e", "#8a481e"),
-    tone("b6", "#ab4f00", "#d07843"),
-    tone("b7", "#853c00", "#e99c70"),
-    tone("b8", "#642a00", "#fdc2a2"),
+    new_tone("b1", "#feeee6", "#301e13"),
+    new_tone("b2", "#ffdac7", "#462715"),
+    new_tone("b3", "#fcc5a7", "#5d3116"),
+    new_tone("b4", "#f4ac85", "#733c1a"),
+    new_tone("b5", "#e8905e", "#8a481e"),
+    new_tone("b6", "#ab4f00", "#d07843"),
+    new_tone("b7", "#853c00", "#e99c70"),
+    new_tone("b8", "#642a00", "#fdc2a2"),
 ];
 
 /// The families whose colours are those of lines, marks and areas.
@@ -236,7 +236,7 @@ impl Role {
 
 /// The palette as a style sheet: a variable for each colour, and a class that sets it. The same
 /// text at every call.
-pub(crate) fn sheet() -> String {
+pub(crate) fn style_sheet() -> String {
     let mut out = String::from(":root{color-scheme:light dark;");
     variables(&mut out, |tone| tone.light);
     out.push_str("}@media (prefers-color-scheme:dark){:root{");

@@ -6,16 +6,16 @@ use unicode_width::UnicodeWidthChar;
 /// Replaces what has no business in a label: control characters by their pictures (U+2400 ff.),
 /// bidirectional overrides, line separators and noncharacters by U+FFFD. Letters of every script,
 /// right-to-left ones included, stay.
-pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(visible).collect()
+pub(crate) fn clean_text(text: &str) -> String {
+    text.chars().map(visible_char).collect()
 }
 
 /// [`clean`], with line breaks kept.
 pub(crate) fn clean_lines(text: &str) -> String {
-    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+    text.split('\n').map(clean_text).collect::<Vec<_>>().join("\n")
 }
 
-fn visible(c: char) -> char {
+fn visible_char(c: char) -> char {
     match c {
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
@@ -30,13 +30,13 @@ fn visible(c: char) -> char {
 /// [`clean`], and at most `max` characters: the middle is replaced by "…", because the end of a URL
 /// shows as much as its beginning.
 pub(crate) fn label(text: &str, max: usize) -> String {
-    let mut head: Vec<char> = text.chars().take(max + 1).map(visible).collect();
+    let mut head: Vec<char> = text.chars().take(max + 1).map(visible_char).collect();
     if head.len() <= max {
         return head.into_iter().collect();
     }
     let tail_len = max.saturating_sub(1) / 2;
     head.truncate(max.saturating_sub(1) - tail_len);
-    let mut tail: Vec<char> = text.chars().rev().take(tail_len).map(visible).collect();
+    let mut tail: Vec<char> = text.chars().rev().take(tail_len).map(visible_char).collect();
     tail.reverse();
     head.into_iter().chain(['…']).chain(tail).collect()
 }
@@ -46,7 +46,7 @@ pub(crate) fn label(text: &str, max: usize) -> String {
 pub(crate) fn columns_end(text: &str, max: usize) -> String {
     let mut width = 0;
     let mut tail: Vec<char> = Vec::new();
-    for c in text.chars().rev().map(visible) {
+    for c in text.chars().rev().map(visible_char) {
         let columns = c.width().unwrap_or(0);
         if width + columns > max || tail.len() > MAX_CHARACTERS_PER_COLUMN * max {
             // The ellipsis replaces the characters at the left end.
@@ -74,8 +74,11 @@ mod tests {
     #[test]
     fn control_and_bidirectional_characters_become_visible() {
         // ESC is U+001B, its picture U+241B; U+202E reverses what follows it.
-        assert_eq!(clean("a\x1b[31m\u{202e}b\u{9b}\0"), "a\u{241b}[31m\u{fffd}b\u{fffd}\u{2400}");
-        assert_eq!(clean("שלום <b>&"), "שלום <b>&");
+        assert_eq!(
+            clean_text("a\x1b[31m\u{202e}b\u{9b}\0"),
+            "a\u{241b}[31m\u{fffd}b\u{fffd}\u{2400}"
+        );
+        assert_eq!(clean_text("שלום <b>&"), "שלום <b>&");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const PER_SLICE: usize = 4;
 /// At most `max` of the points (four if `max` is 1 to 3, none if 0). Among them are the first, the
 /// last, the lowest and the highest of all, and of each of `max / 4` equal slices. Points are
 /// ascending in x.
-pub(crate) fn envelope(points: &[Extent], max: usize) -> Vec<usize> {
+pub(crate) fn thin_to_envelope(points: &[Extent], max: usize) -> Vec<usize> {
     if points.len() <= max || max == 0 {
         return (0..points.len().min(max)).collect();
     }
@@ -104,7 +104,7 @@ mod tests {
         let mut points: Vec<Extent> = (0..4000).map(|i| Extent::of(f64::from(i), 1.0)).collect();
         points[1234].high = 9.0;
         points[2345].low = -9.0;
-        let kept = envelope(&points, 4);
+        let kept = thin_to_envelope(&points, 4);
         assert_eq!(kept, [0, 1234, 2345, 3999]);
     }
 
@@ -141,7 +141,7 @@ mod tests {
         /// The extremes and ends of all points and of each slice survive within the budget.
         #[test]
         fn extremes_survive(points in points(), max in 4usize..80) {
-            let kept = envelope(&points, max);
+            let kept = thin_to_envelope(&points, max);
             prop_assert!(kept.len() <= max);
             prop_assert!(kept.windows(2).all(|w| w[0] < w[1]));
             prop_assert_eq!(kept.first(), Some(&0));

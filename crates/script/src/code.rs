@@ -242,13 +242,13 @@ impl Expression {
         let mut of = |expression: &Self| expression.value(variables, ask);
         match self {
             Self::Number(n) => Ok(*n),
-            Self::Name(name) => named(name, variables),
+            Self::Name(name) => value_of_name(name, variables),
             Self::Info(info) => ask(*info).map(ExactFraction::from).ok_or(Unknown::Unanswered),
-            Self::And(parts) => decided(
+            Self::And(parts) => any_or_all(
                 parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
                 false,
             ),
-            Self::Or(parts) => decided(
+            Self::Or(parts) => any_or_all(
                 parts.iter().map(|part| of(part).map(|value| value != ExactFraction::ZERO)),
                 true,
             ),
@@ -269,9 +269,9 @@ impl Expression {
                 let pairs = rest.iter().map(|(comparator, operand)| {
                     let right = of(operand);
                     let before = std::mem::replace(&mut left, right.clone());
-                    comparator.holds(before?, right?)
+                    comparator.compare(before?, right?)
                 });
-                decided(pairs, false)
+                any_or_all(pairs, false)
             }
             Self::Binary(operator, left, right) => {
                 operator.apply(of(left)?, of(right)?).ok_or(Unknown::NoNumber)
@@ -280,7 +280,7 @@ impl Expression {
     }
 
     /// The quantities of the connection that it asks for, each once, in their order.
-    pub(crate) fn asked(&self) -> Vec<TcpInfoField> {
+    pub(crate) fn tcp_info_fields(&self) -> Vec<TcpInfoField> {
         let mut all = Vec::new();
         self.collect(&mut all);
         let listed = TcpInfoField::ALL.iter().map(|(_, info)| *info);
@@ -307,7 +307,7 @@ impl Expression {
 
 /// The value of parts of which one that is `decisive` decides all. An unanswered part leaves the
 /// others to be judged; it matters if none of these decides.
-fn decided(
+fn any_or_all(
     parts: impl Iterator<Item = Result<bool, Unknown>>,
     decisive: bool,
 ) -> Result<ExactFraction, Unknown> {
@@ -323,7 +323,7 @@ fn decided(
     if unanswered { Err(Unknown::Unanswered) } else { Ok((!decisive).into()) }
 }
 
-fn named(name: &str, variables: &Variables) -> Result<ExactFraction, Unknown> {
+fn value_of_name(name: &str, variables: &Variables) -> Result<ExactFraction, Unknown> {
     let constant =
         CONSTANTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
     let value = variables.get(name).copied().or(constant);
@@ -349,7 +349,7 @@ impl Operator {
 }
 
 impl Comparator {
-    fn holds(self, left: ExactFraction, right: ExactFraction) -> Result<bool, Unknown> {
+    fn compare(self, left: ExactFraction, right: ExactFraction) -> Result<bool, Unknown> {
         let order = left.compare(right).ok_or(Unknown::NoNumber)?;
         Ok(match self {
             Self::Equal => order == Ordering::Equal,

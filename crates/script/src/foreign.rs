@@ -10,7 +10,7 @@ struct ForeignWord {
     about: &'static str,
 }
 
-const fn foreign(word: &'static str, kind: RefusalKind, about: &'static str) -> ForeignWord {
+const fn foreign_word(word: &'static str, kind: RefusalKind, about: &'static str) -> ForeignWord {
     ForeignWord { word, kind, about }
 }
 
@@ -18,13 +18,13 @@ const MPTCP: &str = "Multipath TCP (RFC 8684)";
 
 /// The first that a script has decides.
 const FOREIGN: [ForeignWord; 7] = [
-    foreign("net.inet.", RefusalKind::OtherSystem, "FreeBSD"),
-    foreign("IPPROTO_SCTP", RefusalKind::NotOfTcp, "SCTP"),
-    foreign("mp_capable", RefusalKind::NotModelled, MPTCP),
-    foreign("net.mptcp.", RefusalKind::NotModelled, MPTCP),
-    foreign("multipath off", RefusalKind::NotModelled, MPTCP),
-    foreign("--psp_udp_port", RefusalKind::NotModelled, "PSP, which encrypts segments"),
-    foreign("--udp_encapsulation", RefusalKind::NotModelled, "TCP in UDP"),
+    foreign_word("net.inet.", RefusalKind::OtherSystem, "FreeBSD"),
+    foreign_word("IPPROTO_SCTP", RefusalKind::NotOfTcp, "SCTP"),
+    foreign_word("mp_capable", RefusalKind::NotModelled, MPTCP),
+    foreign_word("net.mptcp.", RefusalKind::NotModelled, MPTCP),
+    foreign_word("multipath off", RefusalKind::NotModelled, MPTCP),
+    foreign_word("--psp_udp_port", RefusalKind::NotModelled, "PSP, which encrypts segments"),
+    foreign_word("--udp_encapsulation", RefusalKind::NotModelled, "TCP in UDP"),
 ];
 
 /// The foreign word in `text`, if any: its position, and the refusal in its name.

@@ -13,11 +13,11 @@ pub fn segment(segment: &Segment) -> String {
         ecn: if segment.ecn == Ecn::NotEct { ExpectedEcn::Any } else { ExpectedEcn::Same },
         check_options: true,
     };
-    expected(&everything)
+    expected_text(&everything)
 }
 
 /// An expected segment as it was written, but for spacing and the order of options.
-pub(crate) fn expected(expected: &Expected) -> String {
+pub(crate) fn expected_text(expected: &Expected) -> String {
     let segment = &expected.segment;
     let mut out = String::new();
     match expected.ecn {

@@ -90,7 +90,7 @@ impl Sender {
             }
         } else {
             let reading = AckReading { info: &info, sample: &sample, is_marked, lowest };
-            self.judge(path, ack, reading, &mut outcome)
+            self.process_losses(path, ack, reading, &mut outcome)
         };
         let grow = verdict.grow && delivered.acked.max(delivered.all) > 0;
         sample.delivered += verdict.duplicate_bytes;

@@ -23,7 +23,7 @@ pub(crate) struct Burst {
 
 impl Burst {
     /// Returns the burst that follows a plain ACK: earlier segments do not matter to recovery.
-    pub(crate) fn after(rest: &AtRest) -> Self {
+    pub(crate) fn after_plain_ack(rest: &AtRest) -> Self {
         Self { until: rest.until, ..Self::default() }
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct AckVerdict {
 
 impl Sender {
     /// Asks recovery, and on a shared path the other members, for their result on this ACK.
-    pub(crate) fn judge(
+    pub(crate) fn process_losses(
         &mut self,
         path: &mut Path,
         ack: &Acknowledgement<'_>,

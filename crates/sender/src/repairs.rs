@@ -70,7 +70,7 @@ impl Repairs {
     #[inline]
     pub(crate) fn on_plain_ack(&mut self, ack: &PlainAck) {
         let rest = self.policy.on_plain_ack(ack);
-        self.burst = Burst::after(&rest);
+        self.burst = Burst::after_plain_ack(&rest);
         self.state.timeout = rest.timeout;
     }
 

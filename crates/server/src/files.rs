@@ -44,11 +44,11 @@ impl Files {
     }
 
     /// The answer to a request, without a body's being read yet.
-    pub(crate) async fn answer(
+    pub(crate) async fn serve_file(
         &self,
         request: Request<()>,
     ) -> io::Result<Response<Option<ServeFileSystemResponseBody>>> {
-        if !self.holds(request.uri().path()).await {
+        if !self.is_servable(request.uri().path()).await {
             return Ok(not_found());
         }
         match self.service.clone().try_call(request).await {
@@ -59,7 +59,7 @@ impl Files {
 
     /// False for a path that leads out of the folder, by symbolic links or otherwise, and for
     /// entries that are neither a file nor a folder. A path that does not exist leads nowhere.
-    async fn holds(&self, path: &str) -> bool {
+    async fn is_servable(&self, path: &str) -> bool {
         let Ok(path) = percent_decode_str(path.trim_start_matches('/')).decode_utf8() else {
             return false;
         };

@@ -67,7 +67,7 @@ impl Regard {
     }
 
     /// Description for the status page.
-    pub(crate) fn about(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         match self {
             Self::Nothing => "none: the scheme regards no weights".to_owned(),
             Self::Content => "the scheme's own, by content".to_owned(),

@@ -1,6 +1,6 @@
 //! One request and its answer; the transport learns of the answer before it is written.
 
-use crate::answer::{full, text};
+use crate::answer::{body_in_memory, text};
 use crate::body::{AnyBody, EndedResponse, ReportedBody};
 use crate::regard::content_name;
 use crate::site::{Open, Site};
@@ -36,7 +36,7 @@ pub(crate) async fn respond<B>(
 
 async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
     let path = request.uri().path().to_owned();
-    let response = match site.files.answer(request).await {
+    let response = match site.files.serve_file(request).await {
         Ok(response) => response,
         Err(_) => return text(StatusCode::INTERNAL_SERVER_ERROR, "the file cannot be read\n"),
     };
@@ -48,7 +48,7 @@ async fn from_files(site: &Site, request: Request<()>) -> Response<AnyBody> {
             answer.headers_mut().extend(response.into_parts().0.headers);
             answer
         }
-        (_, response) => response.map(|body| body.unwrap_or_else(|| full(Bytes::new()))),
+        (_, response) => response.map(|body| body.unwrap_or_else(|| body_in_memory(Bytes::new()))),
     }
 }
 
@@ -68,7 +68,7 @@ fn announce(
     response: Response<AnyBody>,
 ) -> Response<ReportedBody> {
     let kind = kind_of(&response);
-    let weight = site.carry(open, kind);
+    let weight = site.set_response_kind(open, kind);
     let length = match method {
         Method::HEAD => 0,
         _ => length_of(&response),

@@ -61,7 +61,7 @@ impl Drop for Listed {
 
 impl Site {
     /// A connection carries this from now on; its weight, where that matters.
-    pub(crate) fn carry(&self, open: &Open, kind: ObjectKind) -> Option<u32> {
+    pub(crate) fn set_response_kind(&self, open: &Open, kind: ObjectKind) -> Option<u32> {
         let regard = lock(&self.regard);
         *lock(&open.kind) = Some(kind);
         regard.set_kind(&open.handle, kind);
@@ -70,11 +70,14 @@ impl Site {
 
     /// Text on the properties that connections use.
     pub(crate) fn about_weights(&self) -> String {
-        lock(&self.regard).about()
+        lock(&self.regard).description()
     }
 
     /// Kind of the last response on the connection to `peer`, and its weight.
-    pub(crate) fn carried(&self, peer: &SocketAddr) -> Option<(ObjectKind, Option<u32>)> {
+    pub(crate) fn last_response_kind(
+        &self,
+        peer: &SocketAddr,
+    ) -> Option<(ObjectKind, Option<u32>)> {
         let open = lock(&self.open).get(peer).cloned()?;
         let kind = (*lock(&open.kind))?;
         Some((kind, lock(&self.regard).weight(kind)))

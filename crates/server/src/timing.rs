@@ -8,7 +8,7 @@ use units::Duration;
 /// The header's value: metrics with a duration in milliseconds, or with a description.
 pub(crate) fn header(info: &ConnectionInfo) -> String {
     let path = &info.path;
-    let described = |name: &str, value: &str| format!("{name};desc=\"{}\"", quoted(value));
+    let described = |name: &str, value: &str| format!("{name};desc=\"{}\"", quoted_string(value));
     let startup = if path.in_startup { "under way" } else { "over" };
     let memory = if path.remembered { "remembered" } else { "none" };
     let mut metrics = vec![
@@ -36,7 +36,7 @@ fn milliseconds(time: Duration) -> String {
 
 /// The inside of a quoted string (RFC 9110 §5.6.4); characters that may not stand there are left
 /// out.
-fn quoted(text: &str) -> String {
+fn quoted_string(text: &str) -> String {
     let allowed = text.chars().filter(|c| c.is_ascii_graphic() || *c == ' ');
     allowed.fold(String::new(), |mut out, c| {
         if matches!(c, '"' | '\\') {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn strings_cannot_leave_their_quotes() {
-        assert_eq!(quoted("a\"b\\c\r\nd\u{e9}"), "a\\\"b\\\\cd");
+        assert_eq!(quoted_string("a\"b\\c\r\nd\u{e9}"), "a\\\"b\\\\cd");
     }
 
     #[test]

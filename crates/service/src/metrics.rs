@@ -18,13 +18,13 @@ pub fn metrics_page(
     let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let is_plain = accepts.contains("text/plain") && !accepts.contains("application/openmetrics");
     match is_plain {
-        true => ([(CONTENT_TYPE, PLAIN)], plain(&open)),
+        true => ([(CONTENT_TYPE, PLAIN)], to_prometheus_text(&open)),
         false => ([(CONTENT_TYPE, OPEN)], open),
     }
 }
 
 /// Returns text in OpenMetrics 1.0 in the text format of Prometheus.
-fn plain(open: &str) -> String {
+fn to_prometheus_text(open: &str) -> String {
     let mut text = String::with_capacity(open.len());
     // The help of a family precedes its type, which decides the name in both.
     let mut help = None;

@@ -89,14 +89,14 @@ impl StateFormat {
     /// The error of [`Self::open`] for a file that is not of redb.
     pub fn check(&self, file: &Path) -> Result<(), String> {
         match is_database(file).map_err(|error| format!("{}: {error}", file.display()))? {
-            Some(false) => Err(self.foreign(file)),
+            Some(false) => Err(self.foreign_file_error(file)),
             _ => Ok(()),
         }
     }
 
     fn try_open(&self, file: &Path) -> Result<Result<OpenState, DatabaseError>, String> {
-        let found = match self.look(file) {
-            Ok(Found::Foreign) => return Err(self.foreign(file)),
+        let found = match self.identify_file(file) {
+            Ok(Found::Foreign) => return Err(self.foreign_file_error(file)),
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
@@ -116,7 +116,7 @@ impl StateFormat {
     }
 
     /// Finds out whose a file is, and only reads it.
-    fn look(&self, file: &Path) -> Result<Found, DatabaseError> {
+    fn identify_file(&self, file: &Path) -> Result<Found, DatabaseError> {
         match is_database(file)? {
             None => return Ok(Found::Nothing),
             Some(false) => return Ok(Found::Foreign),
@@ -196,7 +196,7 @@ impl StateFormat {
         Ok(aside)
     }
 
-    fn foreign(&self, file: &Path) -> String {
+    fn foreign_file_error(&self, file: &Path) -> String {
         format!(
             "{} is not a state file of the {}, and stays as it is: name another file, or move this one away",
             file.display(),

@@ -84,12 +84,12 @@ fn key_of(line: &str) -> Option<&str> {
 
 impl From<toml::de::Error> for Fault {
     fn from(error: toml::de::Error) -> Self {
-        Self::new(error.span().unwrap_or(0..0), explained(error.message()))
+        Self::new(error.span().unwrap_or(0..0), plain_message(error.message()))
     }
 }
 
 /// The reader's message in plain terms, with what was probably meant.
-fn explained(message: &str) -> String {
+fn plain_message(message: &str) -> String {
     let message = message.trim_end();
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (found, known) = match words.split_first() {
@@ -166,12 +166,12 @@ pub fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
     let near: Vec<&str> = nearest(found, known.iter().map(AsRef::as_ref));
     match near.is_empty() {
         true => String::new(),
-        false => format!(" (did you mean {}?)", choice(&near)),
+        false => format!(" (did you mean {}?)", quoted_choice(&near)),
     }
 }
 
 /// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
-fn choice(names: &[&str]) -> String {
+fn quoted_choice(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
@@ -201,17 +201,18 @@ mod tests {
 
     #[test]
     fn messages_name_the_way_out() {
-        let unknown = explained("unknown field `ratte`, expected one of `rate`, `delay`, `queue`");
+        let unknown =
+            plain_message("unknown field `ratte`, expected one of `rate`, `delay`, `queue`");
         assert_eq!(
             unknown,
             "unknown key \"ratte\" (did you mean \"rate\"?); known here: rate, delay, queue"
         );
-        let missing = explained("unknown variant ``, expected `bulk` or `cbr`");
+        let missing = plain_message("unknown variant ``, expected `bulk` or `cbr`");
         assert_eq!(missing, "kind is missing; it is one of bulk, cbr");
-        assert_eq!(explained("invalid type: boolean"), "invalid type: boolean");
-        let whole = explained("invalid value: integer `-1`, expected u32");
+        assert_eq!(plain_message("invalid type: boolean"), "invalid type: boolean");
+        let whole = plain_message("invalid value: integer `-1`, expected u32");
         assert_eq!(whole, "invalid value: integer `-1`, expected a whole number, 0 or more");
-        let table = explained("invalid type: map, expected a sequence");
+        let table = plain_message("invalid type: map, expected a sequence");
         assert_eq!(table, "expected tables in a list, each under [[ ]]");
     }
 

@@ -22,7 +22,7 @@ impl<'a> Folder<'a> {
     /// If it cannot be made; the error names it.
     pub(crate) fn new(folder: Option<&'a Path>) -> io::Result<Self> {
         if let Some(folder) = folder {
-            fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+            fs::create_dir_all(folder).map_err(|error| error_with_path(folder, &error))?;
         }
         Ok(Self(folder))
     }
@@ -93,10 +93,10 @@ impl Ends {
 }
 
 fn create(path: &Path) -> io::Result<Sink> {
-    let file = File::create(path).map_err(|error| named(path, &error))?;
+    let file = File::create(path).map_err(|error| error_with_path(path, &error))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn error_with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -156,14 +156,14 @@ fn is_called(known: &str, parameter: &str) -> bool {
 fn in_seconds(value: &str) -> Option<String> {
     let is_bare = value.parse::<u32>().is_ok();
     match value.parse::<Duration>() {
-        Ok(time) if !is_bare => whole(time, SECOND),
+        Ok(time) if !is_bare => whole_units(time, SECOND),
         _ => Some(value.to_owned()),
     }
 }
 
 /// A duration in whole milliseconds.
 fn in_millis(value: &str) -> Option<String> {
-    whole(value.parse().ok()?, MILLISECOND)
+    whole_units(value.parse().ok()?, MILLISECOND)
 }
 
 /// The agent has timers for both ends of a handshake, or for none.
@@ -176,7 +176,7 @@ fn handshake_timer(value: &str) -> Option<String> {
 }
 
 /// `None` if it is no whole number of units.
-fn whole(time: Duration, unit: u64) -> Option<String> {
+fn whole_units(time: Duration, unit: u64) -> Option<String> {
     time.as_nanos().is_multiple_of(unit).then(|| (time.as_nanos() / unit).to_string())
 }
 

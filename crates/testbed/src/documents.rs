@@ -42,7 +42,7 @@ pub(crate) fn resources(page: &Page, bytes: impl Fn(&Object) -> u64) -> Resource
 
 /// Returns the reason why a browser cannot load a page; `None` if it can. `bytes` returns the
 /// length of a body.
-pub(crate) fn refusal(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<String> {
+pub(crate) fn unsupported_reason(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<String> {
     let Some(main) = main_document(page) else {
         return Some("it loads documents and what they name, and the page has none".to_owned());
     };
@@ -66,7 +66,7 @@ pub(crate) fn refusal(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<Str
                 "{label:?} reveals others, and is no document, style sheet, script or data"
             ));
         }
-        let least = least(page, id);
+        let least = least_body_bytes(page, id);
         let room = bytes(object);
         (room < least).then(|| {
             format!(
@@ -81,11 +81,11 @@ pub(crate) fn refusal(page: &Page, bytes: impl Fn(&Object) -> u64) -> Option<Str
 const LONGEST_ADDRESS: &str = "http://255.255.255.255:65535/1000000";
 
 /// Bytes that an object's body takes at least.
-fn least(page: &Page, id: ObjectId) -> u64 {
+fn least_body_bytes(page: &Page, id: ObjectId) -> u64 {
     if page.object(id).kind == ObjectKind::Redirect {
         return 0;
     }
-    let pieces = pieces(page, id, &|_| LONGEST_ADDRESS.to_owned());
+    let pieces = body_pieces(page, id, &|_| LONGEST_ADDRESS.to_owned());
     pieces.iter().map(|piece| piece.text.len() as u64).sum()
 }
 
@@ -97,7 +97,7 @@ struct Piece {
 }
 
 /// Pieces of a body, in order.
-fn pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Vec<Piece> {
+fn body_pieces(page: &Page, id: ObjectId, address: &dyn Fn(ObjectId) -> String) -> Vec<Piece> {
     let mut children: Vec<Piece> = match page.object(id).kind {
         ObjectKind::Style => style_pieces(page, id, address),
         kind => {
@@ -167,7 +167,7 @@ fn reference(by: ObjectKind, named: ObjectKind, address: &str) -> String {
 
 /// The body of an object, `bytes` long; `address` has the URLs of other objects. [`refusal`] has
 /// been asked.
-pub(crate) fn body(
+pub(crate) fn document_body(
     page: &Page,
     id: ObjectId,
     bytes: u64,
@@ -177,21 +177,21 @@ pub(crate) fn body(
     let mut body = Vec::with_capacity(bytes as usize);
     let pieces = match kind {
         ObjectKind::Redirect => Vec::new(),
-        _ => pieces(page, id, address),
+        _ => body_pieces(page, id, address),
     };
     let mut left: u64 = pieces.iter().map(|piece| piece.text.len() as u64).sum();
     for Piece { ends_at, text } in pieces {
         let own = text.len() as u64;
         // The piece stands as late as the pieces after it leave room for.
         let begins = ends_at.saturating_sub(own).min(bytes.saturating_sub(left));
-        fill(&mut body, begins, kind);
+        pad_body(&mut body, begins, kind);
         body.extend_from_slice(text.as_bytes());
         left -= own;
     }
     if bytes >= PICTURE.len() as u64 && media_type(kind) == PICTURE_TYPE {
         body.extend_from_slice(&PICTURE);
     }
-    fill(&mut body, bytes, kind);
+    pad_body(&mut body, bytes, kind);
     body
 }
 
@@ -202,7 +202,7 @@ pub(crate) const PICTURE: [u8; 35] =
 const PICTURE_TYPE: &str = "image/gif";
 
 /// Pads a body to `to` bytes with text that means nothing in its language, if it is shorter.
-pub(crate) fn fill(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
+pub(crate) fn pad_body(body: &mut Vec<u8>, to: u64, kind: ObjectKind) {
     let room = (to as usize).saturating_sub(body.len());
     let (opens, closes) = match kind {
         ObjectKind::Html => ("<!--", "-->"),
@@ -257,7 +257,7 @@ mod tests {
 
     fn text(page: &Page, id: u32, bytes: u64) -> String {
         let address = |id: ObjectId| format!("http://h/{id}");
-        String::from_utf8(body(page, ObjectId(id), bytes, &address)).unwrap()
+        String::from_utf8(document_body(page, ObjectId(id), bytes, &address)).unwrap()
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
         assert!(style.len() == 400 && style.contains(".s1{background:url(http://h/3)}"), "{style}");
         let address = |_: ObjectId| String::new();
         for (id, bytes) in [(2, 50), (3, 60), (2, 7)] {
-            assert_eq!(body(&page, ObjectId(id), bytes, &address).len() as u64, bytes);
+            assert_eq!(document_body(&page, ObjectId(id), bytes, &address).len() as u64, bytes);
         }
         // 400, 50 and 60 bytes.
         let resources = resources(&page, |object| object.body_bytes);
@@ -287,8 +287,8 @@ mod tests {
     fn a_document_as_short_as_it_can_be_says_all() {
         let page = page();
         let address = |_: ObjectId| LONGEST_ADDRESS.to_owned();
-        let least = least(&page, ObjectId(0));
-        let html = body(&page, ObjectId(0), least, &address);
+        let least = least_body_bytes(&page, ObjectId(0));
+        let html = document_body(&page, ObjectId(0), least, &address);
         assert_eq!(html.len() as u64, least);
         assert_eq!(String::from_utf8(html).unwrap().matches(LONGEST_ADDRESS).count(), 2);
     }
@@ -296,11 +296,11 @@ mod tests {
     #[test]
     fn what_cannot_name_its_objects_is_refused() {
         let page = page();
-        assert_eq!(refusal(&page, |object| object.body_bytes), None);
-        let why = refusal(&page, |_| 100).unwrap();
+        assert_eq!(unsupported_reason(&page, |object| object.body_bytes), None);
+        let why = unsupported_reason(&page, |_| 100).unwrap();
         assert!(why.contains("\"html\" has 100 bytes") && why.contains("2 objects"), "{why}");
         let single = Page::single(30_000);
-        let has_none = refusal(&single, |object| object.body_bytes);
+        let has_none = unsupported_reason(&single, |object| object.body_bytes);
         assert_eq!(has_none.is_some(), single.object(ObjectId::ROOT).kind != ObjectKind::Html);
     }
 }

@@ -146,7 +146,7 @@ impl Exchange {
     pub(crate) async fn visit(&self, again: bool, limit: Duration) -> MeasuredLoad {
         let start = self.start(again);
         tokio::select! {
-            visit = self.finished(start) => visit,
+            visit = self.wait_until_loaded(start) => visit,
             () = timer::sleep_until(&self.clock, Some(start + limit)) => self.given_up(start, limit),
         }
     }
@@ -167,7 +167,7 @@ impl Exchange {
     }
 
     /// The connection that came from a port of the client.
-    pub(crate) fn caller(&self, port: u16) -> Option<LoadConnId> {
+    pub(crate) fn connection_of_port(&self, port: u16) -> Option<LoadConnId> {
         self.inner.borrow().callers.get(&port).copied()
     }
 
@@ -216,7 +216,7 @@ impl Exchange {
     }
 
     /// Signal to the server's end that [`Exchange::poll_write`] may have a new answer.
-    pub(crate) fn stirred(&self, conn: LoadConnId) -> Rc<Notify> {
+    pub(crate) fn write_signal(&self, conn: LoadConnId) -> Rc<Notify> {
         Rc::clone(&self.inner.borrow().calls[conn.index()].stirred)
     }
 
@@ -253,7 +253,7 @@ impl Exchange {
     }
 
     /// Waits until the visit that began at `start` has ended.
-    async fn finished(&self, start: Instant) -> MeasuredLoad {
+    async fn wait_until_loaded(&self, start: Instant) -> MeasuredLoad {
         loop {
             let until = {
                 let inner = self.inner.borrow();
@@ -296,7 +296,7 @@ impl Exchange {
     }
 
     /// Documents name the page's hosts by these addresses.
-    pub(crate) fn place(&self, servers: &[SocketAddr]) {
+    pub(crate) fn set_server_addresses(&self, servers: &[SocketAddr]) {
         self.inner.borrow_mut().places = servers.to_vec();
     }
 

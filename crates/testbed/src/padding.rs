@@ -14,7 +14,10 @@ pub(crate) fn chunk(bytes: u64) -> &'static [u8] {
 }
 
 /// Writes `bytes` of padding.
-pub(crate) async fn write(to: &mut (impl AsyncWrite + Unpin), mut bytes: u64) -> io::Result<()> {
+pub(crate) async fn write_padding(
+    to: &mut (impl AsyncWrite + Unpin),
+    mut bytes: u64,
+) -> io::Result<()> {
     while bytes > 0 {
         let chunk = chunk(bytes);
         to.write_all(chunk).await?;

@@ -43,7 +43,7 @@ pub(crate) fn body_bytes(protocol: Protocol, object: &Object) -> u64 {
 }
 
 /// Returns the reason why a server that speaks HTTP cannot serve the page; `None` if it can.
-pub(crate) fn refusal(page: &Page, config: &LoaderConfig) -> Option<String> {
+pub(crate) fn unsupported_reason(page: &Page, config: &LoaderConfig) -> Option<String> {
     let asks_for_nothing = |object: &&Object| object.request_bytes == 0;
     if let Some(object) = page.objects().iter().find(asks_for_nothing) {
         let label = &object.label;
@@ -85,7 +85,7 @@ const WHOLE: &str = "location = /flight { sendfile off; }";
 
 /// The beginning of nginx's configuration, up to and without the servers. `has` is true of a module
 /// that is built in.
-pub(crate) fn preamble(folder: &Path, has: impl Fn(&str) -> bool) -> String {
+pub(crate) fn config_preamble(folder: &Path, has: impl Fn(&str) -> bool) -> String {
     let at = folder.display();
     let mut text = format!(
         "daemon off;\nuser root;\nworker_processes 1;\nworker_priority -20;\npid {at}/pid;\nerror_log stderr error;\n\
@@ -124,7 +124,7 @@ pub(super) fn configuration(
     listens_at: ListensAt<'_>,
     has: impl Fn(&str) -> bool,
 ) -> String {
-    let mut text = preamble(folder, has);
+    let mut text = config_preamble(folder, has);
     for (address, host) in listens_at.hosts.iter().zip(page.hosts()) {
         let http2 = if config.protocol(host).http == Http::Http2 { " http2" } else { "" };
         let _ = writeln!(text, "  server {{ listen {address}{http2}; {WHOLE} }}");

@@ -26,13 +26,13 @@ pub(crate) const GLANCE: Duration = Duration::from_millis(50);
 pub(crate) fn in_a_folder<T: Send>(
     job: impl FnOnce(&Path) -> io::Result<T> + Send,
 ) -> io::Result<T> {
-    let run = || job(make()?);
+    let run = || job(create_folder()?);
     let ran = std::thread::scope(|scope| scope.spawn(run).join());
     ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// The calling thread's, for good.
-fn make() -> io::Result<&'static Path> {
+fn create_folder() -> io::Result<&'static Path> {
     const NOTHING: Option<&str> = None;
     unshare(CloneFlags::CLONE_NEWNS)?;
     mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING)?;
@@ -59,7 +59,7 @@ pub(crate) fn wait_until_ready(
             Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 return Err(error);
             }
-            Err(_) if sandbox.has_ended() => return Err(complaint(sandbox)),
+            Err(_) if sandbox.has_ended() => return Err(stderr_error(sandbox)),
             Err(_) => {}
         }
     }
@@ -72,7 +72,7 @@ fn is_ready(message: &[u8]) -> bool {
 }
 
 /// The program's own words on why it has ended.
-fn complaint(sandbox: &mut Sandbox) -> io::Error {
+fn stderr_error(sandbox: &mut Sandbox) -> io::Error {
     let mut printed = String::new();
     if let Some(stderr) = &mut sandbox.streams.stderr {
         // Unreadable output is left out.

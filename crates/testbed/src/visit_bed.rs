@@ -200,7 +200,7 @@ impl Line {
         if let Some(why) = down.failure.or(up.failure) {
             return Err(io::Error::other(format!("the emulated link failed: {why}")));
         }
-        Ok(is_whole.then(|| self.crossed.watched(record)))
+        Ok(is_whole.then(|| self.crossed.link_watch(record)))
     }
 }
 

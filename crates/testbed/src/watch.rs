@@ -23,7 +23,7 @@ impl Crossed {
 
     /// Returns all link events of the segments, in the order of time. The senders of the reports
     /// have to be dropped first.
-    pub(crate) fn watched(self, queues: bool) -> LinkWatch {
+    pub(crate) fn link_watch(self, queues: bool) -> LinkWatch {
         let ends: Vec<SegmentEnd> = self.0.into_iter().collect();
         let mut steps: Vec<Seen<'_>> = ends.iter().flat_map(steps).collect();
         steps.sort_by_key(|step| step.at);

@@ -29,24 +29,24 @@ pub(super) struct Epochs {
 impl Epochs {
     pub(super) fn new(share: PathShare, first: u64) -> Self {
         let capacity = u64::from(share.capacity);
-        let first = climb(first.clamp(1, capacity + 1), capacity);
+        let first = climb_round(first.clamp(1, capacity + 1), capacity);
         Self { share, next: first, left: share.per_ack.max(1) }
     }
 
-    fn after(&self, round: Round) -> Round {
+    fn round_after(&self, round: Round) -> Round {
         let capacity = u64::from(self.share.capacity);
         match round {
             Round { loses_last: true, .. } => {
                 Round { window: capacity, loses_last: false, recovers: true }
             }
-            Round { recovers: true, .. } => climb(self.share.bottom(), capacity),
-            Round { window, .. } => climb(window + 1, capacity),
+            Round { recovers: true, .. } => climb_round(self.share.bottom(), capacity),
+            Round { window, .. } => climb_round(window + 1, capacity),
         }
     }
 }
 
 /// A round trip of a climb: it loses its last segment if that is one too many.
-const fn climb(window: u64, capacity: u64) -> Round {
+const fn climb_round(window: u64, capacity: u64) -> Round {
     Round { window, loses_last: window > capacity, recovers: false }
 }
 
@@ -57,7 +57,7 @@ impl Iterator for Epochs {
         let round = self.next;
         self.left -= 1;
         if self.left == 0 || round.loses_last || round.recovers {
-            self.next = self.after(round);
+            self.next = self.round_after(round);
             self.left = self.share.per_ack.max(1);
         }
         Some(round)

@@ -83,7 +83,7 @@ const fn trains(case: u32) -> u32 {
 /// Exit of the search if a share `alpha` is available; between 0, which has no ideal, and 1.
 pub fn exit_at(alpha: f64) -> Exit {
     let (case, gap) = closed_form(alpha);
-    let (steps, gap_by_search) = search(alpha);
+    let (steps, gap_by_search) = search_gap(alpha);
     debug_assert_eq!(steps + 1, trains(case), "alpha {alpha}");
     Exit {
         alpha,
@@ -97,7 +97,7 @@ pub fn exit_at(alpha: f64) -> Exit {
 }
 
 /// Trains after the pair, and the gap at the end, by the search.
-fn search(alpha: f64) -> (u32, f64) {
+fn search_gap(alpha: f64) -> (u32, f64) {
     /// A gap of the capacity in the search's unit: a millionth of it is of no account.
     const UNIT: u64 = 12_000_000;
     let available = (alpha * WHOLE as f64) as u64;

@@ -39,10 +39,10 @@ pub const fn rfc2414_window(mss: u64) -> u64 {
 /// bytes.
 pub fn windows(sizes: &[u64], capacities: &[u32], per_ack: u32, mss: u64) -> Vec<WindowRow> {
     let pairs = sizes.iter().flat_map(|size| capacities.iter().map(move |c| (*size, *c)));
-    pairs.map(|(size, capacity)| row(size, PathShare { capacity, per_ack }, mss)).collect()
+    pairs.map(|(size, capacity)| window_row(size, PathShare { capacity, per_ack }, mss)).collect()
 }
 
-fn row(segments: u64, share: PathShare, mss: u64) -> WindowRow {
+fn window_row(segments: u64, share: PathShare, mss: u64) -> WindowRow {
     let window =
         |shift| share.initial_window(segments, WindowChoice { shift, not_below_bottom: false });
     let (unshifted, shifted) = (window(false), window(true));

@@ -50,7 +50,7 @@ impl Default for EngineConfig {
 impl EngineConfig {
     /// Servers that count as servers even of connections that they open themselves, if `named_open`
     /// is set.
-    pub(crate) fn openers(&self) -> Option<&NamedServers> {
+    pub(crate) fn servers_that_open(&self) -> Option<&NamedServers> {
         self.named_open.then_some(&self.servers)
     }
 }

@@ -30,13 +30,13 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Returns the rare counters, and creates them if need be.
-    pub(crate) fn rare(&mut self) -> &mut RareCounts {
+    pub(crate) fn rare_counters(&mut self) -> &mut RareCounts {
         self.rare.get_or_insert_default()
     }
 
     /// Counts a retransmission.
     pub(crate) fn count_again(&mut self, again: &Retransmission) {
-        let rare = self.rare();
+        let rare = self.rare_counters();
         if again.len == 0 {
             rare.control_again += 1;
             return;
@@ -54,10 +54,10 @@ impl Counts {
     #[inline]
     pub(crate) fn count_reported(&mut self, unseen: u64, twice: bool) {
         if unseen > 0 {
-            self.rare().unseen_bytes += unseen;
+            self.rare_counters().unseen_bytes += unseen;
         }
         if twice {
-            self.rare().spurious += 1;
+            self.rare_counters().spurious += 1;
         }
     }
 

@@ -167,7 +167,7 @@ impl EnginePart {
 
     fn pass_time<S: TraceSink>(&mut self, now: Instant, sink: &mut S) {
         self.now = self.now.max(now);
-        self.sweep(sink);
+        self.compress_idle(sink);
     }
 
     #[inline(always)]
@@ -185,23 +185,23 @@ impl EnginePart {
         let found = self.table.find(ends, segment);
         let idle = self.config.idle_timeout;
         if let Some(FoundPlace { place, side }) = found
-            && let Some(connection) = self.table.ready(place, segment.at)
+            && let Some(connection) = self.table.connection_at(place, segment.at)
             && !segment.has(Flags::SYN)
             && segment.at.saturating_since(connection.last) <= idle
         {
             // Most segments are part of a connection that is in memory, and change nothing else.
-            Self::show(connection, side, segment, &self.config, handle.sink);
+            Self::process_segment(connection, side, segment, &self.config, handle.sink);
         } else {
             self.show_rare(found, ends, segment, handle);
         }
         if self.counters.segments.is_multiple_of(SWEEP_EVERY) {
-            self.sweep(handle.sink);
+            self.compress_idle(handle.sink);
         }
     }
 
     /// Shows a segment to its connection.
     #[inline(always)]
-    fn show<S: TraceSink>(
+    fn process_segment<S: TraceSink>(
         connection: &mut TracedConnection,
         side: Side,
         segment: &Observed,
@@ -230,8 +230,8 @@ impl EnginePart {
                 Some(found) => self.make_ready(found, ends, segment, handle),
                 None => self.begin(ends, segment, handle),
             };
-        if let Some(connection) = self.table.touch(place, segment.at) {
-            Self::show(connection, side, segment, &self.config, handle.sink);
+        if let Some(connection) = self.table.use_connection(place, segment.at) {
+            Self::process_segment(connection, side, segment, &self.config, handle.sink);
         }
     }
 
@@ -257,7 +257,7 @@ impl EnginePart {
     /// Compresses connections that have been idle for a while, and ends those that have been idle
     /// for too long.
     #[inline(never)]
-    fn sweep<S: TraceSink>(&mut self, sink: &mut S) {
+    fn compress_idle<S: TraceSink>(&mut self, sink: &mut S) {
         if let Some(then) = self.now.as_nanos().checked_sub(self.config.compress_after.as_nanos()) {
             let then = Instant::from_nanos(then);
             while let Some(place) =
@@ -289,7 +289,7 @@ impl EnginePart {
         handle: &mut SinkHandle<'_, S>,
     ) -> FoundPlace {
         if self.table.len() >= self.config.max_connections.max(1)
-            && let Some((oldest, _)) = self.table.oldest()
+            && let Some((oldest, _)) = self.table.least_recently_used()
         {
             self.counters.evicted += 1;
             self.finish(oldest, TraceEnd::Evicted, handle.sink);
@@ -305,7 +305,7 @@ impl EnginePart {
 
     /// Ends the connections that have been idle for too long, if there are any.
     fn end_idle<S: TraceSink>(&mut self, sink: &mut S) {
-        while let Some((oldest, last)) = self.table.oldest()
+        while let Some((oldest, last)) = self.table.least_recently_used()
             && self.now.saturating_since(last) > self.config.idle_timeout
         {
             self.finish(oldest, TraceEnd::Idle, sink);
@@ -313,7 +313,7 @@ impl EnginePart {
     }
 
     fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
-        let mut over = self.table.over();
+        let mut over = self.table.finished_connections();
         // The table is in the order of a hash; the connection with the oldest last packet must be
         // first.
         over.sort_by_key(|place| {
@@ -335,7 +335,7 @@ impl EnginePart {
 
     /// Ends the least recently used connection; returns false if there is none.
     pub(crate) fn finish_oldest<S: TraceSink>(&mut self, sink: &mut S) -> bool {
-        let oldest = self.table.oldest();
+        let oldest = self.table.least_recently_used();
         if let Some((place, _)) = oldest {
             self.finish(place, TraceEnd::CaptureEnded, sink);
         }

@@ -22,7 +22,7 @@ pub struct ServerPattern {
 }
 
 impl ServerPattern {
-    fn matches(&self, end: TcpEnd) -> bool {
+    fn matches_end(&self, end: TcpEnd) -> bool {
         self.port.is_none_or(|port| port == end.port)
             && self.network.is_none_or(|network| network.contains(&end.ip))
     }
@@ -128,7 +128,7 @@ impl NamedServers {
     /// Returns true if none is named, or this is one of them.
     #[inline]
     pub fn include(&self, end: TcpEnd) -> bool {
-        self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches(end))
+        self.0.is_empty() || self.0.iter().any(|pattern| pattern.matches_end(end))
     }
 
     /// Renames the addresses of the servers. `rename` must keep addresses of one network together,
@@ -197,7 +197,7 @@ impl<S> OnlyServers<S> {
     }
 
     #[inline]
-    fn passes(&self, sender: &TracedSender) -> bool {
+    fn passes_filter(&self, sender: &TracedSender) -> bool {
         self.servers.include(sender.server) && self.clients.include(sender.client.ip)
     }
 }
@@ -214,32 +214,32 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
     }
 
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_begin(sender, at);
         }
     }
 
     fn on_over(&mut self, sender: &TracedSender, at: Instant) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_over(sender, at);
         }
     }
 
     fn on_request(&mut self, sender: &TracedSender, at: Instant, bytes: u64) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_request(sender, at, bytes);
         }
     }
 
     #[inline]
     fn on_sent(&mut self, sender: &TracedSender, sent: &SentData) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_sent(sender, sent);
         }
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_retransmission(sender, again);
         }
     }
@@ -254,13 +254,13 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
 
     #[inline]
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_round_trip(sender, at, rtt);
         }
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_transfer(sender, report);
         }
     }
@@ -271,7 +271,7 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
 
     #[inline]
     fn on_window(&mut self, sender: &TracedSender, point: &SenderSnapshot) {
-        if self.passes(sender) {
+        if self.passes_filter(sender) {
             self.inner.on_window(sender, point);
         }
     }

@@ -58,7 +58,7 @@ impl TraceSink for FitErrorSink {
 }
 
 /// Returns the charges of a profile, by host.
-fn charged(
+fn fit_errors_of_servers(
     config: &EngineConfig,
     profile: SenderProfile,
     segments: &[Observed],
@@ -74,7 +74,7 @@ impl ProfileSurvey {
     /// Lets each profile rebuild the senders of these segments, in parallel if `threads` is more
     /// than one. The models of `config` do not matter.
     pub fn of(config: &EngineConfig, segments: &[Observed], threads: usize) -> Self {
-        let charge = |profile| charged(config, profile, segments);
+        let charge = |profile| fit_errors_of_servers(config, profile, segments);
         if threads < 2 {
             return Self::by(&SenderProfile::ALL.map(charge));
         }
@@ -94,9 +94,9 @@ impl ProfileSurvey {
         for host in hosts {
             let fit_errors = found.each_ref().map(|f| f.get(&host).copied().unwrap_or_default());
             total.iter_mut().zip(&fit_errors).for_each(|(sum, fit_error)| sum.add(fit_error));
-            surveyed.push(SurveyedHost { host, profile: best(&fit_errors), fit_errors });
+            surveyed.push(SurveyedHost { host, profile: best_profile(&fit_errors), fit_errors });
         }
-        let mut models = SenderModels::all(SenderModel::of(best(&total)));
+        let mut models = SenderModels::all(SenderModel::of(best_profile(&total)));
         for host in surveyed.iter().filter(|host| host.fit_errors[0].seen >= PROFILE_OBSERVATIONS) {
             models.set(host.host, SenderModel::of(host.profile));
         }
@@ -114,7 +114,7 @@ const SIGNIFICANT_OBSERVATIONS: u64 = 5_000;
 /// The difference is clear if it is a fifth of the charge. It is also clear if it is a hundred
 /// charges and one in fifty observations. If much is lost, all profiles are charged for the same
 /// retransmissions, and a fifth of that is too much to ask for.
-fn best(fit_errors: &[FitError; SenderProfile::ALL.len()]) -> SenderProfile {
+fn best_profile(fit_errors: &[FitError; SenderProfile::ALL.len()]) -> SenderProfile {
     let mut best = (fit_errors[0].charge, SenderProfile::ALL[0]);
     for (fit_error, profile) in fit_errors.iter().zip(SenderProfile::ALL) {
         let charge = fit_error.charge;
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_profile_has_to_beat_a_likelier_one_clearly() {
         let among = |seen, charges: [u64; 5]| {
-            best(&charges.map(|charge| FitError { seen, charge, ..FitError::default() }))
+            best_profile(&charges.map(|charge| FitError { seen, charge, ..FitError::default() }))
         };
         let of = |charges| among(10_000, charges);
         assert_eq!(of([25, 25, 92, 92, 14]), SenderProfile::Linux, "a difference of 11 is chance");

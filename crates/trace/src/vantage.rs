@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// Overrides the position if it is known.
-    pub(crate) fn given(self, vantage: Option<Vantage>) -> Self {
+    pub(crate) fn overridden_by(self, vantage: Option<Vantage>) -> Self {
         match vantage {
             Some(Vantage::Server) => {
                 Self { vantage: Vantage::Server, to_server: Duration::ZERO, ..self }

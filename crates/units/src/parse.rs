@@ -98,16 +98,16 @@ impl FromStr for Rate {
         let bits = match per_second.unwrap_or(&unit) {
             // `B` is a byte: only with a time, because `20MB` alone is a size.
             short @ ("B" | "kB" | "KB" | "MB" | "GB") if per_second.is_some() => {
-                SIZE.worth(short).map(|bytes| bytes * 8)
+                SIZE.unit_value(short).map(|bytes| bytes * 8)
             }
             short @ ("b" | "kb" | "Kb" | "mb" | "Mb" | "gb" | "Gb") if per_second.is_some() => {
-                RATE.worth(&format!("{short}it"))
+                RATE.unit_value(&format!("{short}it"))
             }
-            long => RATE.worth(long),
+            long => RATE.unit_value(long),
         };
         match bits.and_then(|bits| decimal(number, bits)) {
             Some(bits) => Ok(Self::from_bps(bits)),
-            None => Err(RATE.refuse(s, rate_meant(number, &unit))),
+            None => Err(RATE.unit_error(s, rate_meant(number, &unit))),
         }
     }
 }
@@ -137,9 +137,9 @@ impl FromStr for Duration {
     /// Reads `80ms`, `80 ms`, `0.5s`, `20us`, `20 µs`.
     fn from_str(s: &str) -> Result<Self, ParseUnitError> {
         let (number, unit) = split(s);
-        match TIME.worth(&unit).and_then(|nanos| decimal(number, nanos)) {
+        match TIME.unit_value(&unit).and_then(|nanos| decimal(number, nanos)) {
             Some(nanos) => Ok(Self::from_nanos(nanos)),
-            None => Err(TIME.refuse(s, without_unit(number, &unit, ["ms", "s"]))),
+            None => Err(TIME.unit_error(s, without_unit(number, &unit, ["ms", "s"]))),
         }
     }
 }
@@ -153,11 +153,11 @@ pub fn parse_bytes(s: &str) -> Result<u64, ParseUnitError> {
     // Units that end in a small `b` are bits to some and bytes to others; so is a bare `k`.
     let is_doubtful =
         unit.ends_with('b') || matches!(unit.as_str(), "k" | "K" | "m" | "M" | "g" | "G");
-    let worth = SIZE.worth(&unit).filter(|_| !is_doubtful);
+    let worth = SIZE.unit_value(&unit).filter(|_| !is_doubtful);
     worth.and_then(|bytes| decimal(number, bytes)).ok_or_else(|| {
         let scale = scale_of(&unit).filter(|_| is_doubtful);
         let bytes = scale.map(|s| format!("write {number}{}B if you mean bytes", upper(s)));
-        SIZE.refuse(s, bytes.or_else(|| without_unit(number, &unit, ["kB", "MB"])))
+        SIZE.unit_error(s, bytes.or_else(|| without_unit(number, &unit, ["kB", "MB"])))
     })
 }
 
@@ -197,12 +197,12 @@ fn without_unit(number: &str, unit: &str, likely: [&str; 2]) -> Option<String> {
 
 impl Kind {
     /// Value of one `unit`, whatever its case.
-    fn worth(&self, unit: &str) -> Option<u64> {
+    fn unit_value(&self, unit: &str) -> Option<u64> {
         let unit = unit.to_lowercase();
         self.units.iter().find(|(name, _)| *name == unit).map(|(_, worth)| *worth)
     }
 
-    fn refuse(&self, input: &str, meant: Option<String>) -> ParseUnitError {
+    fn unit_error(&self, input: &str, meant: Option<String>) -> ParseUnitError {
         let why = match meant {
             Some(meant) => format!("{}; {meant}", self.expected),
             None => self.expected.to_owned(),

@@ -28,7 +28,7 @@ pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed
                 let len = usize::from(*rest.first().ok_or(Malformed::OptionLength)?);
                 let option = bytes.get(..len).filter(|option| option.len() >= 2);
                 let option = option.ok_or(Malformed::OptionLength)?;
-                note(&mut seen, kind)?;
+                mark_seen(&mut seen, kind)?;
                 take(&mut options, kind, syn, &option[2..])?;
                 bytes = &bytes[len..];
             }
@@ -38,7 +38,7 @@ pub(crate) fn parse(mut bytes: &[u8], syn: bool) -> Result<TcpOptions, Malformed
 }
 
 /// Marks a kind of option as seen. Only experimental options may occur several times.
-fn note(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
+fn mark_seen(seen: &mut u32, kind: u8) -> Result<(), Malformed> {
     let Some(bit) = 1_u32.checked_shl(u32::from(kind)) else { return Ok(()) };
     if *seen & bit != 0 {
         return Err(Malformed::OptionRepeated);
@@ -64,7 +64,7 @@ fn take(options: &mut TcpOptions, kind: u8, syn: bool, body: &[u8]) -> Result<()
         }
         SACK => take_sack(&mut options.sack, body)?,
         TIMESTAMPS => {
-            let [value, echo] = words(exactly::<8>(body)?);
+            let [value, echo] = two_words(exactly::<8>(body)?);
             options.timestamps = Some(Timestamps { value, echo });
         }
         EXPERIMENT => take_experiment(options, body),
@@ -78,7 +78,7 @@ fn exactly<const N: usize>(body: &[u8]) -> Result<[u8; N], Malformed> {
     body.try_into().map_err(|_| Malformed::OptionLength)
 }
 
-fn words(bytes: [u8; 8]) -> [u32; 2] {
+fn two_words(bytes: [u8; 8]) -> [u32; 2] {
     let [a, b, c, d, e, f, g, h] = bytes;
     [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])]
 }
@@ -89,7 +89,7 @@ fn take_sack(blocks: &mut SackBlocks, body: &[u8]) -> Result<(), Malformed> {
         return Err(Malformed::OptionLength);
     }
     for pair in pairs {
-        let [left, right] = words(*pair);
+        let [left, right] = two_words(*pair);
         blocks.push(SeqNum(left), SeqNum(right));
     }
     Ok(())

@@ -255,7 +255,7 @@ impl Protocol {
 
     /// Header and body of a response as the server writes them: nginx has a header of its own
     /// length, and as many bytes in all.
-    pub(crate) fn parts(&self, object: &Object) -> (u64, u64) {
+    pub(crate) fn header_and_body(&self, object: &Object) -> (u64, u64) {
         let (header, body) = (object.response_header_bytes, object.body_bytes);
         let own = match (self.server, self.http) {
             (ServerModel::Builtin, _) => header,

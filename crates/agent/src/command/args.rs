@@ -215,12 +215,12 @@ pub(crate) fn write_man(args: &cmdline::man::ManArgs) -> Result<(), String> {
 }
 
 /// Answers a shell's question for completions.
-pub(crate) fn answer(question: &ShellQuestion) -> String {
-    question.answer(AgentArgs::command(), &values)
+pub(crate) fn completion_answer(question: &ShellQuestion) -> String {
+    question.answer(AgentArgs::command(), &option_values)
 }
 
 /// The values of options that clap does not know.
-fn values(asked: &Asked<'_>) -> Option<Completion> {
+fn option_values(asked: &Asked<'_>) -> Option<Completion> {
     const CGROUPS: &str = "/sys/fs/cgroup/";
     match asked.argument {
         "cgroup" | "except_cgroup" if CGROUPS[..CGROUPS.len() - 1].starts_with(asked.typed) => {
@@ -328,7 +328,7 @@ mod tests {
     fn a_shell_is_told_values() {
         let asked = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            complete::answer(Shell::Fish, AgentArgs::command(), &words, &values)
+            complete::answer(Shell::Fish, AgentArgs::command(), &words, &option_values)
         };
         assert!(asked(&["agent", "--mode", "wr"]).contains("wrap\t"));
         assert!(asked(&["sta"]).starts_with("\nnone\nstatus\t"));

@@ -45,7 +45,7 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
     let options = args.options()?;
     let socket = config::socket(&options);
     match args.command {
-        None => attend(&args).map(|()| ExitCode::SUCCESS),
+        None => run_daemon(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Check { json, .. }) => {
             let checked = check::check(&options)?;
             let text = match json {
@@ -55,9 +55,11 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
             print(&text)?;
             Ok(if checked.is_good() { ExitCode::SUCCESS } else { ExitCode::from(CANNOT) })
         }
-        Some(Command::Status { watch: Some(every), .. }) => watch(&socket, every.get()),
-        Some(Command::Status { json, .. }) => ask(&socket, &Question::Status, json),
-        Some(Command::Paths { json, .. }) => ask(&socket, &Question::Paths, json),
+        Some(Command::Status { watch: Some(every), .. }) => {
+            print_status_repeatedly(&socket, every.get())
+        }
+        Some(Command::Status { json, .. }) => print_answer(&socket, &Question::Status, json),
+        Some(Command::Paths { json, .. }) => print_answer(&socket, &Question::Paths, json),
         Some(Command::Export { file, .. }) => transfer::export(&socket, file.as_deref()),
         Some(Command::Import { file }) => transfer::import(&socket, &file),
         Some(Command::Renew { .. }) => {
@@ -65,31 +67,33 @@ fn run(args: AgentArgs) -> Result<ExitCode, String> {
             print(&format!("process {now} replaces process {before}"))?;
             Ok(ExitCode::SUCCESS)
         }
-        Some(Command::Tidy) => print(&tidy()).map(|()| ExitCode::SUCCESS),
+        Some(Command::Tidy) => print(&remove_leftovers()).map(|()| ExitCode::SUCCESS),
         Some(Command::Doctor { config }) => {
             let seen = doctor::examine(&config, options);
-            print(&page::page(&seen)).map(|()| ExitCode::SUCCESS)
+            print(&page::doctor_page(&seen)).map(|()| ExitCode::SUCCESS)
         }
         Some(Command::Ramp { percent }) => {
-            ask(&socket, &Question::Ramp(percent.per_million()), false)
+            print_answer(&socket, &Question::Ramp(percent.per_million()), false)
         }
-        Some(Command::Arm) => ask(&socket, &Question::Arm, false),
-        Some(Command::Forget { prefix, .. }) => ask(&socket, &Question::Forget(prefix), false),
+        Some(Command::Arm) => print_answer(&socket, &Question::Arm, false),
+        Some(Command::Forget { prefix, .. }) => {
+            print_answer(&socket, &Question::Forget(prefix), false)
+        }
         Some(Command::Man(pages)) => args::write_man(&pages).map(|()| ExitCode::SUCCESS),
         Some(Command::Complete(question)) => {
-            print(args::answer(&question).trim_end()).map(|()| ExitCode::SUCCESS)
+            print(args::completion_answer(&question).trim_end()).map(|()| ExitCode::SUCCESS)
         }
     }
 }
 
-fn tidy() -> String {
+fn remove_leftovers() -> String {
     match leftovers::take_away().as_slice() {
         [] => "nothing was left, or an agent runs".to_owned(),
         names => format!("took away {}", names.join(", ")),
     }
 }
 
-fn attend(args: &AgentArgs) -> Result<(), String> {
+fn run_daemon(args: &AgentArgs) -> Result<(), String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
     let wishes = AgentSignals::default();
     for (signal, wish) in [
@@ -105,7 +109,7 @@ fn attend(args: &AgentArgs) -> Result<(), String> {
     agent::daemon::run(reread()?, args.take_over, &wishes, reread)
 }
 
-fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {
+fn print_answer(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {
     let text = match control_socket::ask(socket, question)? {
         AgentAnswer::Status(status) if json => to_json(&status),
         AgentAnswer::Status(status) => show::status(&status),
@@ -130,7 +134,7 @@ fn ask(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, Strin
 }
 
 /// Until it is interrupted, or the agent ends.
-fn watch(socket: &Path, every_s: u32) -> Result<ExitCode, String> {
+fn print_status_repeatedly(socket: &Path, every_s: u32) -> Result<ExitCode, String> {
     let is_terminal = io::stdout().is_terminal();
     loop {
         let AgentAnswer::Status(status) = control_socket::ask(socket, &Question::Status)? else {

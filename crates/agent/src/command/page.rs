@@ -3,7 +3,7 @@
 use crate::show;
 use agent::doctor::{ConfigState, Examination, Machine, suspicions};
 
-pub(crate) fn page(of: &Examination) -> String {
+pub(crate) fn doctor_page(of: &Examination) -> String {
     let machine = &of.machine;
     let findings = match &of.check {
         Ok(check) => show::findings(&check.findings),

@@ -55,7 +55,7 @@ pub(crate) fn paths(paths: &[RememberedPath]) -> String {
 }
 
 /// Names the windows and congestion controls that connections get.
-fn given(status: &AgentStatus) -> String {
+fn windows_and_controls(status: &AgentStatus) -> String {
     match status.mode {
         Mode::Wrap => format!("{} ({})", status.control, status.congestion_controls.join(", ")),
         Mode::Window => "windows alone (mode window)".to_owned(),
@@ -112,7 +112,7 @@ pub(crate) fn status(status: &AgentStatus) -> String {
     let control_group = status.control_group_share * 100.0;
     let mut text = format!(
         "{} for {}, first windows of at most {} segments\n{} % of connections may start warm, {} % are the control group\n{} of at most {} paths remembered\n\n{sums}",
-        given(status),
+        windows_and_controls(status),
         cgroups.collect::<Vec<_>>().join(", "),
         status.cap,
         status.percent.min(100.0 - control_group),
@@ -195,7 +195,7 @@ const CLASS_HEAD: [&str; 6] =
 const PART_HEAD: [&str; 6] =
     ["which", "closed", "time", "retransmissions", "lossy connections", ""];
 
-const fn word(verdict: CanaryVerdict) -> &'static str {
+const fn verdict_label(verdict: CanaryVerdict) -> &'static str {
     match verdict {
         CanaryVerdict::Open => "",
         CanaryVerdict::Gain => "faster",
@@ -212,7 +212,7 @@ fn part_row(part: &ComparedPart) -> [String; 6] {
         or_dash(part.time_ratio.filter(is_known).map(ratio)),
         or_dash(part.retransmission_ratio.filter(is_known).map(ratio)),
         or_dash(part.lossy_ratio.filter(is_known).map(ratio)),
-        word(part.verdict).to_owned(),
+        verdict_label(part.verdict).to_owned(),
     ]
 }
 
@@ -236,7 +236,7 @@ fn class_row(class: &Compared) -> [String; 6] {
         or_dash(class.time_ratio.map(ratio)),
         both(|side| side.retransmitting),
         both(|side| side.lost_first),
-        word(class.verdict).to_owned(),
+        verdict_label(class.verdict).to_owned(),
     ]
 }
 

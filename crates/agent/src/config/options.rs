@@ -246,13 +246,13 @@ impl AgentOptions {
             socket,
         } = self;
         Self {
-            cgroup: either(cgroup, file.cgroup),
-            except_cgroup: either(except_cgroup, file.except_cgroup),
-            local_port: either(local_port, file.local_port),
-            remote_port: either(remote_port, file.remote_port),
-            except_local_port: either(except_local_port, file.except_local_port),
-            except_remote_port: either(except_remote_port, file.except_remote_port),
-            prefix: either(prefix, file.prefix),
+            cgroup: first_if_any(cgroup, file.cgroup),
+            except_cgroup: first_if_any(except_cgroup, file.except_cgroup),
+            local_port: first_if_any(local_port, file.local_port),
+            remote_port: first_if_any(remote_port, file.remote_port),
+            except_local_port: first_if_any(except_local_port, file.except_local_port),
+            except_remote_port: first_if_any(except_remote_port, file.except_remote_port),
+            prefix: first_if_any(prefix, file.prefix),
             namespaces: namespaces.or(file.namespaces),
             mode: mode.or(file.mode),
             control: control.or(file.control),
@@ -274,7 +274,7 @@ impl AgentOptions {
             dry_run: dry_run || file.dry_run,
             state: state.or(file.state),
             save_every: save_every.or(file.save_every),
-            gateway: either(gateway, file.gateway),
+            gateway: first_if_any(gateway, file.gateway),
             gateway_ca: gateway_ca.or(file.gateway_ca),
             gateway_certificate: gateway_certificate.or(file.gateway_certificate),
             gateway_key: gateway_key.or(file.gateway_key),
@@ -314,7 +314,7 @@ impl AgentOptions {
     }
 }
 
-fn either<T>(said: Vec<T>, file: Vec<T>) -> Vec<T> {
+fn first_if_any<T>(said: Vec<T>, file: Vec<T>) -> Vec<T> {
     if said.is_empty() { file } else { said }
 }
 

@@ -32,7 +32,7 @@ impl StartCheck {
         last.map(|last| last.remark.as_str())
     }
 
-    fn need(&mut self, what: &'static str, found: Result<String, String>) {
+    fn add_required(&mut self, what: &'static str, found: Result<String, String>) {
         self.faults.extend(found.as_ref().err().cloned());
         self.findings.push(finding(what, found));
     }
@@ -48,7 +48,7 @@ pub fn check(options: &AgentOptions) -> Result<StartCheck, String> {
     let mut check = StartCheck::default();
     match AgentConfig::new(options) {
         Ok(config) => files_and_gateways(&mut check, &config),
-        Err(why) => check.need("configuration", Err(why)),
+        Err(why) => check.add_required("configuration", Err(why)),
     }
     check.findings.extend(mode::findings(&load));
     Ok(check)
@@ -56,18 +56,21 @@ pub fn check(options: &AgentOptions) -> Result<StartCheck, String> {
 
 fn files_and_gateways(check: &mut StartCheck, config: &AgentConfig) {
     if let Some(file) = &config.state {
-        check.need("state file", StateFile::check(file).map(|()| file.display().to_string()));
+        check.add_required(
+            "state file",
+            StateFile::check(file).map(|()| file.display().to_string()),
+        );
     }
     if let Some(site) = &config.site {
         match check_gateways(site) {
-            Ok(states) => check.findings.push(finding("gateway", answering(&states))),
-            Err(why) => check.need("gateway", Err(why)),
+            Ok(states) => check.findings.push(finding("gateway", first_answering(&states))),
+            Err(why) => check.add_required("gateway", Err(why)),
         }
     }
 }
 
 /// The first gateway that answers. An agent starts also without.
-fn answering(states: &[(String, GatewayState)]) -> Result<String, String> {
+fn first_answering(states: &[(String, GatewayState)]) -> Result<String, String> {
     let mut silent = Vec::new();
     for (gateway, state) in states {
         match state {
@@ -111,8 +114,8 @@ mod tests {
     fn a_silent_gateway_is_a_finding_and_no_fault() {
         let silent = || ("a:1".to_owned(), GatewayState::Silent("it is away".to_owned()));
         let states = [silent(), ("b:1".to_owned(), GatewayState::Answers)];
-        assert_eq!(answering(&states), Ok("b:1 answers".to_owned()));
-        let why = answering(&[silent(), silent()]).unwrap_err();
+        assert_eq!(first_answering(&states), Ok("b:1 answers".to_owned()));
+        let why = first_answering(&[silent(), silent()]).unwrap_err();
         assert_eq!(why, "not needed to start: it is away; it is away; the agent tries again");
     }
 }

@@ -1,10 +1,10 @@
 //! A running agent: it attaches the programs, reads their reports and answers questions until it is
 //! stopped.
 
-use super::new_agent::{Claim, Offered};
+use super::new_agent::{HandoverRequest, OfferedState};
 use super::respawn::Renewal;
 use super::running_agent::RunningAgent;
-use super::startup::{Inheritance, StartedAgent, begin, follow};
+use super::startup::{Inheritance, StartedAgent, start_alone, take_over};
 use super::state::SharedState;
 use crate::config::AgentConfig;
 use crate::contract::StartDecision;
@@ -14,9 +14,9 @@ use crate::interface::metrics::MetricsListener;
 use crate::memory::format::FORMAT;
 use crate::os::lock::lock;
 use crate::os::log::{Level, say, set_log_level};
-use crate::programs::cgroups::Follower;
+use crate::programs::cgroups::CgroupWatch;
 use crate::programs::detached::{DetachWatch, HandledCgroups};
-use crate::programs::late_modules::Later;
+use crate::programs::late_modules::LateModules;
 use crate::programs::links::Attached;
 use crate::programs::loader::{Loaded, programs_digest};
 use crate::programs::telemetry::events::{EventHandlers, Lost};
@@ -64,13 +64,13 @@ pub fn run(
     set_log_level(config.log);
     let running_agent = if follows { RunningAgent::find(&config)? } else { None };
     let started = match running_agent {
-        None => begin(&config)?,
-        Some(running_agent) => follow(running_agent, &mut config)?,
+        None => start_alone(&config)?,
+        Some(running_agent) => take_over(running_agent, &mut config)?,
     };
-    attend(config, started, wishes, reread)
+    run_main_loop(config, started, wishes, reread)
 }
 
-fn attend(
+fn run_main_loop(
     config: AgentConfig,
     started: StartedAgent,
     wishes: &AgentSignals,
@@ -83,7 +83,7 @@ fn attend(
         lines: loaded.lines()?,
         totals: Mutex::new(totals),
         summaries_lost: AtomicU64::new(0),
-        decisions_lost: AtomicU64::new(loaded.lost(Lost::Decisions)),
+        decisions_lost: AtomicU64::new(loaded.lost_events(Lost::Decisions)),
         inquiries_lost: AtomicU64::new(0),
         mode: loaded.mode(),
         schemes: Mutex::new(loaded.schemes().to_vec()),
@@ -102,7 +102,7 @@ fn attend(
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
     let told = loaded.read_events(EventHandlers {
-        summary: move |summary| of_summaries.hear(&summary),
+        summary: move |summary| of_summaries.on_connection_closed(&summary),
         decision: |decision: StartDecision| say(Level::Debug, &decision.to_string()),
         inquiry: move |inquiry| of_inquiries.inquire(inquiry),
     })?;
@@ -118,8 +118,8 @@ fn attend(
         }
     };
     let mut work = Work { attached, loaded };
-    let (mut later, mut renewal) = (Later::default(), Renewal::new());
-    let (mut follower, mut watch) = (Follower::default(), DetachWatch::default());
+    let (mut later, mut renewal) = (LateModules::default(), Renewal::new());
+    let (mut follower, mut watch) = (CgroupWatch::default(), DetachWatch::default());
     let mut compare_at_ns = 0;
     let claims = answer_questions(&endpoints.control, Arc::clone(&shared))?;
     serve_metrics(endpoints.metrics.take(), &shared)?;
@@ -130,7 +130,7 @@ fn attend(
                 return Err(format!("cannot receive reports of connections any more: {error}"));
             }
             _ => {
-                shared.count_lost(|what| work.loaded.lost(what));
+                shared.count_lost(|what| work.loaded.lost_events(what));
             }
         }
         shared.forget_as_told();
@@ -143,19 +143,20 @@ fn attend(
             let config = shared.config();
             (config.cgroups.clone(), config.except_cgroups.clone(), config.on_detach)
         };
-        follower.look(&mut work.loaded, &mut work.attached, (&cgroups, &except));
+        follower.hook_recreated(&mut work.loaded, &mut work.attached, (&cgroups, &except));
         let handled = HandledCgroups { cgroups: &cgroups, except: &except };
-        let found = watch.look(&mut work.loaded, &mut work.attached, handled, response);
+        let found =
+            watch.check_attachments(&mut work.loaded, &mut work.attached, handled, response);
         if let Some(found) = found {
             *lock(&shared.detachments) = found;
         }
-        if later.look(&mut work.loaded, &mut work.attached) {
+        if later.try_late_modules(&mut work.loaded, &mut work.attached) {
             *lock(&shared.schemes) = work.loaded.schemes().to_vec();
-            shared.gauges.renew(&work.loaded.program_files());
+            shared.gauges.replace_programs(&work.loaded.program_files());
         }
-        renewal.look();
+        renewal.check_new_agent();
         if wishes.renew.swap(false, Ordering::Relaxed) {
-            renewal.begin();
+            renewal.spawn_new_agent();
         }
         if let Ok(claim) = claims.try_recv()
             && hand_over(&claim, &shared, &mut work, || told.consume().is_ok())
@@ -176,7 +177,7 @@ fn attend(
 /// Hands everything over to a new agent; true if that has taken it. `hear` reads the reports of
 /// closed connections for the last time.
 fn hand_over(
-    claim: &Claim,
+    claim: &HandoverRequest,
     shared: &SharedState,
     work: &mut Work,
     hear: impl FnOnce() -> bool,
@@ -185,11 +186,11 @@ fn hand_over(
         claim.refuse("before Linux 6.4 congestion controls have no links that could be handed over; restart the agent");
         return false;
     }
-    let is_same = claim.who().programs == programs_digest();
+    let is_same = claim.version_and_pid().programs == programs_digest();
     let format = shared.state_file.as_ref().map(|_| FORMAT);
     let ready = work.loaded.maps().and_then(|maps| {
         let links = work.attached.files();
-        claim.offer(programs_digest(), format, &Offered { maps: &maps, links })
+        claim.offer_state(programs_digest(), format, &OfferedState { maps: &maps, links })
     });
     let settled = ready.and_then(|()| {
         hear();
@@ -197,10 +198,10 @@ fn hand_over(
         if !is_same {
             shared.set_superseded();
         }
-        claim.settle(&shared.handover_state(!is_same))
+        claim.hand_over(&shared.handover_state(!is_same))
     });
     let Err(error) = settled else {
-        let NewAgent { version, pid, .. } = claim.who();
+        let NewAgent { version, pid, .. } = claim.version_and_pid();
         say(Level::Notice, &format!("the agent of version {version} goes on (process {pid})"));
         tell_manager(&[NotifyState::MainPid(*pid)]);
         return true;
@@ -248,13 +249,13 @@ fn tell_manager(states: &[NotifyState<'_>]) {
 
 /// Reloads the configuration. If the new one has an error, the old one stays in force.
 fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
-    match reread().and_then(|new| change(shared, work, new)) {
+    match reread().and_then(|new| apply_config(shared, work, new)) {
         Ok(()) => say(Level::Notice, "the configuration was read again"),
         Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
     }
 }
 
-fn change(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
+fn apply_config(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
     let mut config = shared.config();
     for key in config.fixed_differences(&new) {
         say(Level::Warning, &format!("{key} is as it was until the agent is restarted"));
@@ -301,11 +302,11 @@ fn serve_metrics(
 fn answer_questions(
     control: &Control,
     shared: Arc<SharedState>,
-) -> Result<Receiver<Claim>, String> {
+) -> Result<Receiver<HandoverRequest>, String> {
     let serve = control.server().map_err(|error| format!("cannot answer questions: {error}"))?;
     let (claim, claims) = mpsc::channel();
     // The receiver closes when the agent ends: then the claim's stream closes.
-    let follow = move |stream, who| _ = claim.send(Claim::new(stream, who));
+    let follow = move |stream, who| _ = claim.send(HandoverRequest::new(stream, who));
     thread::spawn(move || serve.run(|question| shared.answer(question), follow));
     Ok(claims)
 }

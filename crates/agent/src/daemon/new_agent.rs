@@ -13,23 +13,23 @@ use std::os::unix::net::UnixStream;
 
 /// An agent that wants to follow, and waits for an answer.
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct HandoverRequest {
     stream: UnixStream,
     who: NewAgent,
 }
 
 /// All that is offered, by name and file.
-pub(super) struct Offered<'a> {
+pub(super) struct OfferedState<'a> {
     pub(super) maps: &'a SharedMaps,
     pub(super) links: Vec<(LinkRole, BorrowedFd<'a>)>,
 }
 
-impl Claim {
+impl HandoverRequest {
     pub(super) const fn new(stream: UnixStream, who: NewAgent) -> Self {
         Self { stream, who }
     }
 
-    pub(super) const fn who(&self) -> &NewAgent {
+    pub(super) const fn version_and_pid(&self) -> &NewAgent {
         &self.who
     }
 
@@ -43,11 +43,11 @@ impl Claim {
     ///
     /// # Errors
     /// If it has given up.
-    pub(super) fn offer(
+    pub(super) fn offer_state(
         &self,
         programs: String,
         state_format: Option<u32>,
-        offered: &Offered<'_>,
+        offered: &OfferedState<'_>,
     ) -> io::Result<()> {
         self.stream.set_read_timeout(Some(PATIENCE))?;
         self.stream.set_write_timeout(Some(PATIENCE))?;
@@ -62,19 +62,19 @@ impl Claim {
         let maps = offered.maps.iter().map(|(_, file)| file);
         let links = offered.links.iter().map(|(_, file)| *file);
         maps.chain(links).try_for_each(|file| send_file(&self.stream, file))?;
-        self.expect(READY)
+        self.expect_answer(READY)
     }
 
     /// Hands over the rest, and waits until the new agent's programs are at work.
     ///
     /// # Errors
     /// If it has given up.
-    pub(super) fn settle(&self, handover_state: &HandoverState) -> io::Result<()> {
+    pub(super) fn hand_over(&self, handover_state: &HandoverState) -> io::Result<()> {
         send_line(&self.stream, handover_state)?;
-        self.expect(DONE)
+        self.expect_answer(DONE)
     }
 
-    fn expect(&self, word: &str) -> io::Result<()> {
+    fn expect_answer(&self, word: &str) -> io::Result<()> {
         let answer: String = receive_line(&self.stream)?;
         let other = || io::Error::other(format!("the answer was {answer:?} instead of {word:?}"));
         (answer == word).then_some(()).ok_or_else(other)

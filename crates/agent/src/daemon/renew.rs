@@ -43,17 +43,17 @@ pub fn renew(socket: &Path) -> Result<Renewed, String> {
         ));
     }
     let status = fs::read_to_string(format!("/proc/{before}/status")).unwrap_or_default();
-    if !catches(&status, Signal::SIGUSR2) {
+    if !has_signal_handler(&status, Signal::SIGUSR2) {
         return Err(format!(
             "the agent that runs (process {before}) is of a version that cannot hand over: restart it"
         ));
     }
     kill(Pid::from_raw(before.cast_signed()), Signal::SIGUSR2)
         .map_err(|error| format!("cannot signal process {before}: {error}"))?;
-    wait(socket, before)
+    wait_for_new_agent(socket, before)
 }
 
-fn wait(socket: &Path, before: u32) -> Result<Renewed, String> {
+fn wait_for_new_agent(socket: &Path, before: u32) -> Result<Renewed, String> {
     let mut has_begun = false;
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
         thread::sleep(GLANCE);
@@ -84,7 +84,7 @@ fn has_child(process: u32) -> Option<bool> {
 }
 
 /// Whether a process has a handler of a signal, by its `/proc/PID/status` (proc_pid_status(5)).
-fn catches(status: &str, signal: Signal) -> bool {
+fn has_signal_handler(status: &str, signal: Signal) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal as u32 - 1) & 1 == 1)
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn a_handler_of_signal_12_is_bit_11() {
         let status = |mask: &str| format!("Name:\tx\nSigIgn:\t0000000000000800\nSigCgt:\t{mask}\n");
-        assert!(catches(&status("0000000100000800"), Signal::SIGUSR2));
-        assert!(!catches(&status("fffffffffffff7ff"), Signal::SIGUSR2));
-        assert!(!catches("SigCgt:\t\n", Signal::SIGUSR2));
+        assert!(has_signal_handler(&status("0000000100000800"), Signal::SIGUSR2));
+        assert!(!has_signal_handler(&status("fffffffffffff7ff"), Signal::SIGUSR2));
+        assert!(!has_signal_handler("SigCgt:\t\n", Signal::SIGUSR2));
     }
 
     #[test]

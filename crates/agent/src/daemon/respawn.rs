@@ -29,7 +29,7 @@ impl Renewal {
     }
 
     /// Starts it, unless one is on its way.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn spawn_new_agent(&mut self) {
         if self.new_agent.is_some() {
             return;
         }
@@ -48,7 +48,7 @@ impl Renewal {
     }
 
     /// Checks on the new agent. One that has ended has not taken over, and has logged why.
-    pub(super) fn look(&mut self) {
+    pub(super) fn check_new_agent(&mut self) {
         let Some(child) = &mut self.new_agent else { return };
         if let Ok(Some(status)) = child.try_wait() {
             say(

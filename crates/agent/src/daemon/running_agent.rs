@@ -32,7 +32,7 @@ impl RunningAgent {
     pub(super) fn find(config: &AgentConfig) -> Result<Option<Self>, String> {
         let Ok(stream) = UnixStream::connect(&config.socket) else { return Ok(None) };
         let at = config.socket.display();
-        let found = Self::ask(stream)
+        let found = Self::request_handover(stream)
             .map_err(|error| format!("taking over from the agent at {at}: {error}; it goes on"))?;
         let found = found.map_err(|why| {
             format!(
@@ -52,7 +52,7 @@ impl RunningAgent {
         }
     }
 
-    fn ask(stream: UnixStream) -> io::Result<Result<Self, String>> {
+    fn request_handover(stream: UnixStream) -> io::Result<Result<Self, String>> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let new_agent = NewAgent {

@@ -65,7 +65,7 @@ pub(super) struct Inheritance {
 ///
 /// # Errors
 /// If it cannot work here.
-pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
+pub(super) fn start_alone(config: &AgentConfig) -> Result<StartedAgent, String> {
     let control = Control::listen(&config.socket)?;
     let metrics = listen_for_metrics(config).map_err(no_metrics)?;
     let state_file = open_state_file(config, Duration::ZERO)?;
@@ -83,7 +83,7 @@ pub(super) fn begin(config: &AgentConfig) -> Result<StartedAgent, String> {
 ///
 /// # Errors
 /// If it cannot work here; then the running agent goes on.
-pub(super) fn follow(
+pub(super) fn take_over(
     mut running_agent: RunningAgent,
     config: &mut AgentConfig,
 ) -> Result<StartedAgent, String> {
@@ -96,9 +96,9 @@ pub(super) fn follow(
     say(Level::Notice, &running_agent.end());
     // The running agent lets go of its file and its address as its process ends, a moment after its
     // last word.
-    let state_file = open_state_file(config, PATIENCE).unwrap_or_else(without);
+    let state_file = open_state_file(config, PATIENCE).unwrap_or_else(log_and_skip);
     let metrics = match ahead {
-        None => listen_after(config).map_err(no_metrics).unwrap_or_else(without),
+        None => listen_after(config).map_err(no_metrics).unwrap_or_else(log_and_skip),
         ahead => ahead,
     };
     if state_file.is_none() {
@@ -113,7 +113,7 @@ pub(super) fn follow(
     })
 }
 
-fn without<T>(why: String) -> Option<T> {
+fn log_and_skip<T>(why: String) -> Option<T> {
     say(Level::Error, &format!("{why}; the agent goes on without"));
     None
 }
@@ -203,6 +203,6 @@ fn inherit(
         program_settings.apply(&load)
     });
     turned.map_err(|error| format!("the kernel refuses the settings: {error}"))?;
-    let attached = loaded.take(links, &config.cgroups, &config.except_cgroups)?;
+    let attached = loaded.take_over_links(links, &config.cgroups, &config.except_cgroups)?;
     Ok(Inheritance { attached: Some(attached), totals: handover_state.totals(), canary, ramp })
 }

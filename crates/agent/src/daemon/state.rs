@@ -217,7 +217,7 @@ impl SharedState {
     }
 
     /// A connection has closed.
-    pub(super) fn hear(&self, summary: &ConnectionSummary) {
+    pub(super) fn on_connection_closed(&self, summary: &ConnectionSummary) {
         self.totals().add(summary);
         if let Some(state_file) = &self.state_file {
             state_file.has_changed(&[summary.path]);
@@ -269,7 +269,7 @@ impl SharedState {
     }
 
     /// Restarts the comparison, and uses windows again. True if any had been stopped.
-    fn arm(&self) -> bool {
+    fn restart_comparison(&self) -> bool {
         let before = mem::take(&mut *lock(&self.canary));
         let had_stopped = before.all_stops().next().is_some();
         if let Some(state_file) = &self.state_file {
@@ -355,7 +355,7 @@ impl SharedState {
             }
             Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
             Question::Import(document) => self.import(document),
-            Question::Arm => AgentAnswer::Armed(self.arm()),
+            Question::Arm => AgentAnswer::Armed(self.restart_comparison()),
             Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
             Question::Forget(prefix) => {
                 self.forget(prefix).map_or_else(AgentAnswer::Refused, AgentAnswer::Forgotten)

@@ -96,7 +96,7 @@ pub(super) fn read_config(file: &Path) -> (Option<AgentOptions>, ConfigState) {
 
 impl Machine {
     /// Looks. `state`: where an agent with the configuration keeps its memory.
-    pub(super) fn look(
+    pub(super) fn inspect(
         config: &Path,
         is: ConfigState,
         state: Option<PathBuf>,
@@ -126,8 +126,8 @@ impl Machine {
             files: files.into(),
             config: is,
             settings: SETTINGS.map(|name| (name, setting(name))).into(),
-            others: others(),
-            running: status.map(|status| running(status.pid, config)),
+            others: foreign_sock_ops(),
+            running: status.map(|status| running_program(status.pid, config)),
         }
     }
 
@@ -155,7 +155,7 @@ fn distribution(text: &str) -> String {
 
 /// Programs of others at the hook; a process without CAP_SYS_ADMIN sees none, not even those of an
 /// agent.
-fn others() -> Option<Vec<String>> {
+fn foreign_sock_ops() -> Option<Vec<String>> {
     const OURS: [&str; 5] = ["attend", "leave", "widen", "report", "hs_window"];
     let mut seen = ProgInfoIter::default().peekable();
     seen.peek()?;
@@ -164,7 +164,7 @@ fn others() -> Option<Vec<String>> {
     Some(names.filter(|name| !OURS.contains(&name.as_str())).collect())
 }
 
-fn running(pid: u32, config: &Path) -> RunningProgram {
+fn running_program(pid: u32, config: &Path) -> RunningProgram {
     let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
     let modified = |file: &Path| fs::metadata(file).and_then(|file| file.modified()).ok();
     let started = modified(Path::new(&format!("/proc/{pid}")));
@@ -178,7 +178,7 @@ fn running(pid: u32, config: &Path) -> RunningProgram {
 #[cfg(test)]
 impl Machine {
     /// One with which nothing is wrong.
-    pub(super) fn sound() -> Self {
+    pub(super) fn healthy() -> Self {
         let settings = SETTINGS.map(|name| match name {
             "net/ipv4/tcp_congestion_control" => (name, Some("cubic".to_owned())),
             "net/ipv4/tcp_available_congestion_control" => (name, Some("reno cubic".to_owned())),
@@ -199,7 +199,7 @@ impl Machine {
     }
 
     /// Returns the machine with another value of a setting.
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(super) fn with_setting(mut self, name: &str, value: &str) -> Self {
         let found = self.settings.iter_mut().find(|(full, _)| full.ends_with(name)).unwrap();
         found.1 = Some(value.to_owned());
         self
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn this_process_runs_its_own_file() {
-        let running = running(std::process::id(), Path::new("/nonexistent"));
+        let running = running_program(std::process::id(), Path::new("/nonexistent"));
         assert_eq!(running, RunningProgram::default());
     }
 }

@@ -45,7 +45,7 @@ pub fn examine(config: &Path, said: AgentOptions) -> Examination {
         Err(why) => Err(why),
     };
     let file = AgentConfig::new(&options).ok().and_then(|config| config.state);
-    let machine = Machine::look(config, state, file, status.as_ref().ok());
+    let machine = Machine::inspect(config, state, file, status.as_ref().ok());
     let check = check(&options);
     Examination { machine, check, wanted: options.mode.unwrap_or_default(), status }
 }

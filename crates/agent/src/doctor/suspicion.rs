@@ -36,8 +36,8 @@ pub fn suspicions(of: &Examination) -> Vec<Suspicion> {
         }
     }
     match &of.status {
-        Ok(status) => all.extend(running(of.wanted, &of.machine, status)),
-        Err(why) => all.extend(absent(why, &of.machine)),
+        Ok(status) => all.extend(suspicions_of_agent(of.wanted, &of.machine, status)),
+        Err(why) => all.extend(suspicions_without_agent(why, &of.machine)),
     }
     all
 }
@@ -83,7 +83,7 @@ fn machine(machine: &Machine) -> Vec<Suspicion> {
 }
 
 /// No agent answers.
-fn absent(why: &str, machine: &Machine) -> Vec<Suspicion> {
+fn suspicions_without_agent(why: &str, machine: &Machine) -> Vec<Suspicion> {
     let mut all = vec![new(why, "`systemctl status headstart-agent` and its journal say more")];
     let listed = machine.setting("tcp_available_congestion_control").unwrap_or_default();
     if listed.split(' ').any(|name| name.starts_with("hs_")) {
@@ -95,7 +95,7 @@ fn absent(why: &str, machine: &Machine) -> Vec<Suspicion> {
     all
 }
 
-fn running(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspicion> {
+fn suspicions_of_agent(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     for stopped in &status.stopped {
         let what = format!("warm starts are turned off ({}): {}", stopped.part, stopped.why);
@@ -124,12 +124,12 @@ fn running(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspi
             "send buffers bound first windows; raise its third number",
         ));
     }
-    all.extend(counted(status));
+    all.extend(suspicions_by_counters(status));
     all
 }
 
 /// Suspicions by the agent's counters.
-fn counted(status: &AgentStatus) -> Vec<Suspicion> {
+fn suspicions_by_counters(status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     if status.dry_run {
         all.push(new("a dry run", "nothing starts warm, as was asked for"));
@@ -219,7 +219,7 @@ mod tests {
             Ok(StartCheck { findings: vec![refused.clone()], faults: vec!["no key".to_owned()] })
         };
         let seen = |status| {
-            let machine = Machine::sound();
+            let machine = Machine::healthy();
             let seen = Examination { machine, check: check(), wanted: Wanted::Auto, status };
             suspicions(&seen).into_iter().map(|suspicion| suspicion.what).collect::<Vec<_>>()
         };
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn each_thing_that_is_wrong_is_named() {
-        let machine = Machine::sound();
+        let machine = Machine::healthy();
         let one = |machine: Machine, change: fn(&mut AgentStatus)| {
             let mut status = healthy();
             change(&mut status);
@@ -277,11 +277,11 @@ mod tests {
         });
         assert_eq!(off, "warm starts are turned off (all): harm");
         // 256 segments of 1500 bytes are 384,000.
-        let small = all_alike(&machine).with("tcp_wmem", "4096 16384 383999");
+        let small = all_alike(&machine).with_setting("tcp_wmem", "4096 16384 383999");
         assert!(one(small, |_| ()).contains("tcp_wmem"));
-        let reno = all_alike(&machine).with("tcp_congestion_control", "reno");
+        let reno = all_alike(&machine).with_setting("tcp_congestion_control", "reno");
         assert!(one(reno, |_| ()).contains("is reno"));
-        let kept = all_alike(&machine).with("tcp_slow_start_after_idle", "0");
+        let kept = all_alike(&machine).with_setting("tcp_slow_start_after_idle", "0");
         assert!(one(kept, |_| ()).contains("tcp_slow_start_after_idle"));
         let others = Some(vec!["bpf_sockmap".to_owned()]);
         assert!(one(Machine { others, ..all_alike(&machine) }, |_| ()).ends_with("bpf_sockmap"));
@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn what_a_killed_agent_has_left_is_suspicious_only_without_one() {
-        let left = Machine::sound().with("tcp_available_congestion_control", "reno cubic hs_cubic");
+        let left = Machine::healthy()
+            .with_setting("tcp_available_congestion_control", "reno cubic hs_cubic");
         assert_eq!(examined(left.clone(), Ok(healthy())), [""; 0]);
         let found = examined(left, Err("no agent runs here".to_owned()));
         assert_eq!(found.len(), 2, "{found:?}");

@@ -76,7 +76,7 @@ impl Btf {
         if magic != Some(MAGIC) {
             return Err("no BTF of this machine's order of bytes".to_owned());
         }
-        let field = |at| word(&bytes, at).map(|word| word as usize);
+        let field = |at| read_u32(&bytes, at).map(|word| word as usize);
         let part = |from: usize, length: usize| {
             let start = field(4)?.checked_add(field(from)?)?;
             let end = start.checked_add(field(length)?)?;
@@ -105,7 +105,7 @@ impl Btf {
         let all = sized.into_iter().flat_map(|(kind, size)| {
             self.of_kind(kind).flat_map(move |of| (0..of.count).map(move |n| of.at + n * size))
         });
-        all.filter_map(|at| self.name(word(&self.bytes, at)?))
+        all.filter_map(|at| self.name(read_u32(&self.bytes, at)?))
     }
 
     /// Names of the members of a structure, those in nameless parts of it included; none if there
@@ -128,9 +128,10 @@ impl Btf {
         for at in (0..of.count).map(|member| of.at + member * 12) {
             let Some(fewer) = left.checked_sub(1) else { return };
             *left = fewer;
-            match word(&self.bytes, at).and_then(|name| self.name(name)) {
+            match read_u32(&self.bytes, at).and_then(|name| self.name(name)) {
                 Some("") => {
-                    let part = word(&self.bytes, at + 4).and_then(|number| self.at(number));
+                    let part = read_u32(&self.bytes, at + 4)
+                        .and_then(|number| self.type_by_number(number));
                     let is_whole = |part: &Type| [kind::STRUCT, kind::UNION].contains(&part.kind);
                     if let Some((within, part)) = part.filter(|(_, part)| is_whole(part))
                         && let Some(deeper) = deeper.checked_sub(1)
@@ -150,19 +151,21 @@ impl Btf {
         let of =
             self.of_kind(kind::STRUCT).find(|found| self.name(found.name) == Some(structure))?;
         let mut members = (0..of.count).map(|number| of.at + number * 12);
-        let at = members
-            .find(|at| word(&self.bytes, *at).and_then(|name| self.name(name)) == Some(member))?;
-        let (_, pointer) = self.at(word(&self.bytes, at + 4)?)?;
-        let (_, function) = (pointer.kind == kind::POINTER).then(|| self.at(pointer.of))??;
+        let at = members.find(|at| {
+            read_u32(&self.bytes, *at).and_then(|name| self.name(name)) == Some(member)
+        })?;
+        let (_, pointer) = self.type_by_number(read_u32(&self.bytes, at + 4)?)?;
+        let (_, function) =
+            (pointer.kind == kind::POINTER).then(|| self.type_by_number(pointer.of))??;
         (function.kind == kind::PROTOTYPE).then_some(function.count)
     }
 
     /// Numbers of a module's types go on behind the kernel's.
-    fn at(&self, number: u32) -> Option<(&Self, &Type)> {
+    fn type_by_number(&self, number: u32) -> Option<(&Self, &Type)> {
         let before = self.base.as_ref().map_or(1, |base| base.types.len() as u32 + 1);
         match (number.checked_sub(before), &self.base) {
             (Some(place), _) => self.types.get(place as usize).map(|found| (self, found)),
-            (None, Some(base)) => base.at(number),
+            (None, Some(base)) => base.type_by_number(number),
             (None, None) => None,
         }
     }
@@ -182,7 +185,7 @@ impl Btf {
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_ne_bytes(word.try_into().ok()?))
 }
@@ -191,7 +194,7 @@ fn types_within(bytes: &[u8], (mut at, end): (usize, usize)) -> Result<Vec<Type>
     let mut types = Vec::new();
     while at < end {
         let (Some(name), Some(info), Some(of)) =
-            (word(bytes, at), word(bytes, at + 4), word(bytes, at + 8))
+            (read_u32(bytes, at), read_u32(bytes, at + 4), read_u32(bytes, at + 8))
         else {
             return Err("BTF ends within a type".to_owned());
         };

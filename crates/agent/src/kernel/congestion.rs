@@ -190,7 +190,7 @@ impl ControlChoice {
     }
 
     /// The congestion control that has to be available for it.
-    pub const fn needs(self) -> HsControl {
+    pub const fn required_control(self) -> HsControl {
         match self {
             // BBR is not needed here: connections with BBR keep it where ours is not available.
             Self::Auto | Self::Cubic => HsControl::Cubic,

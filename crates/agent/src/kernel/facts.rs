@@ -122,7 +122,9 @@ impl Facts {
         Shape {
             is_linked: has(|all| all.has_number(LINKED)),
             has_own_tx_start: has(|all| all.has_operation(OWN_TX_START)),
-            tells_ack: has(|all| all.arguments().is_none_or(|count| count >= ARGUMENTS_WITH_ACK)),
+            tells_ack: has(|all| {
+                all.cong_control_arguments().is_none_or(|count| count >= ARGUMENTS_WITH_ACK)
+            }),
         }
     }
 }

@@ -69,11 +69,11 @@ impl Listing {
     }
 
     /// Number of arguments of `cong_control`; `None` if the types do not show it.
-    pub const fn arguments(&self) -> Option<usize> {
+    pub const fn cong_control_arguments(&self) -> Option<usize> {
         self.arguments
     }
 
-    fn has(&self, of: Sort, name: &str) -> bool {
+    fn has_name(&self, of: Sort, name: &str) -> bool {
         match of {
             Sort::Function => self.has_function(name),
             Sort::Member(structure) => self.has_member(structure, name),
@@ -90,9 +90,9 @@ impl Listing {
     }
 
     fn missing_of(&self, assumption: &Assumption) -> Vec<String> {
-        let is_here = |names: &str| names.split('|').any(|name| self.has(assumption.of, name));
+        let is_here = |names: &str| names.split('|').any(|name| self.has_name(assumption.of, name));
         let missing = assumption.names.iter().filter(|names| !is_here(names));
-        missing.map(|names| assumption.shown(names)).collect()
+        missing.map(|names| assumption.described_by(names)).collect()
     }
 }
 

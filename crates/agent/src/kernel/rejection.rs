@@ -17,22 +17,22 @@ impl Rejection {
     pub fn new(error: &str, said: &str) -> Self {
         let program = rejected_program(said);
         let details = format!("{error}\n{}", said.trim()).trim_end().to_owned();
-        Self { reason: reason(error, said, program.as_deref()), program, details }
+        Self { reason: rejection_reason(error, said, program.as_deref()), program, details }
     }
 }
 
 /// `libbpf: prog 'hs_window': failed to load: -EACCES`.
 fn rejected_program(said: &str) -> Option<String> {
     let line = said.lines().find(|line| line.contains("failed to load: -"))?;
-    between(line, "prog '", "'").map(str::to_owned)
+    text_between(line, "prog '", "'").map(str::to_owned)
 }
 
-fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
+fn text_between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     rest.split_once(after).map(|(found, _)| found)
 }
 
-fn reason(error: &str, said: &str, program: Option<&str>) -> String {
+fn rejection_reason(error: &str, said: &str, program: Option<&str>) -> String {
     let known =
         KNOWN.iter().find_map(|known| known.in_words(said).or_else(|| known.in_words(error)));
     match (known, program) {
@@ -67,47 +67,75 @@ struct Known {
 
 impl Known {
     fn in_words(&self, said: &str) -> Option<String> {
-        let named = said.lines().find_map(|line| between(line, self.before, self.after))?;
+        let named = said.lines().find_map(|line| text_between(line, self.before, self.after))?;
         Some(self.means.replace("{}", named))
     }
 }
 
-const fn known(before: &'static str, after: &'static str, means: &'static str) -> Known {
+const fn known_message(before: &'static str, after: &'static str, means: &'static str) -> Known {
     Known { before, after, means }
 }
 
 /// Messages in the order in which they are looked for. Their sources are libbpf.c (`extern`, `map`,
 /// `struct_ops`) and the kernel's kernel/bpf/verifier.c.
 const KNOWN: &[Known] = &[
-    known("extern (func ksym) '", "'", "has no function {} for programs"),
-    known("unresolved weak ksym '", "'", "has no function {} for programs"),
-    known("Cannot find member ", " in", "has no operation {} of congestion controls"),
-    known("calling kernel function ", " is not allowed", "lets programs not call its function {}"),
-    known("func '", "' doesn't have", "has an operation {} with fewer arguments"),
-    known(
+    known_message("extern (func ksym) '", "'", "has no function {} for programs"),
+    known_message("unresolved weak ksym '", "'", "has no function {} for programs"),
+    known_message("Cannot find member ", " in", "has no operation {} of congestion controls"),
+    known_message(
+        "calling kernel function ",
+        " is not allowed",
+        "lets programs not call its function {}",
+    ),
+    known_message("func '", "' doesn't have", "has an operation {} with fewer arguments"),
+    known_message(
         "expected pointer to STRUCT ",
         " but",
         "has a module with types (BTF) of its own: struct {}",
     ),
-    known("unknown func ", "#", "has no helper {} for programs of this type"),
-    known(
+    known_message("unknown func ", "#", "has no helper {} for programs of this type"),
+    known_message(
         "program of this type cannot use helper ",
         "#",
         "has no helper {} for programs of this type",
     ),
-    known("no write support to 'struct ", "'", "does not let programs write fields of struct {}"),
-    known("no write support to ", " at off", "does not let programs write fields of struct {}"),
-    known(
+    known_message(
+        "no write support to 'struct ",
+        "'",
+        "does not let programs write fields of struct {}",
+    ),
+    known_message(
+        "no write support to ",
+        " at off",
+        "does not let programs write fields of struct {}",
+    ),
+    known_message(
         "write access at off ",
         " ",
         "does not let programs write a field that they need (Linux 6.0)",
     ),
-    known("BPF_STX uses reserved", "", "lacks atomic instructions of programs (Linux 5.12)"),
-    known("BPF_ATOMIC uses reserved", "", "lacks atomic instructions of programs (Linux 5.12)"),
-    known("unknown opcode ", "", "does not know an instruction of the programs (Linux 5.12)"),
-    known("BPF program is too large", "", "has a verifier that gives up on programs of this size"),
-    known("map '", "': failed to create", "cannot create map {}"),
-    known(
+    known_message(
+        "BPF_STX uses reserved",
+        "",
+        "lacks atomic instructions of programs (Linux 5.12)",
+    ),
+    known_message(
+        "BPF_ATOMIC uses reserved",
+        "",
+        "lacks atomic instructions of programs (Linux 5.12)",
+    ),
+    known_message(
+        "unknown opcode ",
+        "",
+        "does not know an instruction of the programs (Linux 5.12)",
+    ),
+    known_message(
+        "BPF program is too large",
+        "",
+        "has a verifier that gives up on programs of this size",
+    ),
+    known_message("map '", "': failed to create", "cannot create map {}"),
+    known_message(
         "Operation not permitted",
         "",
         "does not allow it: run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN; in a container its seccomp profile \

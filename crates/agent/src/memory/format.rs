@@ -22,7 +22,7 @@ const RATE_AT: usize = 32;
 /// # Errors
 /// If it is of a newer format, or cannot be read or written.
 pub(crate) fn bring_up(database: &Database) -> Result<usize, String> {
-    let found = newest(database).map_err(|error| error.to_string())?;
+    let found = newest_format(database).map_err(|error| error.to_string())?;
     if let Some(newer) = found.filter(|found| *found > FORMAT) {
         return Err(format!(
             "it is of format {newer}, by a newer agent, and this one reads {FORMAT} at most. Start the newer one; or have that \
@@ -33,7 +33,7 @@ pub(crate) fn bring_up(database: &Database) -> Result<usize, String> {
 }
 
 /// The newest format of which there is anything.
-fn newest(database: &Database) -> Result<Option<u32>, redb::Error> {
+fn newest_format(database: &Database) -> Result<Option<u32>, redb::Error> {
     let reading = database.begin_read()?;
     let tables = reading.list_tables()?;
     let of_tables =
@@ -125,7 +125,7 @@ mod tests {
             writing.commit().unwrap();
             let why = bring_up(&database).unwrap_err();
             assert!(why.starts_with("it is of format 9") && why.contains("--state"), "{why}");
-            assert_eq!(newest(&database).unwrap(), Some(9));
+            assert_eq!(newest_format(&database).unwrap(), Some(9));
             assert!(database.begin_read().unwrap().open_table(PATHS).is_err());
             fs::remove_file(file).unwrap();
         }

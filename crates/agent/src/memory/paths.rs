@@ -57,7 +57,7 @@ pub fn all(map: &MapHandle, settings: &ConnectionSettings) -> Vec<RememberedPath
     let now = monotonic_ns();
     let mut entries = pairs(map);
     entries.sort_by_key(|(key, _)| *key);
-    entries.iter().map(|(key, path)| shown(*key, path, settings, now)).collect()
+    entries.iter().map(|(key, path)| remembered_path(*key, path, settings, now)).collect()
 }
 
 /// All paths as the kernel has them, in no order.
@@ -94,7 +94,7 @@ pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
 
-fn shown(
+fn remembered_path(
     key: PrefixKey,
     path: &LearntPath,
     settings: &ConnectionSettings,
@@ -222,7 +222,7 @@ mod tests {
             fallbacks_in_row: 0,
         };
         let key = PrefixKey { namespace: 1, prefix: "192.0.2.0/24".parse().unwrap() };
-        shown(key, &path, &SETTINGS, age_s * 1_000_000_000)
+        remembered_path(key, &path, &SETTINGS, age_s * 1_000_000_000)
     }
 
     #[test]

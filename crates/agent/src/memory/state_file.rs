@@ -106,7 +106,7 @@ impl StateFile {
     }
 
     /// Runs `act` on the file, which is reopened if necessary.
-    fn with<T>(&self, act: impl Fn(&Store) -> Result<T, redb::Error>) -> Result<T, String> {
+    fn with_store<T>(&self, act: impl Fn(&Store) -> Result<T, redb::Error>) -> Result<T, String> {
         let mut store = lock(&self.store);
         let tried = store.as_ref().map(&act);
         let done = match tried {
@@ -126,7 +126,7 @@ impl StateFile {
 
     /// Puts the paths on disk into `map`, unless they are older than `most_ns`.
     pub(crate) fn restore(&self, map: &MapHandle, most_ns: u64) {
-        match self.with(|store| store.restore(map, &Moment::now(), most_ns)) {
+        match self.with_store(|store| store.restore(map, &Moment::now(), most_ns)) {
             Ok(count) => say(Level::Notice, &format!("{count} paths are remembered from before")),
             Err(error) => say(Level::Error, &format!("cannot read what was remembered: {error}")),
         }
@@ -151,13 +151,13 @@ impl StateFile {
     /// Saves the changed paths, and now and then drops paths older than `most_ns`.
     pub(crate) fn save_changed(&self, map: &MapHandle, most_ns: u64) {
         let changed = mem::take(&mut *lock(&self.changed));
-        if let Err(error) = self.save(map, &changed, most_ns) {
-            complain(&error);
+        if let Err(error) = self.save_rows(map, &changed, most_ns) {
+            log_save_error(&error);
             lock(&self.changed).put_back(changed, self.most);
         }
         if self.is_due_to_drop() {
-            let dropped = self.with(|store| store.drop_old(&Moment::now(), most_ns));
-            dropped.unwrap_or_else(|error| complain(&error));
+            let dropped = self.with_store(|store| store.drop_old(&Moment::now(), most_ns));
+            dropped.unwrap_or_else(|error| log_save_error(&error));
         }
     }
 
@@ -172,17 +172,19 @@ impl StateFile {
         is_due
     }
 
-    fn save(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), String> {
+    fn save_rows(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), String> {
         match changed {
             Changed::These(named) if named.is_empty() => Ok(()),
-            Changed::These(named) => self.with(|store| store.save(map, named, &Moment::now())),
-            Changed::All => self.with(|store| store.save_all(map, &Moment::now(), most_ns)),
+            Changed::These(named) => {
+                self.with_store(|store| store.save(map, named, &Moment::now()))
+            }
+            Changed::All => self.with_store(|store| store.save_all(map, &Moment::now(), most_ns)),
         }
     }
 
     /// Saves everything that is no older than `most_ns`.
     pub(crate) fn save_all(&self, map: &MapHandle, most_ns: u64) {
-        self.save(map, &Changed::All, most_ns).unwrap_or_else(|error| complain(&error));
+        self.save_rows(map, &Changed::All, most_ns).unwrap_or_else(|error| log_save_error(&error));
     }
 
     /// Drops what may be of an address in a prefix, or everything.
@@ -190,12 +192,12 @@ impl StateFile {
     /// # Errors
     /// If it is on disk still, with the name of the file.
     pub(crate) fn forget(&self, prefix: Option<IpNet>) -> Result<(), String> {
-        self.with(|store| store.keep_only(|key| !is_meant(key, prefix)))
+        self.with_store(|store| store.keep_only(|key| !is_meant(key, prefix)))
     }
 
     /// Findings of the canary. Older versions kept only the reason why all windows were stopped.
     pub(crate) fn canary(&self) -> CanaryState {
-        let fact = |fact| self.with(|store| Ok(store.fact(fact))).unwrap_or_default();
+        let fact = |fact| self.with_store(|store| Ok(store.read_fact(fact))).unwrap_or_default();
         let text = fact(AgentFact::Canary);
         let read = text.as_deref().map(serde_json::from_str::<CanaryState>).transpose();
         let state = read.unwrap_or_else(|error| {
@@ -211,15 +213,15 @@ impl StateFile {
     /// Saves the findings of the canary.
     pub(crate) fn save_canary(&self, state: &CanaryState) {
         let text = serde_json::to_string(state).expect("plain fields");
-        let kept = self.with(|store| {
+        let kept = self.with_store(|store| {
             store.set_fact(AgentFact::Canary, Some(&text))?;
             store.set_fact(AgentFact::Off, state.off())
         });
-        kept.unwrap_or_else(|error| complain(&error));
+        kept.unwrap_or_else(|error| log_save_error(&error));
     }
 }
 
-fn complain(error: &str) {
+fn log_save_error(error: &str) {
     say(Level::Error, &format!("cannot save what is remembered: {error}; it is tried again"));
 }
 
@@ -233,13 +235,13 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("headstart-keeper-{}", std::process::id()));
         let state_file = StateFile::open(&folder.join("agent.redb"), 10, Duration::ZERO).unwrap();
         let tries = std::cell::Cell::new(0);
-        let done = state_file.with(|_| {
+        let done = state_file.with_store(|_| {
             tries.set(tries.get() + 1);
             if tries.get() == 1 { Err(redb::Error::PreviousIo) } else { Ok(tries.get()) }
         });
         assert_eq!(done, Ok(2));
         let failed = state_file
-            .with(|_| Err::<(), _>(redb::Error::Io(std::io::ErrorKind::StorageFull.into())));
+            .with_store(|_| Err::<(), _>(redb::Error::Io(std::io::ErrorKind::StorageFull.into())));
         assert!(failed.unwrap_err().contains("agent.redb"));
         assert_eq!(state_file.forget(None), Ok(()));
         std::fs::remove_dir_all(folder).unwrap();

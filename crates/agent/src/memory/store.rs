@@ -88,7 +88,7 @@ impl Store {
             };
             for row in table.iter()? {
                 let (key, row) = row?;
-                let path = restored(key.value(), row.value(), now, own);
+                let path = restore_row(key.value(), row.value(), now, own);
                 let path = path.filter(|(_, path)| age_of(path, now) <= most_ns);
                 is_as_it_was &= path.is_some_and(|(new, _)| new.to_bytes() == key.value());
                 let Some((key, path)) = path else { continue };
@@ -192,7 +192,7 @@ impl Store {
     }
 
     /// Value of a fact.
-    pub(super) fn fact(&self, fact: AgentFact) -> Option<String> {
+    pub(super) fn read_fact(&self, fact: AgentFact) -> Option<String> {
         let reading = self.0.begin_read().ok()?;
         let facts = reading.open_table(FACTS).ok()?;
         facts.get(fact.key()).ok()?.map(|value| value.value().to_owned())
@@ -231,7 +231,7 @@ fn age_of(path: &LearntPath, now: &Moment) -> u64 {
 }
 
 /// A row as it is now; `None` if it means nothing any more.
-fn restored(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
+fn restore_row(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
     let mut key = PrefixKey::from_bytes(key)?;
     let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
     if key.namespace != SHARED && (saved.boot != now.boot || now.boot == 0) {

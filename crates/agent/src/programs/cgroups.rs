@@ -9,21 +9,21 @@ use std::path::PathBuf;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Follower {
+pub(crate) struct CgroupWatch {
     /// Reason why the last one could not be hooked; logged once.
     failure: Option<String>,
 }
 
-impl Follower {
+impl CgroupWatch {
     /// Hooks the cgroups that were recreated since, and leaves those of `except` alone. A cgroup
     /// that is missing is hooked when it appears.
-    pub(crate) fn look(
+    pub(crate) fn hook_recreated(
         &mut self,
         loaded: &mut Loaded,
         attached: &mut Attached,
         (cgroups, except): (&[PathBuf], &[PathBuf]),
     ) {
-        if !attached.lacks(cgroups, except) {
+        if !attached.lacks_programs(cgroups, except) {
             return;
         }
         let failure = loaded.reattach(attached, cgroups, except).err();

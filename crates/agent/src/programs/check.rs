@@ -22,7 +22,8 @@ const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (3
 
 /// Reason why the agent cannot work here; `None` if it can, as far as can be seen without loading.
 pub fn refusal(choice: ControlChoice) -> Option<String> {
-    first_missing(&needed(choice, &Facts::running())).map(|why| format!("cannot work here: {why}"))
+    first_missing(&required_findings(choice, &Facts::running()))
+        .map(|why| format!("cannot work here: {why}"))
 }
 
 /// Reason why first windows alone cannot work here; `None` if they can.
@@ -38,12 +39,12 @@ pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
 }
 
 /// All that is needed for a congestion control, there or not; nothing is loaded for it.
-pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
+pub(crate) fn required_findings(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let mut needed = needed_for_windows(facts);
     needed.extend([
         struct_ops(facts),
-        uses(Part::Wrap, facts),
-        upon(choice.needs(), facts),
+        check_kernel_support(Part::Wrap, facts),
+        check_basis(choice.required_control(), facts),
         lockdown(facts),
     ]);
     needed
@@ -52,15 +53,20 @@ pub(crate) fn needed(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
 /// Needs for first windows alone. Their program reads only what the kernel passes to it, so
 /// lockdown does not matter.
 pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
-    vec![rights(), types_of_kernel(facts), uses(Part::Windows, facts), cgroups()]
+    vec![
+        check_rights(),
+        types_of_kernel(facts),
+        check_kernel_support(Part::Windows, facts),
+        cgroups(),
+    ]
 }
 
 /// Optional features: the other congestion controls, and abilities of the kernel.
 pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let Ok(types) = &facts.types else { return Vec::new() };
-    let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.needs());
-    let mut found: Vec<_> = others.map(|scheme| upon(scheme, facts)).collect();
-    found.push(counting(types));
+    let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.required_control());
+    let mut found: Vec<_> = others.map(|scheme| check_basis(scheme, facts)).collect();
+    found.push(check_handshake_counting(types));
     for finding in &mut found {
         if !finding.is_there {
             finding.remark = format!("not needed: {}", finding.remark);
@@ -75,7 +81,7 @@ pub(crate) fn finding(what: &'static str, found: Result<String, String>) -> Find
     Finding { what, is_there, remark }
 }
 
-fn rights() -> Finding {
+fn check_rights() -> Finding {
     finding("rights", missing_rights(effective_rights()))
 }
 
@@ -104,7 +110,7 @@ fn struct_ops(facts: &Facts) -> Finding {
 }
 
 /// Fields, helpers, operations and kinds of maps that programs use.
-fn uses(part: Part, facts: &Facts) -> Finding {
+fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
     let what = match part {
         Part::Windows => "kernel support for first windows",
         _ => "kernel support for congestion controls",
@@ -117,7 +123,7 @@ fn uses(part: Part, facts: &Facts) -> Finding {
     finding(what, found)
 }
 
-fn upon(scheme: HsControl, facts: &Facts) -> Finding {
+fn check_basis(scheme: HsControl, facts: &Facts) -> Finding {
     let what = match scheme {
         HsControl::Cubic => "CUBIC to build upon",
         HsControl::Bbr => "BBR to build upon",
@@ -126,7 +132,7 @@ fn upon(scheme: HsControl, facts: &Facts) -> Finding {
     finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
 }
 
-fn counting(types: &Types) -> Finding {
+fn check_handshake_counting(types: &Types) -> Finding {
     let found = match types.counts_handshakes() {
         true => Ok("connections that open at once share what is remembered".to_owned()),
         false => {
@@ -230,7 +236,7 @@ mod tests {
         let missing = |findings: Vec<Finding>| {
             findings.iter().any(|found| found.what.contains("lockdown") && !found.is_there)
         };
-        assert!(missing(needed(ControlChoice::Auto, &facts)));
+        assert!(missing(required_findings(ControlChoice::Auto, &facts)));
         assert!(!missing(needed_for_windows(&facts)));
     }
 
@@ -263,9 +269,11 @@ mod tests {
         let folder = Folder::new("renamed");
         let missing = |types: &[u8]| -> Vec<String> {
             let facts = folder.facts(types, "[none]");
-            let found =
-                [needed(ControlChoice::Auto, &facts), optional(ControlChoice::Auto, &facts)]
-                    .concat();
+            let found = [
+                required_findings(ControlChoice::Auto, &facts),
+                optional(ControlChoice::Auto, &facts),
+            ]
+            .concat();
             // Whether the one that tests has rights, or cgroups, is not the kernel's.
             let of_kernel = |finding: &&Finding| {
                 !finding.is_there && !["rights", "cgroups of version 2"].contains(&finding.what)
@@ -273,14 +281,14 @@ mod tests {
             found.iter().filter(of_kernel).map(|finding| finding.remark.clone()).collect()
         };
         assert_eq!(missing(&synthetic::complete()), [""; 0]);
-        let renamed = synthetic::without("tcp_reno_ssthresh");
+        let renamed = synthetic::kernel_without("tcp_reno_ssthresh");
         assert_eq!(
             missing(&renamed),
             ["not needed: this kernel (9.9) has no function tcp_reno_ssthresh"]
         );
-        let renamed = synthetic::without("srtt_us");
+        let renamed = synthetic::kernel_without("srtt_us");
         assert_eq!(missing(&renamed), ["this kernel (9.9) has no field tcp_sock.srtt_us"]);
-        let renamed = synthetic::without("cubictcp_state");
+        let renamed = synthetic::kernel_without("cubictcp_state");
         assert_eq!(missing(&renamed), ["this kernel (9.9) has no function cubictcp_state"]);
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct HandledCgroups<'a> {
 
 impl DetachWatch {
     /// Looks once a second. Returns what was found, if that has changed.
-    pub(crate) fn look(
+    pub(crate) fn check_attachments(
         &mut self,
         loaded: &mut Loaded,
         attached: &mut Attached,
@@ -58,7 +58,7 @@ impl DetachWatch {
         }
         self.last_look_ns = Some(now);
         let before = self.found.clone();
-        self.note(attached.detached());
+        self.log_detached(attached.detached());
         if !self.found.missing.is_empty() && self.may_attach(response, now) {
             self.attach(loaded, attached, handled);
         }
@@ -66,7 +66,7 @@ impl DetachWatch {
     }
 
     /// Notes which programs are detached now.
-    fn note(&mut self, missing: Vec<String>) {
+    fn log_detached(&mut self, missing: Vec<String>) {
         let new: Vec<_> =
             missing.iter().filter(|one| !self.found.missing.contains(one)).cloned().collect();
         self.found.count += new.len() as u64;
@@ -144,11 +144,11 @@ mod tests {
     fn a_program_that_stays_detached_counts_once() {
         let mut watch = DetachWatch::default();
         let one = || vec!["attend at /a".to_owned()];
-        watch.note(one());
-        watch.note(one());
+        watch.log_detached(one());
+        watch.log_detached(one());
         assert_eq!(watch.found, Detachments { missing: one(), count: 1 });
-        watch.note(Vec::new());
-        watch.note(one());
+        watch.log_detached(Vec::new());
+        watch.log_detached(one());
         assert_eq!(watch.found.count, 2);
     }
 }

@@ -16,26 +16,30 @@ const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 
 /// State of the module.
 #[derive(Debug, Default)]
-pub(crate) struct Later {
+pub(crate) struct LateModules {
     /// It was there when it was looked for last.
     was_there: bool,
 }
 
-impl Later {
+impl LateModules {
     /// Looks for the module; true if `loaded` has gained a congestion control. A failure is logged
     /// once, and retried after the module has been away.
-    pub(crate) fn look(&mut self, loaded: &mut Loaded, attached: &mut Attached) -> bool {
+    pub(crate) fn try_late_modules(
+        &mut self,
+        loaded: &mut Loaded,
+        attached: &mut Attached,
+    ) -> bool {
         if loaded.mode() != Mode::Wrap || loaded.schemes().contains(&SCHEME) {
             return false;
         }
         let is_there = Path::new(MODULE).exists();
         let has_come = is_there && !self.was_there;
         self.was_there = is_there;
-        has_come && add(loaded, attached)
+        has_come && attach_late_control(loaded, attached)
     }
 }
 
-fn add(loaded: &mut Loaded, attached: &mut Attached) -> bool {
+fn attach_late_control(loaded: &mut Loaded, attached: &mut Attached) -> bool {
     let facts = Facts::running();
     let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());
     let name = SCHEME.name();

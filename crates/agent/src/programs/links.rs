@@ -55,22 +55,22 @@ impl AsFd for HeldLink {
 impl HeldLink {
     /// Number of the map that it has registered; `None` if it is no link of a congestion control.
     pub(crate) fn map_id(&self) -> Option<u32> {
-        self.number("map_id:")?.try_into().ok()
+        self.fdinfo_number("map_id:")?.try_into().ok()
     }
 
     /// Returns the number of the cgroup at which its program runs, 0 if it is detached; `None` if
     /// it is no link of a cgroup.
     fn cgroup_id(&self) -> Option<u64> {
-        self.number("cgroup_id:")
+        self.fdinfo_number("cgroup_id:")
     }
 
     /// Returns true if it is the link of a congestion control that another process has detached.
     fn is_unregistered(&self) -> bool {
-        self.number("link_id:").is_some() && self.map_id().is_none()
+        self.fdinfo_number("link_id:").is_some() && self.map_id().is_none()
     }
 
     /// Returns a number of the link's `fdinfo`.
-    fn number(&self, name: &str) -> Option<u64> {
+    fn fdinfo_number(&self, name: &str) -> Option<u64> {
         let text = format!("/proc/self/fdinfo/{}", self.as_fd().as_raw_fd());
         let text = fs::read_to_string(text).ok()?;
         let number = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -145,7 +145,7 @@ impl Attached {
 
     /// Whether a cgroup that is to be hooked, or left alone, exists without its programs, since it
     /// was recreated.
-    pub(crate) fn lacks(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
+    pub(crate) fn lacks_programs(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
         let lacks = |hook: CgroupHook, cgroup: &PathBuf| {
             let directory = fs::metadata(cgroup).map(|directory| directory.ino());
             let link = self.hooks.get(&(hook, cgroup.clone()));

@@ -95,10 +95,10 @@ impl Loaded {
         programs: Programs,
         shared: &SharedMaps,
     ) -> Result<Self, Rejection> {
-        said().clear();
-        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| said().push(line))));
+        loader_output().clear();
+        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, line| loader_output().push(line))));
         let loaded = Self::try_load(load, programs, shared);
-        loaded.map_err(|error| Rejection::new(&error.to_string(), &said().join("")))
+        loaded.map_err(|error| Rejection::new(&error.to_string(), &loader_output().join("")))
     }
 
     fn try_load(
@@ -107,9 +107,9 @@ impl Loaded {
         shared: &SharedMaps,
     ) -> libbpf_rs::Result<Self> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
-        shape::choose(&mut open, programs.mode, &programs.schemes)?;
+        shape::select_programs(&mut open, programs.mode, &programs.schemes)?;
         shape::choose_report(&mut open, load.writes_option);
-        shape::fit(&mut open, OBJECT, programs.shape)?;
+        shape::fit_to_kernel(&mut open, OBJECT, programs.shape)?;
         configure(&mut open, load)?;
         reuse(&mut open, shared)?;
         let object = open.load()?;
@@ -236,9 +236,10 @@ impl Loaded {
     /// # Errors
     /// If the kernel rejects it; the error has the reason.
     pub fn add(&mut self, attached: &mut Attached, scheme: HsControl) -> Result<(), String> {
-        let told =
-            |error: libbpf_rs::Error| Rejection::new(&error.to_string(), &said().join("")).reason;
-        said().clear();
+        let told = |error: libbpf_rs::Error| {
+            Rejection::new(&error.to_string(), &loader_output().join("")).reason
+        };
+        loader_output().clear();
         let mut object = self.try_add(scheme).map_err(told)?;
         for name in scheme.names() {
             let mut maps = object.maps_mut();
@@ -254,7 +255,7 @@ impl Loaded {
     fn try_add(&self, scheme: HsControl) -> libbpf_rs::Result<Object> {
         let mut open = ObjectBuilder::default().open_memory(OBJECT)?;
         shape::choose_alone(&mut open, scheme)?;
-        shape::fit(&mut open, OBJECT, self.programs.shape)?;
+        shape::fit_to_kernel(&mut open, OBJECT, self.programs.shape)?;
         reuse(&mut open, &self.maps()?)?;
         open.load()
     }
@@ -279,7 +280,7 @@ impl Loaded {
             CgroupHook::Answer,
         ];
         wanted.extend(
-            others.into_iter().filter(|hook| self.wants(*hook)).map(|hook| (hook, cgroups)),
+            others.into_iter().filter(|hook| self.needs_hook(*hook)).map(|hook| (hook, cgroups)),
         );
         let mut new = Vec::new();
         for (hook, cgroups) in &wanted {
@@ -294,7 +295,7 @@ impl Loaded {
     }
 
     /// Whether a hook gets a program.
-    const fn wants(&self, hook: CgroupHook) -> bool {
+    const fn needs_hook(&self, hook: CgroupHook) -> bool {
         match (hook, self.mode()) {
             // Only our congestion controls apply hints of applications.
             (CgroupHook::Hear | CgroupHook::Answer, Mode::Window | Mode::Measure)
@@ -380,6 +381,6 @@ fn is_named(map: &OsStr, name: &str) -> bool {
     map == OsStr::new(name) || (name.starts_with('.') && map.to_string_lossy().ends_with(name))
 }
 
-fn said() -> std::sync::MutexGuard<'static, Vec<String>> {
+fn loader_output() -> std::sync::MutexGuard<'static, Vec<String>> {
     LOADER_OUTPUT.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -29,19 +29,23 @@ const LESS: &str = "connections start with a remembered first window, paced, and
 /// # Errors
 /// If it cannot work here; the error has the reason.
 pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> {
-    decide(load, &Facts::running(), shared)
+    load_best_mode(load, &Facts::running(), shared)
 }
 
-fn decide(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
+fn load_best_mode(
+    load: &LoadOptions,
+    facts: &Facts,
+    shared: &SharedMaps,
+) -> Result<Outcome, String> {
     if load.is_dry_run {
-        return first_windows(load, Mode::Measure, facts, shared);
+        return load_first_windows(load, Mode::Measure, facts, shared);
     }
-    let wrap = || wrapped(load, facts, shared);
-    let window = || first_windows(load, Mode::Window, facts, shared);
+    let wrap = || load_wrapped(load, facts, shared);
+    let window = || load_first_windows(load, Mode::Window, facts, shared);
     choose(load.wanted, load.settings.control, wrap, window)
 }
 
-fn first_windows(
+fn load_first_windows(
     load: &LoadOptions,
     mode: Mode,
     facts: &Facts,
@@ -51,19 +55,20 @@ fn first_windows(
         return Err(why);
     }
     let programs = Programs { mode, schemes: Vec::new(), shape: facts.shape() };
-    let loaded =
-        Loaded::load(load, programs, shared).map_err(|rejection| told(facts, &rejection))?;
+    let loaded = Loaded::load(load, programs, shared)
+        .map_err(|rejection| rejection_details(facts, &rejection))?;
     Ok(Outcome { loaded, less: None, left_out: Vec::new() })
 }
 
 /// Loads all of our congestion controls that the kernel supports. One that it rejects is left out,
 /// unless it is asked for.
-fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
-    let needed = load.settings.control.needs();
-    if let Some(why) = check::first_missing(&check::needed(load.settings.control, facts)) {
+fn load_wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Outcome, String> {
+    let needed = load.settings.control.required_control();
+    if let Some(why) = check::first_missing(&check::required_findings(load.settings.control, facts))
+    {
         return Err(why);
     }
-    let (mut schemes, mut left_out) = available(facts);
+    let (mut schemes, mut left_out) = supported_controls(facts);
     loop {
         let programs =
             Programs { mode: Mode::Wrap, schemes: schemes.clone(), shape: facts.shape() };
@@ -74,17 +79,21 @@ fn wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Result<Out
         let rejected = rejection.program.as_deref().and_then(HsControl::of_program);
         match rejected.filter(|scheme| *scheme != needed && schemes.contains(scheme)) {
             Some(scheme) => {
-                left_out.push(format!("{}: {}", scheme.name(), sentence(facts, &rejection)));
+                left_out.push(format!(
+                    "{}: {}",
+                    scheme.name(),
+                    rejection_summary(facts, &rejection)
+                ));
                 schemes.retain(|other| *other != scheme);
             }
-            None => return Err(told(facts, &rejection)),
+            None => return Err(rejection_details(facts, &rejection)),
         }
     }
 }
 
 /// Congestion controls that the kernel supports, and the reasons against the others whose basis
 /// exists.
-fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
+fn supported_controls(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
     for scheme in HsControl::ALL {
         match scheme.found_in(facts) {
@@ -96,27 +105,27 @@ fn available(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     (schemes, left_out)
 }
 
-fn sentence(facts: &Facts, rejection: &Rejection) -> String {
+fn rejection_summary(facts: &Facts, rejection: &Rejection) -> String {
     format!("{} {}", facts.kernel(), rejection.reason)
 }
 
 /// The sentence, and below it all output of libbpf and the verifier.
-fn told(facts: &Facts, rejection: &Rejection) -> String {
-    format!("{}\n{}", sentence(facts, rejection), rejection.details)
+fn rejection_details(facts: &Facts, rejection: &Rejection) -> String {
+    format!("{}\n{}", rejection_summary(facts, rejection), rejection.details)
 }
 
 /// Looks at everything; loads the programs to see whether the kernel takes them, and lets them go.
 /// The last finding is whether the agent can work, and how.
 pub fn findings(load: &LoadOptions) -> Vec<Finding> {
     let (facts, control) = (Facts::running(), load.settings.control);
-    let mut findings = check::needed(control, &facts);
+    let mut findings = check::required_findings(control, &facts);
     findings.extend(check::optional(control, &facts));
-    findings.push(trial(load, &facts));
+    findings.push(try_to_load(load, &facts));
     findings
 }
 
-fn trial(load: &LoadOptions, facts: &Facts) -> Finding {
-    let found = match decide(load, facts, &SharedMaps::default()) {
+fn try_to_load(load: &LoadOptions, facts: &Facts) -> Finding {
+    let found = match load_best_mode(load, facts, &SharedMaps::default()) {
         Ok(Outcome { loaded, less: Some(why), .. }) => {
             Ok(format!("mode {} alone: {why}", loaded.mode()))
         }

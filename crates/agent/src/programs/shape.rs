@@ -18,7 +18,7 @@ const LINKED: u32 = 1 << 13;
 ///
 /// # Errors
 /// An error of libbpf, which does not occur here.
-pub(super) fn choose(
+pub(super) fn select_programs(
     open: &mut OpenObject,
     mode: Mode,
     schemes: &[HsControl],
@@ -49,7 +49,7 @@ pub(super) fn choose_report(open: &mut OpenObject, writes_option: bool) {
 /// # Errors
 /// An error of libbpf, which does not occur here.
 pub(super) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
-    choose(open, Mode::Wrap, &[scheme])?;
+    select_programs(open, Mode::Wrap, &[scheme])?;
     for mut program in open.progs_mut() {
         if HsControl::of_program(&program.name().to_string_lossy()).is_none() {
             program.set_autoload(false);
@@ -85,7 +85,11 @@ fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> 
 ///
 /// # Errors
 /// An error of libbpf, which does not occur here.
-pub(super) fn fit(open: &mut OpenObject, object: &[u8], shape: Shape) -> libbpf_rs::Result<()> {
+pub(super) fn fit_to_kernel(
+    open: &mut OpenObject,
+    object: &[u8],
+    shape: Shape,
+) -> libbpf_rs::Result<()> {
     let places = Operations::of(object)?;
     for mut map in open.maps_mut() {
         if map.name().to_string_lossy().ends_with(OF_KERNEL) {

@@ -75,12 +75,12 @@ impl Anonymizer {
 
     /// Inverts each of the first `len` bits or not.
     fn bits(&self, bits: u128, len: u32) -> u128 {
-        let turned = (0..len).filter(|at| self.turns(bits, *at, len));
+        let turned = (0..len).filter(|at| self.inverts_bit(bits, *at, len));
         turned.fold(bits, |all, at| all ^ 1 << (127 - at))
     }
 
     /// Returns whether a bit is inverted: a function of the bits before it alone.
-    fn turns(&self, bits: u128, at: u32, len: u32) -> bool {
+    fn inverts_bit(&self, bits: u128, at: u32, len: u32) -> bool {
         let before = if at == 0 { 0 } else { bits >> (128 - at) };
         let mut hasher = SipHasher24::new_with_key(&self.key);
         hasher.write_u128(before);

@@ -26,15 +26,15 @@ impl Anonymizer {
         match packet.first().map_or(0, |first| first >> 4) {
             4 => {
                 blank_options(packet);
-                self.both(packet, [12..16, 16..20], &[Some(IPV4_CHECKSUM), tcp]);
+                self.replace_addresses(packet, [12..16, 16..20], &[Some(IPV4_CHECKSUM), tcp]);
             }
-            6 => self.both(packet, [8..24, 24..40], &[tcp]),
+            6 => self.replace_addresses(packet, [8..24, 24..40], &[tcp]),
             _ => packet.fill(0),
         }
     }
 
     /// Replaces both addresses, and corrects the checksums at `checksums`.
-    fn both(
+    fn replace_addresses(
         &mut self,
         packet: &mut [u8],
         addresses: [Range<usize>; 2],
@@ -48,7 +48,7 @@ impl Anonymizer {
             };
             let before = address.to_vec();
             self.replace(address);
-            let change = change(&before, address);
+            let change = checksum_change(&before, address);
             checksums.iter().flatten().for_each(|at| add(packet, *at, change));
         }
     }
@@ -72,13 +72,13 @@ fn blank_options(packet: &mut [u8]) {
     let Some(options) = packet.get_mut(IPV4_HEADER..end) else { return };
     let before = options.to_vec();
     options.fill(NO_OPERATION);
-    let change = change(&before, options);
+    let change = checksum_change(&before, options);
     add(packet, IPV4_CHECKSUM, change);
 }
 
 /// Returns the change of a checksum in ones' complement: the old words minus the new words (RFC
 /// 1624 §3).
-fn change(before: &[u8], after: &[u8]) -> u32 {
+fn checksum_change(before: &[u8], after: &[u8]) -> u32 {
     let words = |bytes: &[u8]| -> Vec<u32> {
         let (pairs, _) = bytes.as_chunks::<2>();
         pairs.iter().map(|pair| u32::from(u16::from_be_bytes(*pair))).collect()

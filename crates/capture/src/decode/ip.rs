@@ -55,7 +55,7 @@ fn through_tunnels(
     slot: &mut Observed,
 ) -> Result<(), NotASegment> {
     for _ in 0..MAX_TUNNELS {
-        rest.enter(Carrier::Tunnel(ends_of(slot)));
+        rest.set_carrier(Carrier::Tunnel(ends_of(slot)));
         let protocol = match carried {
             UDP => tunnel::in_udp(rest)?,
             ICMP | ICMPV6 => return Err(NotASegment::Icmp),

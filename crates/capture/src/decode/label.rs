@@ -27,7 +27,7 @@ pub(super) enum Carrier {
 
 impl Carrier {
     /// Returns the label of this carrier's contents; `outer` is the label of the carrier itself.
-    pub(super) fn within(self, outer: u16) -> u16 {
+    pub(super) fn label_of_contents(self, outer: u16) -> u16 {
         /// Hashes have this bit. VLAN numbers are lower, which keeps a single VLAN apart from all
         /// hashes.
         const HASHED: u16 = 0x1000;
@@ -57,7 +57,7 @@ pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegmen
     const LAST: u8 = 1;
     for _ in 0..MAX_LABELS {
         let label: &[u8; 4] = rest.take()?;
-        rest.enter(Carrier::Mpls(u32::from_be_bytes(*label) >> 12));
+        rest.set_carrier(Carrier::Mpls(u32::from_be_bytes(*label) >> 12));
         if label[2] & LAST != 0 {
             return version_of(rest).ok_or(NotASegment::Tunnelled);
         }
@@ -83,7 +83,7 @@ pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     /// Version 1, type 1, and code 0: data.
     const DATA: [u8; 2] = [0x11, 0];
     let head: &[u8; 6] = rest.take()?;
-    rest.enter(Carrier::PppoeSession(u16::from_be_bytes([head[2], head[3]])));
+    rest.set_carrier(Carrier::PppoeSession(u16::from_be_bytes([head[2], head[3]])));
     let protocol = if head[..2] == DATA { in_ppp(rest)? } else { None };
     protocol.ok_or(NotASegment::Tunnelled)
 }

@@ -13,7 +13,7 @@ use crate::observed::{Observed, PacketDirection};
 
 /// Skips the link layer, and notes its information in `slot`.
 #[inline]
-pub(super) fn skip(
+pub(super) fn skip_link_header(
     link: LinkType,
     rest: &mut Rest<'_>,
     slot: &mut Observed,
@@ -39,7 +39,7 @@ fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, Not
     match link {
         LinkType::Ppp => label::in_ppp(rest)?.ok_or(NotASegment::NotIp),
         LinkType::Pppoe => label::in_pppoe(rest),
-        LinkType::Wireless => wireless::bare(rest),
+        LinkType::Wireless => wireless::read_bare_frame(rest),
         LinkType::Radiotap => wireless::radiotap(rest),
         LinkType::Nflog => host::nflog(rest),
         LinkType::Pktap => match host::pktap(rest)? {
@@ -101,7 +101,7 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
             tag if VLAN.contains(&tag) => {
                 let head: &[u8; 4] = rest.head()?;
                 ethertype = u16::from_be_bytes([head[2], head[3]]);
-                rest.enter(Carrier::Vlan(u16::from_be_bytes([head[0], head[1]]) & 0x0fff));
+                rest.set_carrier(Carrier::Vlan(u16::from_be_bytes([head[0], head[1]]) & 0x0fff));
                 rest.skip(4)?;
             }
             PPPOE => return label::in_pppoe(rest),

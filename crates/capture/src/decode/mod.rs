@@ -59,8 +59,8 @@ impl<'a> Rest<'a> {
 
     /// Notes the carrier of the rest of the packet.
     #[cold]
-    fn enter(&mut self, carrier: label::Carrier) {
-        self.label = carrier.within(self.label);
+    fn set_carrier(&mut self, carrier: label::Carrier) {
+        self.label = carrier.label_of_contents(self.label);
     }
 
     /// Advances by `n` bytes.
@@ -120,7 +120,7 @@ pub(crate) fn decode(
 fn read(frame: &Frame<'_>, rest: &mut Rest<'_>, slot: &mut Observed) -> Result<(), NotASegment> {
     slot.interface = frame.interface;
     slot.direction = frame.direction;
-    let protocol = link::skip(frame.link, rest, slot)?;
+    let protocol = link::skip_link_header(frame.link, rest, slot)?;
     if plain::read(protocol, rest, slot) {
         return Ok(());
     }

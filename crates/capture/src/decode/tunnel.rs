@@ -36,7 +36,7 @@ pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
     }
     if flags & KEY != 0 {
         let key = u32::from_be_bytes(*rest.take()?);
-        rest.enter(Carrier::GreKey(key));
+        rest.set_carrier(Carrier::GreKey(key));
     }
     if flags & NUMBER != 0 {
         rest.skip(4)?;
@@ -45,7 +45,7 @@ pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
         ERSPAN if flags & NUMBER == 0 => ethernet(rest),
         ERSPAN => erspan_2(rest),
         ERSPAN_3 => erspan_3(rest),
-        _ => inside(carried, rest),
+        _ => inner_protocol(carried, rest),
     }
 }
 
@@ -80,8 +80,8 @@ fn enter_session(version: u8, head: [u8; 4], rest: &mut Rest<'_>) -> Result<(), 
     if head[0] >> 4 != version {
         return Err(NotASegment::Tunnelled);
     }
-    rest.enter(Carrier::ErspanSession(u16::from_be_bytes([head[2], head[3]]) & 0x03ff));
-    rest.enter(Carrier::Vlan(u16::from_be_bytes([head[0], head[1]]) & 0x0fff));
+    rest.set_carrier(Carrier::ErspanSession(u16::from_be_bytes([head[2], head[3]]) & 0x03ff));
+    rest.set_carrier(Carrier::Vlan(u16::from_be_bytes([head[0], head[1]]) & 0x0fff));
     Ok(())
 }
 
@@ -120,7 +120,7 @@ fn vxlan(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
         return Err(NotASegment::Udp);
     }
     rest.udp = UdpUse::Vxlan;
-    rest.enter(Carrier::VirtualNetwork(u32::from_be_bytes([0, head[4], head[5], head[6]])));
+    rest.set_carrier(Carrier::VirtualNetwork(u32::from_be_bytes([0, head[4], head[5], head[6]])));
     ethernet(rest)
 }
 
@@ -134,9 +134,9 @@ fn geneve(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
         return Err(NotASegment::Udp);
     }
     rest.udp = UdpUse::Geneve;
-    rest.enter(Carrier::VirtualNetwork(u32::from_be_bytes([0, head[4], head[5], head[6]])));
+    rest.set_carrier(Carrier::VirtualNetwork(u32::from_be_bytes([0, head[4], head[5], head[6]])));
     rest.skip(4 * usize::from(head[0] & WORDS))?;
-    inside(u16::from_be_bytes([head[2], head[3]]), rest)
+    inner_protocol(u16::from_be_bytes([head[2], head[3]]), rest)
 }
 
 /// Skips GTP-U (3GPP TS 29.281 §5.1): eight bytes, and four more if any of three flags is set. The
@@ -157,7 +157,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     if head[1] != PACKET {
         return Err(NotASegment::Udp);
     }
-    rest.enter(Carrier::Gtp(u32::from_be_bytes([head[4], head[5], head[6], head[7]])));
+    rest.set_carrier(Carrier::Gtp(u32::from_be_bytes([head[4], head[5], head[6], head[7]])));
     if head[0] & HAS_MORE == 0 {
         return Ok(NetworkProtocol::Ip);
     }
@@ -175,7 +175,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 }
 
 /// Returns the protocol that an EtherType within a tunnel announces.
-fn inside(carried: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn inner_protocol(carried: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     if carried == ETHERNET {
         return ethernet(rest);
     }

@@ -42,7 +42,8 @@ impl<'a> UsualPacket<'a> {
         let packet = Self(head);
         let is_ip =
             head[12..14] == IPV4 && head[IP_AT] == VERSION_AND_WORDS && head[IP_AT + 9] == TCP;
-        let is_whole = packet.half(IP_AT + 6) & FRAGMENT == 0 && packet.half(IP_AT + 2) >= LENGTH;
+        let is_whole =
+            packet.read_u16(IP_AT + 6) & FRAGMENT == 0 && packet.read_u16(IP_AT + 2) >= LENGTH;
         let is_tcp = head[TCP_AT + 12] >> 4 == TCP_WORDS;
         let is_stamped = head[TCP_AT + 20..TCP_AT + 24] == STAMPED;
         let is_tls = head.last_chunk().is_some_and(|first| may_begin_record(*first));
@@ -50,12 +51,12 @@ impl<'a> UsualPacket<'a> {
     }
 
     #[inline]
-    fn half(&self, at: usize) -> u16 {
+    fn read_u16(&self, at: usize) -> u16 {
         u16::from_be_bytes([self.0[at], self.0[at + 1]])
     }
 
     #[inline]
-    fn word(&self, at: usize) -> u32 {
+    fn read_u32(&self, at: usize) -> u32 {
         u32::from_be_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
     }
 
@@ -91,12 +92,12 @@ impl<'a> UsualPacket<'a> {
         slot.destination.ip = self.address(IP_AT + 16);
         slot.ttl = self.0[IP_AT + 8];
         slot.traffic_class = self.0[IP_AT + 1];
-        slot.ip_id = u32::from(self.half(IP_AT + 4));
-        slot.payload = u32::from(self.half(IP_AT + 2) - LENGTH);
+        slot.ip_id = u32::from(self.read_u16(IP_AT + 4));
+        slot.payload = u32::from(self.read_u16(IP_AT + 2) - LENGTH);
         if let Some(head) = self.0[TCP_AT..].first_chunk() {
             tcp::read_fixed(head, slot);
         }
         slot.tls = TlsHead::NONE;
-        slot.options.set_timestamps(self.word(TCP_AT + 24), self.word(TCP_AT + 28));
+        slot.options.set_timestamps(self.read_u32(TCP_AT + 24), self.read_u32(TCP_AT + 28));
     }
 }

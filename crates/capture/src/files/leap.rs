@@ -52,9 +52,9 @@ impl LeapWatch {
     /// Returns the time of the packet at `offset`, corrected if it jumps. Instead, it may return
     /// the fault of an earlier packet; then call it again for this one.
     #[inline]
-    pub(super) fn judge(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
+    pub(super) fn check_time(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
         if at.as_nanos().abs_diff(self.last) > LEAP.as_nanos() || self.looks {
-            return self.look(offset, at);
+            return self.check_irregular(offset, at);
         }
         self.last = at.as_nanos();
         Ok(at)
@@ -63,7 +63,7 @@ impl LeapWatch {
     /// Takes the time of a packet that neither jumps nor follows one that may, and is not later
     /// than `until`. Returns false, with nothing changed, for any other packet.
     #[inline]
-    pub(super) fn takes(&mut self, at: Instant, until: Instant) -> bool {
+    pub(super) fn accept_regular(&mut self, at: Instant, until: Instant) -> bool {
         let is_near = at.as_nanos().abs_diff(self.last) <= LEAP.as_nanos();
         let taken = is_near && !self.looks && at <= until;
         if taken {
@@ -73,10 +73,10 @@ impl LeapWatch {
     }
 
     #[cold]
-    fn look(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
+    fn check_irregular(&mut self, offset: u64, at: Instant) -> Result<Instant, WrongTime> {
         let is_first = self.looks && self.suspect.is_none();
         let last = if is_first { at } else { Instant::from_nanos(self.last) };
-        let checked = self.checked(offset, last, at);
+        let checked = self.resolve_jump(offset, last, at);
         self.looks = self.suspect.is_some();
         let at = checked?;
         self.last = at.as_nanos();
@@ -84,16 +84,21 @@ impl LeapWatch {
     }
 
     /// Decides about a packet that jumps, or follows one that does, or is the first.
-    fn checked(&mut self, offset: u64, last: Instant, at: Instant) -> Result<Instant, WrongTime> {
+    fn resolve_jump(
+        &mut self,
+        offset: u64,
+        last: Instant,
+        at: Instant,
+    ) -> Result<Instant, WrongTime> {
         match self.suspect {
             Some(suspect) if suspect.offset == offset => Ok(suspect.instead),
             Some(suspect) if is_near(at, suspect.at) => {
                 self.suspect = None;
                 // The packet is presented again, with this as the time before it.
                 self.last = suspect.at.as_nanos();
-                Err(suspect.jump())
+                Err(suspect.clock_jump())
             }
-            Some(_) => self.end().map(|()| at),
+            Some(_) => self.report_suspect().map(|()| at),
             None if is_near(at, last) => Ok(at),
             None => {
                 self.suspect = Some(Suspect { offset, at, instead: last });
@@ -103,24 +108,24 @@ impl LeapWatch {
     }
 
     /// Returns the fault of the last packet, if it has one that was not reported.
-    pub(super) fn end(&mut self) -> Result<(), WrongTime> {
+    pub(super) fn report_suspect(&mut self) -> Result<(), WrongTime> {
         let Some(suspect) = self.suspect.take() else { return Ok(()) };
         self.looks = false;
-        Err(suspect.wrong())
+        Err(suspect.damaged_time())
     }
 }
 
 impl Suspect {
-    fn wrong(self) -> WrongTime {
+    fn damaged_time(self) -> WrongTime {
         let Self { offset, at, instead } = self;
-        let (at, instead) = (shown(at), shown(instead));
+        let (at, instead) = (timestamp(at), timestamp(instead));
         let why = format!("a time of {at}, and {instead} before it, which is taken instead");
         WrongTime { offset, why }
     }
 
-    fn jump(self) -> WrongTime {
+    fn clock_jump(self) -> WrongTime {
         let Self { offset, at, instead } = self;
-        let (at, instead) = (shown(at), shown(instead));
+        let (at, instead) = (timestamp(at), timestamp(instead));
         let why = format!(
             "times jump from {instead} to {at}: the clock was set, or two captures are one file"
         );
@@ -132,7 +137,7 @@ fn is_near(a: Instant, b: Instant) -> bool {
     a.as_nanos().abs_diff(b.as_nanos()) <= LEAP.as_nanos()
 }
 
-fn shown(at: Instant) -> Timestamp {
+fn timestamp(at: Instant) -> Timestamp {
     // The latest instant is in the year 2554.
     Timestamp::from_nanosecond(at.as_nanos().into()).unwrap_or(Timestamp::MAX)
 }

@@ -85,7 +85,7 @@ impl CaptureFiles {
     /// Creates a source of the files, in any order; `-` is standard input.
     pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let unopened: Vec<PathBuf> = paths.into_iter().map(Into::into).collect();
-        let progress = InputProgress { read: 0, total: total(&unopened) };
+        let progress = InputProgress { read: 0, total: total_size(&unopened) };
         Self {
             unopened,
             waiting: Vec::new(),
@@ -102,7 +102,7 @@ impl CaptureFiles {
     /// # Errors
     /// If it does not begin like a capture.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Self, CaptureError> {
-        let reader = CaptureReader::begin(Path::new(name), input::begin(reader))?;
+        let reader = CaptureReader::detect_format(Path::new(name), input::begin(reader))?;
         let mut files = Self::new(Vec::<PathBuf>::new());
         files.progress.total = None;
         files.active.push(ActiveFile { given: Reverse(0), reader });
@@ -110,12 +110,12 @@ impl CaptureFiles {
     }
 
     /// Opens all files and reads when each begins.
-    fn begin(&mut self) {
+    fn open_files(&mut self) {
         let unopened = std::mem::take(&mut self.unopened);
         let stay_open = unopened.len() <= STAY_OPEN;
         for (given, path) in unopened.into_iter().enumerate() {
             match CaptureReader::open(&path) {
-                Ok(reader) => self.wait(Reverse(given), path, reader, stay_open),
+                Ok(reader) => self.queue_file(Reverse(given), path, reader, stay_open),
                 Err(error) => self.errors.push_back(error),
             }
         }
@@ -123,16 +123,22 @@ impl CaptureFiles {
     }
 
     /// Makes a file wait for the time of its first packet.
-    fn wait(&mut self, given: Given, path: PathBuf, mut reader: CaptureReader, stay_open: bool) {
+    fn queue_file(
+        &mut self,
+        given: Given,
+        path: PathBuf,
+        mut reader: CaptureReader,
+        stay_open: bool,
+    ) {
         let mut stay_open = stay_open || !path.is_file();
         loop {
-            match reader.peek(true) {
+            match reader.peek_time(true) {
                 Ok(Next::At(at)) => {
                     let first = Place { at, given };
                     let reader = Some(reader).filter(|_| stay_open);
                     return self.waiting.push(WaitingFile { first, path, reader });
                 }
-                Ok(_) => return self.retire(&reader),
+                Ok(_) => return self.retire_file(&reader),
                 Err(error) => {
                     // Reopening the file would report the error again.
                     stay_open = true;
@@ -143,13 +149,13 @@ impl CaptureFiles {
     }
 
     /// Retires a file that has been read.
-    fn retire(&mut self, reader: &CaptureReader) {
+    fn retire_file(&mut self, reader: &CaptureReader) {
         self.progress.read += reader.bytes_read();
         self.lost += reader.lost();
     }
 
     /// Starts to read the next of the waiting files.
-    fn activate(&mut self) {
+    fn activate_next_file(&mut self) {
         let Some(WaitingFile { first, path, reader }) = self.waiting.pop() else { return };
         match reader.map_or_else(|| CaptureReader::open(&path), Ok) {
             Ok(reader) => self.active.push(ActiveFile { given: first.given, reader }),
@@ -158,17 +164,17 @@ impl CaptureFiles {
     }
 
     /// Returns the source of the next packet.
-    fn turn(&mut self, may_read: bool) -> Turn {
+    fn next_source(&mut self, may_read: bool) -> Turn {
         let mut first: Option<(usize, Place)> = None;
         let mut second = self.waiting.last().map(|file| file.first);
         let mut index = 0;
         while let Some(ActiveFile { given, reader }) = self.active.get_mut(index) {
-            let place = match reader.peek(may_read) {
+            let place = match reader.peek_time(may_read) {
                 Ok(Next::At(at)) => Place { at, given: *given },
                 Ok(Next::Unread) => return Turn::Unread,
                 Ok(Next::End) => {
                     let ended = self.active.swap_remove(index);
-                    self.retire(&ended.reader);
+                    self.retire_file(&ended.reader);
                     continue;
                 }
                 Err(error) => {
@@ -194,21 +200,21 @@ impl CaptureFiles {
     }
 
     /// Reads packets of one file while they are the earliest and already in memory.
-    fn read(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
+    fn read_from(&mut self, file: usize, until: Instant, batch: &mut BatchFiller<'_>) {
         let Self { active, counters, errors, .. } = self;
-        let read = active[file].reader.drain(until, &mut Filling::new(batch, counters));
+        let read = active[file].reader.pass_buffered(until, &mut Filling::new(batch, counters));
         errors.extend(read.err());
     }
 
     /// Fills a batch; returns `false` if there is nothing more.
-    fn fill(&mut self, batch: &mut BatchFiller<'_>) -> bool {
+    fn fill_batch(&mut self, batch: &mut BatchFiller<'_>) -> bool {
         let before = self.counters.packets;
         let enough = before + PACKETS;
         while self.errors.is_empty() && batch.len() < BATCH && self.counters.packets < enough {
             // Packets that have been read do not wait for more.
-            match self.turn(self.counters.packets == before) {
-                Turn::Of { file, until } => self.read(file, until, batch),
-                Turn::OfWaiting => self.activate(),
+            match self.next_source(self.counters.packets == before) {
+                Turn::Of { file, until } => self.read_from(file, until, batch),
+                Turn::OfWaiting => self.activate_next_file(),
                 Turn::Error => {}
                 Turn::Unread => return true,
                 Turn::End => return batch.len() > 0,
@@ -235,10 +241,10 @@ enum Turn {
 impl SegmentSource for CaptureFiles {
     fn next_batch(&mut self, batch: &mut Vec<Observed>) -> Result<bool, CaptureError> {
         if !self.unopened.is_empty() {
-            self.begin();
+            self.open_files();
         }
         let before = self.counters.packets;
-        let more = self.fill(&mut BatchFiller::new(batch));
+        let more = self.fill_batch(&mut BatchFiller::new(batch));
         // Packets that were read before an error precede it.
         match self.errors.pop_front_if(|_| self.counters.packets == before) {
             Some(error) => Err(error),
@@ -261,7 +267,7 @@ impl SegmentSource for CaptureFiles {
 }
 
 /// Returns the size of all files, bytes; `None` if one is not a file.
-fn total(paths: &[PathBuf]) -> Option<u64> {
+fn total_size(paths: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
         let is_named = path.as_os_str() != input::STANDARD_INPUT;
         let metadata = path.metadata().ok().filter(|metadata| is_named && metadata.is_file());

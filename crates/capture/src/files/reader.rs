@@ -59,26 +59,29 @@ pub(super) enum Next {
 impl CaptureReader {
     /// Opens a file, or standard input for `-`.
     pub(super) fn open(name: &Path) -> Result<Self, CaptureError> {
-        Self::begin(name, input::open(name))
+        Self::detect_format(name, input::open(name))
     }
 
     /// Detects the format of the opened input.
-    pub(super) fn begin(name: &Path, input: io::Result<Input>) -> Result<Self, CaptureError> {
+    pub(super) fn detect_format(
+        name: &Path,
+        input: io::Result<Input>,
+    ) -> Result<Self, CaptureError> {
         let error = |trouble| CaptureError { input: name.to_owned(), offset: 0, trouble };
         let Input { mut buffer, compression, read } =
             input.map_err(|why| error(CaptureTrouble::Io(why)))?;
         let started = loop {
-            match Format::of(buffer.available()) {
-                None if buffer.available().len() < Format::MAGIC => {}
+            match Format::of(buffer.unread_bytes()) {
+                None if buffer.unread_bytes().len() < Format::MAGIC => {}
                 started => break started,
             }
-            if !buffer.fill().map_err(|why| error(trouble(why, compression)))? {
+            if !buffer.read_once().map_err(|why| error(read_trouble(why, compression)))? {
                 break None;
             }
         };
         let Some((format, header)) = started else {
             return Err(error(CaptureTrouble::NotACapture(looks_like(
-                buffer.available(),
+                buffer.unread_bytes(),
                 compression,
             ))));
         };
@@ -99,17 +102,17 @@ impl CaptureReader {
     }
 
     /// Returns the next packet's time; reads only if `may_read`.
-    pub(super) fn peek(&mut self, may_read: bool) -> Result<Next, CaptureError> {
+    pub(super) fn peek_time(&mut self, may_read: bool) -> Result<Next, CaptureError> {
         let mut head = FrameHead::NONE;
         loop {
             if let Some(at) = self.next {
                 return Ok(Next::At(at));
             }
-            match self.step(&mut head)? {
+            match self.next_frame(&mut head)? {
                 Step::Frame => self.next = Some(head.at),
                 Step::Skip(bytes) => self.skip = bytes as usize,
                 Step::Need if self.is_done => return Ok(Next::End),
-                Step::Need if may_read => self.fill()?,
+                Step::Need if may_read => self.read_more()?,
                 Step::Need => return Ok(Next::Unread),
             }
         }
@@ -117,7 +120,7 @@ impl CaptureReader {
 
     /// Passes on the packets in memory that are not later than `until`, while `taker` wants more.
     #[inline]
-    pub(super) fn drain(
+    pub(super) fn pass_buffered(
         &mut self,
         until: Instant,
         taker: &mut impl TakesPackets,
@@ -131,7 +134,7 @@ impl CaptureReader {
                     break;
                 }
                 Stop::Skip(bytes) => self.skip = bytes as usize,
-                Stop::Fault(fault) => return Err(self.note(fault)),
+                Stop::Fault(fault) => return Err(self.record_fault(fault)),
                 Stop::Time(wrong) => return Err(self.note_time(wrong)),
             }
         }
@@ -142,7 +145,7 @@ impl CaptureReader {
     #[inline(always)]
     fn drain_frames(&mut self, until: Instant, taker: &mut impl TakesPackets) -> Stop {
         let Self { buffer, format, times, .. } = self;
-        let (begin, mut left, mut head) = (buffer.offset(), buffer.available(), FrameHead::NONE);
+        let (begin, mut left, mut head) = (buffer.offset(), buffer.unread_bytes(), FrameHead::NONE);
         let all = left.len();
         let stop = loop {
             let (behind, taken) = take_usual(left, format, times, until, taker);
@@ -150,13 +153,13 @@ impl CaptureReader {
             if taken.is_break() {
                 break Stop::Enough;
             }
-            match format.step(left, &mut head) {
+            match format.next_item(left, &mut head) {
                 Ok(Step::Frame) => {}
                 Ok(Step::Skip(bytes)) => break Stop::Skip(bytes),
                 Ok(Step::Need) => break Stop::Need,
                 Err(fault) => break Stop::Fault(fault),
             }
-            head.at = match judge(times, begin + (all - left.len()) as u64, &head) {
+            head.at = match checked_time(times, begin + (all - left.len()) as u64, &head) {
                 Ok(at) if at <= until => at,
                 Ok(at) => break Stop::Later(at),
                 Err(wrong) => break Stop::Time(wrong),
@@ -173,14 +176,14 @@ impl CaptureReader {
     }
 
     #[inline]
-    fn step(&mut self, head: &mut FrameHead) -> Result<Step, CaptureError> {
+    fn next_frame(&mut self, head: &mut FrameHead) -> Result<Step, CaptureError> {
         if (self.skip > 0 || self.is_done) && !self.pass_over() {
             return Ok(Step::Need);
         }
-        let step = self.format.step(self.buffer.available(), head);
-        let step = step.map_err(|fault| self.note(fault))?;
+        let step = self.format.next_item(self.buffer.unread_bytes(), head);
+        let step = step.map_err(|fault| self.record_fault(fault))?;
         if matches!(step, Step::Frame) {
-            let judged = judge(&mut self.times, self.buffer.offset(), head);
+            let judged = checked_time(&mut self.times, self.buffer.offset(), head);
             head.at = judged.map_err(|wrong| self.note_time(wrong))?;
         }
         Ok(step)
@@ -189,32 +192,32 @@ impl CaptureReader {
     /// Skips bytes; returns `false` if the bytes after them have not been read yet.
     #[cold]
     fn pass_over(&mut self) -> bool {
-        let now = self.skip.min(self.buffer.available().len());
+        let now = self.skip.min(self.buffer.unread_bytes().len());
         self.buffer.pass(now);
         self.skip -= now;
         self.skip == 0 && !self.is_done
     }
 
     #[cold]
-    fn fill(&mut self) -> Result<(), CaptureError> {
-        match self.buffer.fill() {
+    fn read_more(&mut self) -> Result<(), CaptureError> {
+        match self.buffer.read_once() {
             Ok(true) => Ok(()),
             Ok(false) => {
-                self.times.end().map_err(|wrong| self.note_time(wrong))?;
+                self.times.report_suspect().map_err(|wrong| self.note_time(wrong))?;
                 self.is_done = true;
-                let is_whole = self.buffer.available().is_empty() && self.skip == 0;
+                let is_whole = self.buffer.unread_bytes().is_empty() && self.skip == 0;
                 if is_whole { Ok(()) } else { Err(self.error(CaptureTrouble::Truncated)) }
             }
             Err(why) => {
                 self.is_done = true;
-                Err(self.error(trouble(why, self.compression)))
+                Err(self.error(read_trouble(why, self.compression)))
             }
         }
     }
 
     /// Notes a fault, and goes on after it if that is safe.
     #[cold]
-    fn note(&mut self, fault: FormatFault) -> CaptureError {
+    fn record_fault(&mut self, fault: FormatFault) -> CaptureError {
         self.faults += 1;
         let error = self.error(CaptureTrouble::Corrupt(fault.why));
         match fault.resume {
@@ -240,7 +243,7 @@ impl CaptureReader {
 
     /// Returns the number of packets that the capturing program reports as lost.
     pub(super) fn lost(&self) -> u64 {
-        self.format.lost()
+        self.format.reported_losses()
     }
 
     /// Returns the number of bytes read of the input on disk.
@@ -252,10 +255,14 @@ impl CaptureReader {
 /// Returns the time of a packet at `offset`, corrected if it jumps. A packet without a valid time
 /// gets that of the one before.
 #[inline]
-fn judge(times: &mut LeapWatch, offset: u64, head: &FrameHead) -> Result<Instant, WrongTime> {
+fn checked_time(
+    times: &mut LeapWatch,
+    offset: u64,
+    head: &FrameHead,
+) -> Result<Instant, WrongTime> {
     match head.time {
         FrameTime::Impossible => Ok(times.last()),
-        _ => times.judge(offset, head.at),
+        _ => times.check_time(offset, head.at),
     }
 }
 
@@ -272,7 +279,7 @@ fn take_usual<'a>(
         && UsualRecord::may_be_in(pcap)
     {
         while let Some(record) = UsualRecord::of(pcap, bytes)
-            && times.takes(record.at, until)
+            && times.accept_regular(record.at, until)
         {
             bytes = &bytes[record.bytes()..];
             if taker.take_usual(&record).is_break() {
@@ -284,7 +291,7 @@ fn take_usual<'a>(
 }
 
 /// Classifies an error of reading: in a compressed input, the compression may be at fault.
-fn trouble(why: io::Error, compression: Option<Compression>) -> CaptureTrouble {
+fn read_trouble(why: io::Error, compression: Option<Compression>) -> CaptureTrouble {
     match (why.kind(), compression) {
         _ if why.raw_os_error().is_some() => CaptureTrouble::Io(why),
         (_, None) => CaptureTrouble::Io(why),

@@ -50,8 +50,8 @@ impl TakesPackets for Filling<'_, '_> {
             return self.goes_on();
         }
         self.counters.untimed += u64::from(time == FrameTime::Missing);
-        if decode(frame, self.counters, self.batch.slot()) {
-            self.batch.keep();
+        if decode(frame, self.counters, self.batch.next_slot()) {
+            self.batch.keep_slot();
         }
         self.goes_on()
     }
@@ -59,8 +59,8 @@ impl TakesPackets for Filling<'_, '_> {
     #[inline]
     fn take_usual(&mut self, record: &UsualRecord<'_>) -> ControlFlow<()> {
         let UsualRecord { at, captured, length, packet } = record;
-        packet.decode(*at, *captured, *length, self.counters, self.batch.slot());
-        self.batch.keep();
+        packet.decode(*at, *captured, *length, self.counters, self.batch.next_slot());
+        self.batch.keep_slot();
         self.goes_on()
     }
 }

@@ -35,14 +35,14 @@ pub fn packed_by(bytes: &[u8]) -> Option<&'static str> {
 
 /// Describes an input by its first bytes.
 pub(crate) fn looks_like(bytes: &[u8], compression: Option<Compression>) -> String {
-    let what = what(bytes);
+    let what = describe_content(bytes);
     match compression {
         Some(compression) => format!("compressed by {compression}, and {what}"),
         None => what,
     }
 }
 
-fn what(bytes: &[u8]) -> String {
+fn describe_content(bytes: &[u8]) -> String {
     let known = KNOWN.iter().find(|(magic, _)| bytes.starts_with(magic));
     let text = text(bytes);
     match (known, text) {

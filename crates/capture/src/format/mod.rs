@@ -129,21 +129,25 @@ impl Format {
 
     /// Returns the format that begins with these bytes, and the size of its header.
     pub(crate) fn of(bytes: &[u8]) -> Option<(Self, usize)> {
-        if PcapNg::begins(bytes) {
+        if PcapNg::has_magic(bytes) {
             return Some((Self::PcapNg(Box::default()), 0));
         }
-        Pcap::begin(bytes).map(|pcap| (Self::Pcap(pcap), Pcap::HEADER))
+        Pcap::from_header(bytes).map(|pcap| (Self::Pcap(pcap), Pcap::HEADER))
     }
 
     /// Returns the item at the beginning of `bytes`; fills in `head` if it is a packet.
     #[inline]
-    pub(crate) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
+    pub(crate) fn next_item(
+        &mut self,
+        bytes: &[u8],
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
         match self {
-            Self::Pcap(pcap) => pcap.step(bytes, head),
+            Self::Pcap(pcap) => pcap.next_item(bytes, head),
             Self::PcapNg(pcapng) => {
                 // A copy is passed on, so that the original can stay in registers.
                 let mut own = *head;
-                let step = pcapng.step(bytes, &mut own);
+                let step = pcapng.next_item(bytes, &mut own);
                 *head = own;
                 step
             }
@@ -151,10 +155,10 @@ impl Format {
     }
 
     /// Returns the number of packets that the capturing program reports as lost.
-    pub(crate) fn lost(&self) -> u64 {
+    pub(crate) fn reported_losses(&self) -> u64 {
         match self {
             Self::Pcap(_) => 0,
-            Self::PcapNg(pcapng) => pcapng.lost(),
+            Self::PcapNg(pcapng) => pcapng.reported_losses(),
         }
     }
 }
@@ -167,24 +171,24 @@ struct ByteOrder {
 
 impl ByteOrder {
     #[inline]
-    fn word(self, bytes: [u8; 4]) -> u32 {
+    fn read_u32(self, bytes: [u8; 4]) -> u32 {
         if self.is_big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 
     #[inline]
-    fn half(self, bytes: [u8; 2]) -> u16 {
+    fn read_u16(self, bytes: [u8; 2]) -> u16 {
         if self.is_big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
     /// Returns a number of eight bytes.
-    fn long(self, bytes: &[u8]) -> Option<u64> {
+    fn read_u64(self, bytes: &[u8]) -> Option<u64> {
         let bytes = *bytes.first_chunk()?;
         Some(if self.is_big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) })
     }
 
     /// Returns the words of some bytes.
     #[inline]
-    fn words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
+    fn read_words<const N: usize>(self, bytes: &[u8]) -> Option<[u32; N]> {
         let (words, _) = bytes.get(..4 * N)?.as_chunks::<4>();
         let words: &[[u8; 4]; N] = words.first_chunk()?;
         // A single check of the byte order serves all words.

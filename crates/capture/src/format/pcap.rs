@@ -28,23 +28,27 @@ impl Pcap {
     pub(super) const HEADER: usize = 24;
 
     /// Returns the file that begins with this header.
-    pub(super) fn begin(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_header(bytes: &[u8]) -> Option<Self> {
         let header: &[u8; Self::HEADER] = bytes.first_chunk()?;
         let (order, unit, units) = precision(header)?;
         // The upper bits are the length of the check sequence after each packet.
-        let [link] = order.words(&header[20..])?;
+        let [link] = order.read_words(&header[20..])?;
         Some(Self { order, unit, units, link: LinkType::of(link as u16) })
     }
 
     #[inline]
-    pub(super) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
-        let Some([seconds, fraction, captured, length]) = self.order.words(bytes) else {
+    pub(super) fn next_item(
+        &mut self,
+        bytes: &[u8],
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
+        let Some([seconds, fraction, captured, length]) = self.order.read_words(bytes) else {
             return Ok(Step::Need);
         };
         if is_version(bytes) || fraction >= self.units || captured > LONGEST_PACKET {
             // A copy leaves, so that the original can stay in registers.
             let mut own = *head;
-            let step = self.odd(bytes, [seconds, fraction, captured, length], &mut own);
+            let step = self.unusual_record(bytes, [seconds, fraction, captured, length], &mut own);
             *head = own;
             return step;
         }
@@ -84,7 +88,7 @@ impl Pcap {
     /// Handles an unusual record: the header of an appended file, an invalid length or an
     /// impossible time.
     #[cold]
-    fn odd(
+    fn unusual_record(
         &mut self,
         bytes: &[u8],
         words: [u32; 4],
@@ -92,7 +96,7 @@ impl Pcap {
     ) -> Result<Step, FormatFault> {
         let [seconds, fraction, captured, length] = words;
         if is_version(bytes) && precision(bytes).is_some() {
-            let Some(appended) = Self::begin(bytes) else { return Ok(Step::Need) };
+            let Some(appended) = Self::from_header(bytes) else { return Ok(Step::Need) };
             *self = appended;
             return Ok(Step::Skip(Self::HEADER as u32));
         }
@@ -126,7 +130,7 @@ fn is_version(bytes: &[u8]) -> bool {
 fn precision(bytes: &[u8]) -> Option<(ByteOrder, u32, u32)> {
     let magic = *bytes.first_chunk()?;
     let orders = [false, true].map(|is_big| ByteOrder { is_big });
-    orders.into_iter().find_map(|order| match order.word(magic) {
+    orders.into_iter().find_map(|order| match order.read_u32(magic) {
         MICROSECONDS => Some((order, 1_000, 1_000_000)),
         NANOSECONDS => Some((order, 1, 1_000_000_000)),
         _ => None,

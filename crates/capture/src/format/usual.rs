@@ -75,7 +75,7 @@ mod tests {
     fn pcap() -> Pcap {
         let words: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 96, 1];
         let header: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Pcap::begin(&header).expect("a header")
+        Pcap::from_header(&header).expect("a header")
     }
 
     /// Returns a record of a segment with 100 bytes of payload, of which 10 are captured.
@@ -96,7 +96,7 @@ mod tests {
     fn step_by_step(bytes: &[u8]) -> Option<(usize, Observed, CaptureCounters)> {
         let (mut head, mut slot, mut counters) =
             (FrameHead::NONE, Observed::default(), CaptureCounters::default());
-        let step = pcap().step(bytes, &mut head).ok()?;
+        let step = pcap().next_item(bytes, &mut head).ok()?;
         let (Step::Frame, record) = (step, head.record as usize) else { return None };
         decode(&head.frame(&bytes[..record]), &mut counters, &mut slot)
             .then_some((record, slot, counters))

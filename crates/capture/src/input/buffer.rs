@@ -23,7 +23,7 @@ impl ByteBuffer {
 
     /// Returns the bytes that were read and not consumed.
     #[inline]
-    pub(crate) fn available(&self) -> &[u8] {
+    pub(crate) fn unread_bytes(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
@@ -42,7 +42,7 @@ impl ByteBuffer {
 
     /// Reads once, as many bytes as are ready; grows if it is full. Returns `false` at the end of
     /// the stream.
-    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+    pub(crate) fn read_once(&mut self) -> io::Result<bool> {
         self.bytes.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -74,9 +74,9 @@ impl Read for ByteBuffer {
 impl BufRead for ByteBuffer {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
-            self.fill()?;
+            self.read_once()?;
         }
-        Ok(self.available())
+        Ok(self.unread_bytes())
     }
 
     fn consume(&mut self, n: usize) {

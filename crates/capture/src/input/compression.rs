@@ -17,7 +17,7 @@ impl Compression {
     /// Number of bytes that identify it.
     pub(super) const MAGIC: usize = 4;
 
-    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn detect(bytes: &[u8]) -> Option<Self> {
         match *bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstandard),

@@ -73,8 +73,8 @@ pub(crate) fn begin(raw: Box<dyn Read + Send>) -> io::Result<Input> {
     let read = Arc::default();
     let counting = Counting { raw, read: Arc::clone(&read) };
     let mut buffer = ByteBuffer::new(Box::new(counting));
-    while buffer.available().len() < Compression::MAGIC && buffer.fill()? {}
-    let compression = Compression::of(buffer.available());
+    while buffer.unread_bytes().len() < Compression::MAGIC && buffer.read_once()? {}
+    let compression = Compression::detect(buffer.unread_bytes());
     let buffer = match compression {
         Some(compression) => ByteBuffer::new(compression.reader(buffer)?),
         None => buffer,

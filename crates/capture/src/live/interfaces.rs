@@ -37,7 +37,7 @@ pub(super) struct Interfaces {
 
 impl Interfaces {
     /// Finds the interfaces of these names; with [`ANY`] among them, or without a name, all.
-    pub(super) fn named(names: &[String]) -> Result<Self, CaptureTrouble> {
+    pub(super) fn find(names: &[String]) -> Result<Self, CaptureTrouble> {
         if names.iter().any(|name| name == ANY) {
             return Ok(Self { names: Vec::new(), indices: Vec::new() });
         }
@@ -51,7 +51,7 @@ impl Interfaces {
     }
 
     /// Checks the interfaces, and returns their changes.
-    pub(super) fn look(&mut self) -> Vec<InterfaceChange> {
+    pub(super) fn poll_changes(&mut self) -> Vec<InterfaceChange> {
         let mut changes = Vec::new();
         for (name, index) in self.names.iter().zip(&mut self.indices) {
             let now = if_nametoindex(name.as_str()).unwrap_or(0);

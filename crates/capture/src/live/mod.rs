@@ -113,7 +113,7 @@ impl LiveCapture {
             false => options.interfaces.join(","),
         });
         let error = |trouble| CaptureError { input: name.clone(), offset: 0, trouble };
-        let interfaces = Interfaces::named(&options.interfaces).map_err(error)?;
+        let interfaces = Interfaces::find(&options.interfaces).map_err(error)?;
         let program = filter::segments(interfaces.indices(), &options.ports);
         let room = options.snap.map_or(HEADERS, |snap| snap as usize);
         let socket = PacketSocket::open(&program, room).map_err(|why| {
@@ -142,13 +142,13 @@ impl LiveCapture {
     }
 
     /// Checks the interfaces, if it is due.
-    fn look(&mut self, received: bool) -> io::Result<()> {
+    fn check_interfaces(&mut self, received: bool) -> io::Result<()> {
         let now = self.counters.last;
         if received && now < self.looked + LOOK_EVERY {
             return Ok(());
         }
         self.looked = now;
-        let changes = self.interfaces.look();
+        let changes = self.interfaces.poll_changes();
         if !changes.is_empty() {
             self.socket.filter(&filter::segments(self.interfaces.indices(), &self.ports))?;
             self.changes.extend(changes);
@@ -173,7 +173,7 @@ impl LiveCapture {
         mut each: impl FnMut(LivePacket<'_>),
     ) -> io::Result<bool> {
         let received = self.fetch(wait, &mut each)?;
-        self.look(received)?;
+        self.check_interfaces(received)?;
         Ok(received)
     }
 
@@ -197,7 +197,7 @@ impl LiveCapture {
         self.socket.close()?;
         while self.fetch(Duration::ZERO, &mut each)? {}
         // Without a loopback interface, the number of drops stays as it is.
-        let _ = self.socket.settle();
+        let _ = self.socket.read_losses();
         Ok(self.socket.dropped())
     }
 
@@ -216,14 +216,14 @@ impl LiveCapture {
             let (at, bytes) = (note.at, &*record(note, buffer, is_whole));
             let (link, direction) = (LinkType::LinuxSll2, PacketDirection::Unknown);
             let frame = Frame { at, link, length, bytes, interface: 0, direction };
-            if decode(&frame, counters, batch.slot()) {
-                batch.keep();
+            if decode(&frame, counters, batch.next_slot()) {
+                batch.keep_slot();
             }
         })?;
         match is_over {
-            true if !received => drop(self.socket.settle()),
+            true if !received => drop(self.socket.read_losses()),
             true => {}
-            false => self.look(received)?,
+            false => self.check_interfaces(received)?,
         }
         Ok(received || !is_over)
     }

@@ -76,7 +76,11 @@ impl CaptureWriter {
     /// If it cannot be written.
     pub fn record(&mut self, at: Instant, bytes: &[u8], length: u32) -> io::Result<()> {
         let record = RECORD + bytes.len() as u64;
-        if self.current.as_ref().is_none_or(|current| self.rotation.ends(current, at, record)) {
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|current| self.rotation.must_rotate(current, at, record))
+        {
             self.finish()?;
             self.begin_file(self.path_at(at), at)?;
             self.remove_oldest()?;
@@ -123,7 +127,8 @@ impl CaptureWriter {
     /// Returns the name of a file that begins at some time: one that does not exist yet.
     fn path_at(&self, at: Instant) -> PathBuf {
         let (stem, extension) = self.name();
-        let name = |nanos| self.path.with_file_name(format!("{stem}-{}{extension}", stamp(nanos)));
+        let name =
+            |nanos| self.path.with_file_name(format!("{stem}-{}{extension}", time_stamp(nanos)));
         // The name is later by microseconds if several files begin in the same one.
         let mut nanos = at.as_nanos();
         while name(nanos).exists() {
@@ -178,7 +183,7 @@ impl CaptureWriter {
 
 impl Rotation {
     /// Returns true if a file ends before a record of this many bytes.
-    fn ends(&self, current: &CurrentFile, at: Instant, record: u64) -> bool {
+    fn must_rotate(&self, current: &CurrentFile, at: Instant, record: u64) -> bool {
         self.size.is_some_and(|size| current.bytes > HEADER && current.bytes + record > size)
             || self.every.is_some_and(|every| at.saturating_since(current.began) >= every)
     }
@@ -205,7 +210,7 @@ fn remove(file: &Path) -> io::Result<()> {
 const STAMP: &str = "%Y%m%dT%H%M%S.%6fZ";
 
 /// Formats a time as `20261125T013000.123456Z`.
-fn stamp(nanos: u64) -> String {
+fn time_stamp(nanos: u64) -> String {
     let time = Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or_default();
     time.strftime(STAMP).to_string()
 }
@@ -213,7 +218,7 @@ fn stamp(nanos: u64) -> String {
 /// Returns true if a text looks like the output of [`stamp`]: as long, with digits at the same
 /// positions.
 fn is_stamp(text: &str) -> bool {
-    let pattern = stamp(0);
+    let pattern = time_stamp(0);
     let same = |(a, b): (u8, u8)| if b.is_ascii_digit() { a.is_ascii_digit() } else { a == b };
     text.len() == pattern.len() && text.bytes().zip(pattern.bytes()).all(same)
 }

@@ -283,10 +283,14 @@ fn short_snap_lengths_cut_options_and_then_packets() {
             let bare = |segment: &Observed| Observed { options: Default::default(), ..*segment };
             assert_eq!(bare(segment), bare(whole));
             let is_whole = segment.options == whole.options;
-            assert!(is_whole || segment.options.cut(), "{segment:?} {whole:?}");
+            assert!(is_whole || segment.options.are_cut(), "{segment:?} {whole:?}");
         }
         assert_eq!(read.segments.len(), 654);
-        assert_eq!(read.segments.iter().any(|segment| segment.options.cut()), room < 74, "{snap}");
+        assert_eq!(
+            read.segments.iter().any(|segment| segment.options.are_cut()),
+            room < 74,
+            "{snap}"
+        );
     }
 }
 

@@ -128,7 +128,9 @@ fn every_segment_is_captured_as_tshark_does() {
         let syns = read.segments.iter().filter(|s| s.has(Flags::SYN) && !s.has(Flags::ACK));
         assert_eq!(syns.count(), 3);
         assert!(read.segments.iter().all(|s| s.direction == PacketDirection::In));
-        assert!(read.segments.iter().all(|s| !s.options.cut() && s.options.timestamps().is_some()));
+        assert!(
+            read.segments.iter().all(|s| !s.options.are_cut() && s.options.timestamps().is_some())
+        );
         // The headers are 20 bytes of the cooked capture, 20 of IPv4, 20 of TCP and at most 40 of
         // options.
         assert!(read.counters.captured_bytes <= read.counters.packets * 100);

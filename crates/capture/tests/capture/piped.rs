@@ -83,7 +83,7 @@ fn a_pipe_that_waits_ends_when_it_is_stopped() {
     writer.write_all(&pcap(Order::Little, false, 1, &all[..3])).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let source = CaptureFiles::from_reader("a pipe", Box::new(reader)).unwrap();
-    let mut source = ReadAhead::new(source).unwrap().until(Arc::clone(&stop));
+    let mut source = ReadAhead::new(source).unwrap().ending_on(Arc::clone(&stop));
     let mut batch: Vec<Observed> = vec![];
     assert!(source.next_batch(&mut batch).unwrap());
     assert_eq!(batch.len(), 3);

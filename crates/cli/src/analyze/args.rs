@@ -207,7 +207,7 @@ impl SendersArgs {
     }
 
     /// The segments that are looked at.
-    pub(crate) fn choice(&self) -> Result<SegmentChoice, Failure> {
+    pub(crate) fn segment_choice(&self) -> Result<SegmentChoice, Failure> {
         let is_empty = match (self.from, self.to) {
             (Some(ChosenTime::At(from)), Some(ChosenTime::At(to))) => from >= to,
             (Some(ChosenTime::After(from)), Some(ChosenTime::After(to))) => from >= to,

@@ -14,7 +14,7 @@ const REQUEST_CAUSES: usize = 3;
 const REQUEST_PART: f64 = 0.1;
 
 /// A phrase for the cause of the time, and one for its remedy.
-const fn phrase(share: TimeShare) -> (&'static str, &'static str) {
+const fn cause_and_remedy(share: TimeShare) -> (&'static str, &'static str) {
     match share {
         TimeShare::Handshake => {
             ("TCP handshakes", "connections that stay open, or QUIC, spare them")
@@ -84,7 +84,7 @@ pub(super) fn time(text: &mut String, all: &TimeSums) {
             Some(what) => {
                 (what, "a faster link or fewer bytes help, and nothing that a sender does")
             }
-            None => (phrase(cause.share).0.to_owned(), phrase(cause.share).1),
+            None => (cause_and_remedy(cause.share).0.to_owned(), cause_and_remedy(cause.share).1),
         };
         let (part, mean) = (percent(cause.part), seconds(cause.mean));
         let _ = writeln!(text, "  {}. {what}: {part}, {mean} a transfer\n     ({help})", n + 1);
@@ -101,7 +101,7 @@ pub(super) fn time(text: &mut String, all: &TimeSums) {
         );
     }
     requests(text, all);
-    remarks(text, all);
+    write_remarks(text, all);
 }
 
 /// The path as a cause: its link was full.
@@ -127,7 +127,9 @@ fn requests(text: &mut String, all: &TimeSums) {
     }
     let listed = causes.iter().take(REQUEST_CAUSES).filter(|(seconds, _)| *seconds > 0.0);
     let listed: Vec<String> = listed
-        .map(|(seconds, share)| format!("{} {}", phrase(*share).0, percent(seconds / sum)))
+        .map(|(seconds, share)| {
+            format!("{} {}", cause_and_remedy(*share).0, percent(seconds / sum))
+        })
         .collect();
     let _ = writeln!(
         text,
@@ -138,7 +140,7 @@ fn requests(text: &mut String, all: &TimeSums) {
 }
 
 /// Writes remarks on requests that got no answer, and on TLS.
-fn remarks(text: &mut String, all: &TimeSums) {
+fn write_remarks(text: &mut String, all: &TimeSums) {
     if all.unanswered > 0 {
         let _ = writeln!(
             text,
@@ -165,7 +167,7 @@ fn remarks(text: &mut String, all: &TimeSums) {
     let _ =
         write!(text, "{}: {trips:.1} round trips each", counted(tls.handshakes, "TLS handshake"));
     if tls.resumed + tls.full > 0 {
-        let _ = write!(text, ", {} resumed", share(tls.resumed, tls.resumed + tls.full));
+        let _ = write!(text, ", {} resumed", percent_of(tls.resumed, tls.resumed + tls.full));
     }
     let _ = write!(text, "; the largest flights of a server have {}", bytes(tls.most_server_bytes));
     if tls.most_certificate_bytes > 0 {
@@ -182,6 +184,6 @@ pub(super) fn percent(part: f64) -> String {
     }
 }
 
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub(super) fn percent_of(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }

@@ -72,7 +72,7 @@ impl EndedWatch {
     }
 
     /// Set once the reader of the lines has left.
-    pub(super) fn unheard(&self) -> Arc<AtomicBool> {
+    pub(super) fn has_no_reader(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.unheard)
     }
 
@@ -96,7 +96,7 @@ impl EndedWatch {
         Ok(())
     }
 
-    fn follow(&mut self, row: &EndedRow) {
+    fn print_ended(&mut self, row: &EndedRow) {
         if self.follows && self.failure.is_none() {
             self.failure = stdout::print_on(&row.line()).err();
             self.unheard.store(self.failure.is_some(), Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl EndedRow {
         }
     }
 
-    fn cause(&self) -> Option<String> {
+    fn main_cause(&self) -> Option<String> {
         let cause = self.sums.main_cause()?;
         Some(format!("{} {:.0} %", cause.share.name(), 100.0 * cause.part))
     }
@@ -162,7 +162,7 @@ impl EndedRow {
             number(self.sums.bytes as f64),
             number(self.duration),
             number(self.sums.lost_nanos() as f64 / 1e9),
-            self.cause().map_or(Cell::Undefined, Cell::Text),
+            self.main_cause().map_or(Cell::Undefined, Cell::Text),
             Cell::Text(self.end.to_owned()),
         ];
         Row { cells, is_reference: false }
@@ -170,7 +170,8 @@ impl EndedRow {
 
     /// A line of `--follow`.
     fn line(&self) -> String {
-        let cause = self.cause().map_or_else(String::new, |cause| format!(", most in {cause}"));
+        let cause =
+            self.main_cause().map_or_else(String::new, |cause| format!(", most in {cause}"));
         format!(
             "{} {} to {}: {} of {} in {}{cause}; {}\n",
             utc(self.began),
@@ -208,7 +209,7 @@ impl TraceSink for EndedWatch {
         self.connections.offer(candidate, || EndedRow::of_connection(summary, sums));
         // A connection that waits for others' packets has not ended.
         if self.follows && summary.end != TraceEnd::CaptureEnded {
-            self.follow(&EndedRow::of_connection(summary, sums));
+            self.print_ended(&EndedRow::of_connection(summary, sums));
         }
     }
 }

@@ -156,7 +156,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn held(&self) -> usize {
+    fn held_count(&self) -> usize {
         self.retransmissions.len() + self.transfers.len()
     }
 }
@@ -178,7 +178,7 @@ pub(super) struct JsonSink {
 }
 
 impl JsonSink {
-    pub(super) fn begin() -> Self {
+    pub(super) fn new() -> Self {
         let out = io::BufWriter::new(io::stdout());
         let unheard = Arc::default();
         Self {
@@ -193,7 +193,7 @@ impl JsonSink {
     }
 
     /// A flag that is set once the output has no reader.
-    pub(super) fn unheard(&self) -> Arc<AtomicBool> {
+    pub(super) fn has_no_reader(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.unheard)
     }
 
@@ -213,7 +213,7 @@ impl JsonSink {
 
     /// Room for one more of the connection; `None`, and an entry in `left_out`, if too many are
     /// held.
-    fn room(&mut self, sender: &TracedSender) -> Option<&mut Pending> {
+    fn reserve_entry(&mut self, sender: &TracedSender) -> Option<&mut Pending> {
         let pending = self.pending.entry(sender.connection).or_default();
         if self.held >= MAX_HELD {
             pending.left_out += 1;
@@ -223,7 +223,7 @@ impl JsonSink {
         Some(pending)
     }
 
-    fn write(&mut self, connection: &ConnectionJson) -> io::Result<()> {
+    fn write_connection(&mut self, connection: &ConnectionJson) -> io::Result<()> {
         let before: &[u8] = if self.written == 0 { b"[\n" } else { b",\n" };
         self.out.write_all(before)?;
         self.written += 1;
@@ -256,7 +256,7 @@ impl Formatter for ClockFormatter {
 impl TraceSink for JsonSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         let pending = self.pending.remove(&summary.connection).unwrap_or_default();
-        self.held -= pending.held();
+        self.held -= pending.held_count();
         let Pending { retransmissions, transfers, left_out, round_trip, mss } = pending;
         let sent = [&summary.client_sent, &summary.server_sent];
         let connection = ConnectionJson {
@@ -276,7 +276,7 @@ impl TraceSink for JsonSink {
             left_out,
         };
         if self.failure.is_none() {
-            self.failure = self.write(&connection).err();
+            self.failure = self.write_connection(&connection).err();
             let is_gone = |why: &io::Error| why.kind() == io::ErrorKind::BrokenPipe;
             if self.failure.as_ref().is_some_and(is_gone) {
                 self.unheard.store(true, Ordering::Relaxed);
@@ -285,7 +285,7 @@ impl TraceSink for JsonSink {
     }
 
     fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        let Some(pending) = self.room(sender) else { return };
+        let Some(pending) = self.reserve_entry(sender) else { return };
         pending.retransmissions.push(RetransmissionJson {
             ts: ClockTime(again.at),
             from: if sender.is_server { "server" } else { "client" },
@@ -303,7 +303,7 @@ impl TraceSink for JsonSink {
         let pending = self.pending.entry(sender.connection).or_default();
         pending.round_trip = RoundTripJson::of(report);
         pending.mss = pending.mss.max(report.mss);
-        let Some(pending) = self.room(sender) else { return };
+        let Some(pending) = self.reserve_entry(sender) else { return };
         pending.transfers.push(TransferJson {
             begin: ClockTime(report.began),
             end: ClockTime(report.ended),
@@ -343,7 +343,7 @@ mod tests {
     /// `left_out`, of any connection.
     #[test]
     fn what_is_held_is_bounded() {
-        let mut sink = JsonSink::begin();
+        let mut sink = JsonSink::new();
         sink.held = MAX_HELD - 1;
         for connection in [7, 7, 8] {
             let (client, server) = Default::default();
@@ -351,7 +351,7 @@ mod tests {
             sink.on_transfer(&sender, &TransferReport::default());
         }
         let of = |connection: u64| {
-            (sink.pending[&connection].held(), sink.pending[&connection].left_out)
+            (sink.pending[&connection].held_count(), sink.pending[&connection].left_out)
         };
         assert_eq!((of(7), of(8), sink.held), ((1, 1), (0, 1), MAX_HELD));
     }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     if !args.merge.is_empty() {
         return sums::print_merged(args);
     }
-    let Prepared { config, clients, feed } = prepared(args)?;
+    let Prepared { config, clients, feed } = prepare_analysis(args)?;
     let mut outputs = Outputs::begin(args)?;
     let feed = feed.attended()?;
     let mut feed = if args.follow { feed.without_progress() } else { feed };
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let config = EngineConfig { models, ..config };
     let outputs = OnlyServers::new(config.servers.clone(), outputs).with_clients(clients);
     let mut ended = match args.follow {
-        true => follow(&mut feed, config, outputs),
+        true => report_as_ended(&mut feed, config, outputs),
         false => analyse(args, &mut feed, &config, outputs)?,
     };
     ended.note(feed.verdict());
@@ -68,10 +68,10 @@ struct Prepared {
     feed: Feed,
 }
 
-fn prepared(args: &AnalyzeArgs) -> Result<Prepared, Failure> {
+fn prepare_analysis(args: &AnalyzeArgs) -> Result<Prepared, Failure> {
     let mut anonymizer = anonymizer(args.anonymize.as_ref())?;
     let mut servers = args.senders.servers();
-    let mut choice = args.senders.choice()?;
+    let mut choice = args.senders.segment_choice()?;
     if let Some(anonymizer) = &mut anonymizer {
         // Neighbouring addresses stay neighbours: a network becomes a network.
         servers = servers.renamed(|ip| anonymizer.address(ip));
@@ -95,8 +95,12 @@ const QUIET: Duration = Duration::from_secs(2);
 
 /// Reports each connection as soon as it has ended. Other threads would report in rounds, so this
 /// one does all the work.
-fn follow(feed: &mut Feed, config: EngineConfig, outputs: OnlyServers<Outputs>) -> FirstFailure {
-    feed.until(outputs.inner.unheard());
+fn report_as_ended(
+    feed: &mut Feed,
+    config: EngineConfig,
+    outputs: OnlyServers<Outputs>,
+) -> FirstFailure {
+    feed.until(outputs.inner.has_no_reader());
     let mut engine = TraceEngine::new(config, outputs);
     let (mut looked, mut was_quiet) = (Instant::ZERO, false);
     feed.each_live(|step| match step {
@@ -129,7 +133,7 @@ fn analyse(
     let threads = jobs::threads(args.jobs);
     let predicted = args.error.then(|| ShardedTraceEngine::new(&predicting, predicted, threads));
     let mut predicted = predicted.transpose().map_err(Failure::failed)?;
-    feed.until(outputs.inner.unheard());
+    feed.until(outputs.inner.has_no_reader());
     let engine = ShardedTraceEngine::new(config, outputs, threads);
     let mut engine = engine.map_err(Failure::failed)?;
     feed.each(|segment| {

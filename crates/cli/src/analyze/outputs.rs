@@ -13,7 +13,7 @@ use super::reply::{json_of, reply};
 use super::summary::SummarySink;
 use super::sums::{self, SumsOfRun};
 use super::tables::{BeginMemory, TablesSink};
-use super::words::words;
+use super::words::findings_text;
 use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, remark, stdout};
 use findings::{FindingsSink, TraceFindings};
@@ -60,7 +60,8 @@ impl Outputs {
         let wants_findings =
             !by_connection || args.report.is_some() || wants_epochs || args.mergeable;
         let mut findings = wants_findings.then(FindingsSink::with_epochs);
-        let sums = args.out.as_deref().map(|out| sums::place(out, args.mergeable)).transpose()?;
+        let sums =
+            args.out.as_deref().map(|out| sums::sums_file(out, args.mergeable)).transpose()?;
         let sums = sums.flatten();
         if sums.is_some() {
             findings.iter_mut().for_each(FindingsSink::keep_sums);
@@ -72,7 +73,7 @@ impl Outputs {
             others: Others {
                 summary: SummarySink::default(),
                 ended: args.json().is_none().then(|| EndedWatch::new(args.follow)),
-                json: by_connection.then(JsonSink::begin),
+                json: by_connection.then(JsonSink::new),
                 tables,
                 report,
             },
@@ -105,11 +106,11 @@ impl Outputs {
     }
 
     /// A flag that is set once standard output has no reader, if nothing else is wanted.
-    pub(super) fn unheard(&self) -> Option<Arc<AtomicBool>> {
+    pub(super) fn has_no_reader(&self) -> Option<Arc<AtomicBool>> {
         let Others { ended, json, tables, report, .. } = &self.others;
         let unheard = match json {
-            Some(json) => Some(json.unheard()),
-            None => ended.as_ref().map(EndedWatch::unheard),
+            Some(json) => Some(json.has_no_reader()),
+            None => ended.as_ref().map(EndedWatch::has_no_reader),
         };
         unheard.filter(|_| tables.is_none() && report.is_none())
     }
@@ -124,7 +125,7 @@ impl Outputs {
         let mut ended = FirstFailure::default();
         ended.note(tables.map_or(Ok(()), TablesSink::end));
         let account = ReadingAccount::of(&summary, counters, read);
-        let beside = packets::unusual(&read.counters);
+        let beside = packets::unusual_packets(&read.counters);
         if let Some(json) = &json {
             // The array has no room for it.
             let (warnings, counts) = (account.warnings(), account.counts(&summary));
@@ -138,9 +139,9 @@ impl Outputs {
         ended.note(json.map_or(Ok(()), JsonSink::end));
         let sums =
             self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, counters, read });
-        let found = self.findings.map(|findings| finished(findings, sums, &mut ended));
+        let found = self.findings.map(|findings| finish_findings(findings, sums, &mut ended));
         let Some(found) = found else { return (summary, ended) };
-        let words = words(&found) + &account.warnings();
+        let words = findings_text(&found) + &account.warnings();
         if let Some(report) = report {
             let words = words.clone() + &beside;
             ended.note(report.end(&found, &account.counts(&summary), &words));
@@ -156,7 +157,7 @@ impl Outputs {
     }
 
     /// Ends the outputs of a request: files are written, and the rest is the answer.
-    pub(super) fn answer(
+    pub(super) fn finish_request(
         self,
         counters: &EngineCounters,
         read: &ReadCapture,
@@ -168,9 +169,11 @@ impl Outputs {
         let sums =
             self.sums.as_deref().map(|file| SumsOfRun { file, summary: &summary, counters, read });
         let findings = self.findings.unwrap_or_else(FindingsSink::with_epochs);
-        let found = finished(findings, sums, &mut ended);
+        let found = finish_findings(findings, sums, &mut ended);
         if let Some(report) = report {
-            let words = words(&found) + &account.warnings() + &packets::unusual(&read.counters);
+            let words = findings_text(&found)
+                + &account.warnings()
+                + &packets::unusual_packets(&read.counters);
             ended.note(report.end(&found, &account.counts(&summary), &words));
         }
         let reply = reply(&found, &summary, &account, read)?;
@@ -179,7 +182,7 @@ impl Outputs {
 }
 
 /// The findings; their sums go to a file, if they are wanted.
-fn finished(
+fn finish_findings(
     findings: FindingsSink,
     sums: Option<SumsOfRun<'_>>,
     ended: &mut FirstFailure,

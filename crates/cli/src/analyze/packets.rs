@@ -4,7 +4,7 @@ use capture::{CaptureCounters, UdpUse};
 use units::counted;
 
 /// A line for each thing that is not usual; empty if there is none.
-pub(super) fn unusual(counters: &CaptureCounters) -> String {
+pub(super) fn unusual_packets(counters: &CaptureCounters) -> String {
     let mut text = String::new();
     let others: Vec<String> =
         counters.reasons().map(|(why, count)| format!("{count} {why}")).collect();

@@ -4,7 +4,7 @@ use super::account::ReadingAccount;
 use super::packets;
 use super::reading::ReadCapture;
 use super::summary::SummarySink;
-use super::words::words;
+use super::words::findings_text;
 use cmdline::request::CommandReply;
 use cmdline::{Failure, stdout};
 use findings::TraceFindings;
@@ -30,8 +30,8 @@ pub(super) fn reply(
     account: &ReadingAccount,
     read: &ReadCapture,
 ) -> Result<CommandReply, Failure> {
-    let (counts, beside) = (account.counts(summary), packets::unusual(&read.counters));
-    let words = words(found) + &account.warnings();
+    let (counts, beside) = (account.counts(summary), packets::unusual_packets(&read.counters));
+    let words = findings_text(found) + &account.warnings();
     let words = words.lines().chain([&*counts]).chain(beside.lines());
     Ok(CommandReply {
         json: json_of(found, account)?,

@@ -3,7 +3,7 @@
 use super::args::AnalyzeArgs;
 use super::outputs::Outputs;
 use super::tables::BeginMemory;
-use super::{Prepared, prepared, read_capture, sums};
+use super::{Prepared, prepare_analysis, read_capture, sums};
 use clap::Command;
 use clap::builder::Resettable;
 use cmdline::captures::ReadingWatch;
@@ -49,7 +49,7 @@ impl AnalyzeRequest {
         if !args.merge.is_empty() {
             return sums::merged(&args.merge)?.answer();
         }
-        let Prepared { config, clients, feed } = prepared(args)?;
+        let Prepared { config, clients, feed } = prepare_analysis(args)?;
         let mut outputs = Outputs::of_request(args, begin)?;
         let mut feed = feed.watched(watch, stop)?;
         let models = feed.models(args.sender(), &config, jobs::threads(args.jobs))?;
@@ -65,7 +65,7 @@ impl AnalyzeRequest {
             return Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read")));
         }
         let read = read_capture(&feed, &found);
-        let reply = found.inner.answer(&counters, &read)?;
+        let reply = found.inner.finish_request(&counters, &read)?;
         Ok(CommandReply { failure: verdict.and(reply.failure), ..reply })
     }
 }

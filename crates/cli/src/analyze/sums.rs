@@ -6,7 +6,7 @@ use super::packets;
 use super::reading::ReadCapture;
 use super::reply::{json_of, reply};
 use super::summary::SummarySink;
-use super::words::words;
+use super::words::findings_text;
 use cmdline::request::CommandReply;
 use cmdline::{Failure, FirstFailure, stdout};
 use findings::FindingsSums;
@@ -22,7 +22,7 @@ const FILE: &str = "sums.json";
 
 /// The file of sums in the folder `out`, if they are wanted. One of an earlier run is removed, or
 /// refused if it would stay.
-pub(super) fn place(out: &Path, is_wanted: bool) -> Result<Option<PathBuf>, Failure> {
+pub(super) fn sums_file(out: &Path, is_wanted: bool) -> Result<Option<PathBuf>, Failure> {
     let file = out.join(FILE);
     if is_wanted {
         return match fs::remove_file(&file) {
@@ -186,9 +186,11 @@ pub(super) fn print_merged(args: &AnalyzeArgs) -> Result<(), Failure> {
     if args.json().is_some() {
         ended.note(json_of(&found, &account).and_then(|json| stdout::print(&json)));
     } else {
-        let words = words(&found) + &account.warnings();
+        let words = findings_text(&found) + &account.warnings();
         ended.note(stdout::print(&format!("{words}\n")));
-        ended.note(summary.print(&account.counts(&summary), &packets::unusual(&read.counters)));
+        ended.note(
+            summary.print(&account.counts(&summary), &packets::unusual_packets(&read.counters)),
+        );
     }
     ended.note(verdict(&read));
     ended.end()

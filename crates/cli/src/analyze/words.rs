@@ -1,6 +1,6 @@
 //! The findings in plain words: the causes that took most time first.
 
-use super::causes::{self, percent, share};
+use super::causes::{self, percent, percent_of};
 use findings::TraceFindings;
 use report::seconds;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use trace::{RetransmissionKind, SparedBy, TimeShare};
 use units::counted;
 
 /// The findings in words.
-pub(super) fn words(found: &TraceFindings) -> String {
+pub(super) fn findings_text(found: &TraceFindings) -> String {
     let mut text = String::new();
     if found.time.all.transfers == 0 {
         return "No transfers: the capture has no response of a server, or none of its ACKs.\n"
@@ -26,7 +26,7 @@ fn start(text: &mut String, found: &TraceFindings) {
     let _ = writeln!(
         text,
         "{} of the transfers fit into their first window and cannot gain from a larger one.",
-        share(all.fit_first_window, all.transfers)
+        percent_of(all.fit_first_window, all.transfers)
     );
     let known = warm.host_knew_more + warm.network_knew_more;
     if warm.first_transfers > 0 {
@@ -75,7 +75,7 @@ fn losses(text: &mut String, found: &TraceFindings) {
         text,
         "{} with data, {lost} of them lost ({}). {again} were retransmissions.",
         counted(segments, "segment"),
-        share(lost, segments)
+        percent_of(lost, segments)
     );
     let timeouts = losses.of_kind(RetransmissionKind::Timeout);
     if timeouts > 0 {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_nothing() {
-        let text = words(&FindingsSink::default().finish());
+        let text = findings_text(&FindingsSink::default().finish());
         assert!(text.starts_with("No transfers: ") && text.lines().count() == 1, "{text}");
         assert_eq!(TimeSums::default().causes(), []);
     }

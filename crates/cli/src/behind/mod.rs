@@ -36,7 +36,7 @@ impl Command<'_> {
         let mut command = sandbox::command(program);
         command.args(arguments).envs(self.environment());
         let signals = Signals::listen().map_err(Failure::failed)?;
-        let sandbox = Sandbox::start(self.client.namespace(), command).map_err(explain)?;
+        let sandbox = Sandbox::start(self.client.namespace(), command).map_err(as_failure)?;
         signals.forward(sandbox.signaller());
         wait(sandbox).map(exit_code).map_err(Failure::failed)
     }
@@ -55,7 +55,7 @@ impl Command<'_> {
 }
 
 /// A privilege or a device that is missing is the user's to bring; the rest is a failure.
-pub(crate) fn explain(error: io::Error) -> Failure {
+pub(crate) fn as_failure(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::NotFound => Failure::input(error),
         _ => Failure::failed(format!("cannot set up the link: {error}")),

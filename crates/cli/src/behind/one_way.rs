@@ -56,12 +56,12 @@ impl OneWay {
     }
 
     /// Reads the link towards the command.
-    pub(super) fn down(text: &str) -> Result<Self, String> {
+    pub(super) fn parse_downlink(text: &str) -> Result<Self, String> {
         Self::parse(text, RecordedDirection::Down)
     }
 
     /// Reads the link away from the command.
-    pub(super) fn up(text: &str) -> Result<Self, String> {
+    pub(super) fn parse_uplink(text: &str) -> Result<Self, String> {
         Self::parse(text, RecordedDirection::Up)
     }
 
@@ -164,7 +164,7 @@ mod tests {
     use link::QueueLimit;
 
     fn link(text: &str, rtt_ms: u64) -> LinkConfig {
-        OneWay::down(text).unwrap().link(Duration::from_millis(rtt_ms)).unwrap()
+        OneWay::parse_downlink(text).unwrap().link(Duration::from_millis(rtt_ms)).unwrap()
     }
 
     #[test]
@@ -190,10 +190,10 @@ mod tests {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../link/data/drive.csv");
         let text = format!("trace={file},40ms,1bdp,from=12s");
         let rtt = Duration::from_millis(50);
-        let down = OneWay::down(&text).unwrap().link(rtt).unwrap();
+        let down = OneWay::parse_downlink(&text).unwrap().link(rtt).unwrap();
         assert_eq!((down.rate().as_bps(), down.queue()), (45_833_333, QueueLimit::Bytes(286_458)));
         assert_eq!(down.trace_offset(), Duration::from_secs(12));
-        let up = OneWay::up(&text).unwrap().link(rtt).unwrap();
+        let up = OneWay::parse_uplink(&text).unwrap().link(rtt).unwrap();
         assert_eq!(up.rate().as_bps(), 4_583_333);
     }
 
@@ -213,7 +213,7 @@ mod tests {
             ("trace=/no/such/file,40ms,1p", "/no/such/file"),
             ("20mbit,40ms,1p,from=3s", "for a recorded rate"),
         ] {
-            let error = OneWay::down(text).unwrap_err();
+            let error = OneWay::parse_downlink(text).unwrap_err();
             assert!(error.contains(hint), "{text:?}: {error}");
         }
     }

@@ -102,7 +102,7 @@ impl CaptureArgs {
     }
 
     /// `TCP of port 80, 443 on eth0`.
-    pub(super) fn what(&self) -> String {
+    pub(super) fn filter_description(&self) -> String {
         let ports: Vec<String> = self.port.iter().map(ToString::to_string).collect();
         let ports =
             if ports.is_empty() { String::new() } else { format!(" of port {}", ports.join(", ")) };

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &CaptureArgs) -> Result<(), Failure> {
     let mut sink = Sink::begin(args)?;
     let stop = cmdline::interrupt::stop_flag()?;
     if !args.quiet {
-        remark(&format!("capturing {}; Ctrl-C stops", args.what()));
+        remark(&format!("capturing {}; Ctrl-C stops", args.filter_description()));
     }
     let captured = receive(args, &mut live, &mut sink, &stop);
     // Packets that are still in the buffer are part of the capture.

@@ -31,7 +31,7 @@ impl Sink {
         };
         if args.write.is_some() {
             let writer = CaptureWriter::begin(&new.path, LiveCapture::LINK, args.rotation());
-            new.writer = Some(writer.map_err(|why| Failure::input(new.trouble(&why)))?);
+            new.writer = Some(writer.map_err(|why| Failure::input(new.write_error(&why)))?);
         }
         Ok(new)
     }
@@ -70,7 +70,7 @@ impl Sink {
         self.writer.as_ref().map_or(&[], CaptureWriter::files)
     }
 
-    fn trouble(&self, why: &io::Error) -> String {
+    fn write_error(&self, why: &io::Error) -> String {
         format!("cannot write {}: {why}", self.path.display())
     }
 
@@ -79,7 +79,7 @@ impl Sink {
         let why = self.error.as_ref()?;
         Some(match why.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
-            _ => Failure::failed(self.trouble(why)),
+            _ => Failure::failed(self.write_error(why)),
         })
     }
 }

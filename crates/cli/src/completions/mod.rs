@@ -59,7 +59,7 @@ pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
 }
 
 /// Answers a shell. Behind the name of another program that program answers.
-pub(crate) fn answer(question: &ShellQuestion) -> Result<(), Failure> {
+pub(crate) fn print_completions(question: &ShellQuestion) -> Result<(), Failure> {
     let other = question.subcommand();
     let other =
         [AGENT, GATEWAY, LAB].into_iter().find(|it| other.as_deref() == Some(it.subcommand));

@@ -7,7 +7,7 @@ mod summary;
 
 pub(crate) use args::{EmulateArgs, appendix};
 
-use crate::behind::{Command, explain};
+use crate::behind::{Command, as_failure};
 use cmdline::Failure;
 use emulator::{Addresses, Emulation, EmulationOptions, Interface, InterfaceConfig, Namespace};
 use link::Duplex;
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &EmulateArgs) -> Result<(), Failure> {
     let links = options.links.clone();
     let (recording, recorders) = files::begin(args)?.unzip();
     let options = EmulationOptions { recorders, ..options };
-    let line = Line::lay(options).map_err(explain)?;
+    let line = Line::set_up(options).map_err(as_failure)?;
     let code = line.run(args)?;
     let overruns = line.overruns().map_err(Failure::failed)?;
     let report = line.emulation.stop();
     files::finish(recording)?;
-    summary::show(args, &Ran { links, report, overruns })?;
+    summary::print_summary(args, &Ran { links, report, overruns })?;
     match code {
         0 => Ok(()),
         code => Err(Failure::Command(code)),
@@ -46,7 +46,7 @@ struct Line {
 }
 
 impl Line {
-    fn lay(options: EmulationOptions) -> io::Result<Self> {
+    fn set_up(options: EmulationOptions) -> io::Result<Self> {
         let (namespace, here) = (Namespace::new()?, Namespace::current()?);
         let host = Interface::open(&here, &InterfaceConfig::numbered(DEVICE))?;
         let [client, _] = Addresses::numbered(host.number());

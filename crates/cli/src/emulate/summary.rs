@@ -108,13 +108,13 @@ impl<'a> Direction<'a> {
 
 /// Says it all on standard error, as the command has standard output; as JSON where that was asked
 /// for.
-pub(super) fn show(args: &EmulateArgs, ran: &Ran) -> Result<(), Failure> {
+pub(super) fn print_summary(args: &EmulateArgs, ran: &Ran) -> Result<(), Failure> {
     let report = &ran.report;
     let mut scheduling_delay = report.down.scheduling_delay.clone();
     scheduling_delay.add(&report.up.scheduling_delay);
     if !args.quiet {
         print_remarks(ran);
-        warn(ran, &scheduling_delay);
+        warn_if_late(ran, &scheduling_delay);
     }
     if let Some(file) = &args.json {
         write_json(file.as_deref(), &Summary::of(ran, &scheduling_delay))?;
@@ -152,7 +152,7 @@ fn print_remarks(ran: &Ran) {
     }
 }
 
-fn warn(ran: &Ran, scheduling_delay: &SchedulingDelays) {
+fn warn_if_late(ran: &Ran, scheduling_delay: &SchedulingDelays) {
     let [p50, p99, max] = [scheduling_delay.p50(), scheduling_delay.p99(), scheduling_delay.max()]
         .map(|late| late.as_micros());
     remark(&format!("handed over late by {p50} us (median), {p99} us (99 %), {max} us (most)"));

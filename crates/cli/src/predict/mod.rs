@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
     }
-    let choice = args.senders.choice()?;
+    let choice = args.senders.segment_choice()?;
     let clients = choice.clients.clone();
     let mut feed = Feed::open(&args.files).choosing(choice).attended()?;
     let (visitors, models) = read(args, &mut feed, clients)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
         return feed.verdict();
     }
     let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
-        return Err(Failure::input(nothing::why(&visitors)));
+        return Err(Failure::input(nothing::why_no_prediction(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
     remarks_on(&visitors, args.most_transfers, &remark);
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     let forecast = Forecast::of(visitors, args.queue);
     let forecast = forecasted(args, &now, forecast, &TerminalWatch::default());
     ended.note(feed.verdict());
-    ended.note(forecast.and_then(|forecast| show(args, &forecast)));
+    ended.note(forecast.and_then(|forecast| print_forecast(args, &forecast)));
     ended.end()
 }
 
@@ -64,7 +64,7 @@ impl ForecastOutcome<'_> {
     }
 
     /// Writes the page that was asked for.
-    fn write(&self, args: &PredictArgs) -> Result<(), Failure> {
+    fn write_page(&self, args: &PredictArgs) -> Result<(), Failure> {
         let Some(path) = &args.report else { return Ok(()) };
         report_file::write(path, &page::document(&self.evidence, self.now, &self.result).to_html())
     }
@@ -101,8 +101,8 @@ fn forecasted<'a>(
     Ok(ForecastOutcome { evidence, now, result: result.map_err(Failure::failed)? })
 }
 
-fn show(args: &PredictArgs, forecast: &ForecastOutcome<'_>) -> Result<(), Failure> {
-    forecast.write(args)?;
+fn print_forecast(args: &PredictArgs, forecast: &ForecastOutcome<'_>) -> Result<(), Failure> {
+    forecast.write_page(args)?;
     match args.json {
         true => stdout::print_json(&forecast.json())?,
         false => shown::print(&forecast.evidence, forecast.now, &forecast.result)?,

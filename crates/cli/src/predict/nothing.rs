@@ -4,7 +4,7 @@ use forecast::CapturedVisitors;
 use units::counted;
 
 /// The reason, in words.
-pub(super) fn why(visitors: &CapturedVisitors) -> String {
+pub(super) fn why_no_prediction(visitors: &CapturedVisitors) -> String {
     let CapturedVisitors { without_pure_acks, started_before, incomplete, .. } = *visitors;
     let reason = if without_pure_acks > 0 {
         format!(
@@ -39,12 +39,15 @@ mod tests {
     #[test]
     fn the_reason_that_explains_the_others_is_named() {
         let mut visitors = CapturedVisitors::default();
-        assert!(why(&visitors).contains("hold no transfer"));
+        assert!(why_no_prediction(&visitors).contains("hold no transfer"));
         visitors.incomplete = 3;
-        assert!(why(&visitors).contains("3 transfers began"));
+        assert!(why_no_prediction(&visitors).contains("3 transfers began"));
         visitors.started_before = 2;
-        assert!(why(&visitors).contains("handshakes of 2 connections"));
+        assert!(why_no_prediction(&visitors).contains("handshakes of 2 connections"));
         visitors.without_pure_acks = 1;
-        assert!(why(&visitors).contains("1 connection of these captures has no ACK without data"));
+        assert!(
+            why_no_prediction(&visitors)
+                .contains("1 connection of these captures has no ACK without data")
+        );
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn document(
     let now = running.name();
     let section =
         |heading: &str, blocks: Vec<Block>| Section { heading: heading.to_owned(), blocks };
-    let queues = shown::of_queues(result).map(Block::Text);
+    let queues = shown::queue_warning(result).map(Block::Text);
     let mut facts: Vec<String> = evidence.sentence().lines().map(str::to_owned).collect();
     facts.push(running.sentence());
     facts.push(installed::explained_in(&["docs/predict.md"]));
@@ -34,13 +34,13 @@ pub(super) fn document(
                 std::iter::once(Block::Table(shown::times(result))).chain(queues).collect(),
             ),
             section("How many transfers take how long", vec![Block::Figure(distribution(result))]),
-            section(&format!("Time over that of {now}"), gains(result, now)),
+            section(&format!("Time over that of {now}"), gain_blocks(result, now)),
             section(
                 "The model itself",
                 vec![
                     Block::Text(shown::fit(result, now)),
                     Block::Text(ON_THE_LINE.to_owned()),
-                    Block::Figure(beside(result, now)),
+                    Block::Figure(captured_and_replayed(result, now)),
                 ],
             ),
         ],
@@ -50,8 +50,8 @@ pub(super) fn document(
 }
 
 /// The ratios and how they come about, or why there are none.
-fn gains(result: &ForecastResult, now: &str) -> Vec<Block> {
-    shown::refusal(result, now).map_or_else(
+fn gain_blocks(result: &ForecastResult, now: &str) -> Vec<Block> {
+    shown::refusal_text(result, now).map_or_else(
         || {
             let how = Block::Text(shown::how_computed(result, now));
             vec![Block::Table(shown::by_group(result, now)), how]
@@ -102,7 +102,7 @@ fn cumulative(took: &[Option<Duration>]) -> Vec<Point> {
 }
 
 /// Each transfer: captured, and replayed under what the servers run.
-fn beside(result: &ForecastResult, now: &str) -> Figure {
+fn captured_and_replayed(result: &ForecastResult, now: &str) -> Figure {
     let Some(replayed) = result.rows.first() else { return Figure::default() };
     let both = result.captured.took.iter().zip(&replayed.took);
     let ended = both.filter_map(|(captured, replayed)| Some(((*captured)?, (*replayed)?)));

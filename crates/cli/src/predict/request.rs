@@ -51,7 +51,7 @@ impl PredictRequest {
         if let Some(path) = &args.report {
             report_file::check(path, args.files.iter().map(PathBuf::as_path))?;
         }
-        let choice = args.senders.choice()?;
+        let choice = args.senders.segment_choice()?;
         let clients = choice.clients.clone();
         let feed = Feed::open(&args.files).choosing(choice);
         let mut feed = feed.watched(watch.reading, watch.stop)?;
@@ -61,7 +61,7 @@ impl PredictRequest {
             return Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read")));
         }
         let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
-            return Err(Failure::input(nothing::why(&visitors)));
+            return Err(Failure::input(nothing::why_no_prediction(&visitors)));
         };
         remarks_on(&visitors, args.most_transfers, &|text| watch.replays.note(text));
         let forecast = Forecast::of(visitors, args.queue);
@@ -83,7 +83,12 @@ impl PredictRequest {
 fn sentences(ForecastOutcome { evidence, now, result }: &ForecastOutcome<'_>) -> Vec<String> {
     let name = now.name();
     let first = evidence.sentence().lines().map(str::to_owned).collect::<Vec<_>>();
-    let others = [Some(now.sentence()), shown::of_queues(result), Some(shown::fit(result, name))];
-    let last = shown::refusal(result, name).unwrap_or_else(|| shown::how_computed(result, name));
+    let others = [
+        Some(now.sentence()),
+        shown::queue_warning(result),
+        Some(shown::fit_summary(result, name)),
+    ];
+    let last =
+        shown::refusal_text(result, name).unwrap_or_else(|| shown::how_computed(result, name));
     first.into_iter().chain(others.into_iter().flatten()).chain([last]).collect()
 }

@@ -154,11 +154,11 @@ pub(super) fn print(
     let now = running.name();
     stdout::print(&format!("{}\n{}\n\n", evidence.sentence(), running.sentence()))?;
     stdout::print_table(&times(result))?;
-    if let Some(queues) = of_queues(result) {
+    if let Some(queues) = queue_warning(result) {
         stdout::print(&format!("\n{queues}\n"))?;
     }
-    stdout::print(&format!("\n{}\n", fit(result, now)))?;
-    if let Some(why) = refusal(result, now) {
+    stdout::print(&format!("\n{}\n", fit_summary(result, now)))?;
+    if let Some(why) = refusal_text(result, now) {
         return stdout::print(&format!("\n{why}\n"));
     }
     stdout::print(&format!("\nTime over that of {now}:\n\n"))?;
@@ -177,7 +177,7 @@ pub(super) fn how_computed(result: &ForecastResult, now: &str) -> String {
 }
 
 /// Explains why nothing is predicted, and what would help; `None` if something is.
-pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
+pub(super) fn refusal_text(result: &ForecastResult, now: &str) -> Option<String> {
     let off = result.refused?;
     let (rates, cause) = match result.changing {
         0 => (
@@ -200,7 +200,7 @@ pub(super) fn refusal(result: &ForecastResult, now: &str) -> Option<String> {
 }
 
 /// Sentence about rows that depend on queues without evidence.
-pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
+pub(super) fn queue_warning(result: &ForecastResult) -> Option<String> {
     let beyond = result.rows.iter().filter(|row| row.beyond > 0.0);
     let names: Vec<&str> = beyond.map(|row| row.scheme.as_str()).collect();
     (!names.is_empty()).then(|| {
@@ -213,7 +213,7 @@ pub(super) fn of_queues(result: &ForecastResult) -> Option<String> {
 }
 
 /// Sentence about the quality of the model.
-pub(super) fn fit(result: &ForecastResult, now: &str) -> String {
+pub(super) fn fit_summary(result: &ForecastResult, now: &str) -> String {
     let ModelFit { quartiles, within_quarter, .. } = result.fit;
     let Some(([low, middle, high], near)) = quartiles.zip(within_quarter) else {
         return format!(
@@ -234,16 +234,16 @@ pub(super) fn fit(result: &ForecastResult, now: &str) -> String {
     )
 }
 
-fn number(value: f64) -> Cell {
+fn number_cell(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
-fn known(value: Option<f64>) -> Cell {
-    value.map_or(Cell::Undefined, number)
+fn optional_cell(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Undefined, number_cell)
 }
 
-fn count(value: u64) -> Cell {
-    number(value as f64)
+fn count_cell(value: u64) -> Cell {
+    number_cell(value as f64)
 }
 
 /// Times of transfers, a row for the capture and for each scheme.
@@ -267,14 +267,14 @@ pub(super) fn times(result: &ForecastResult) -> Table {
     let row = |of: &ForecastRow, is_reference| {
         let cells = vec![
             Cell::Text(of.scheme.clone()),
-            known(of.median_s),
-            known(of.mean_s),
-            known(of.p95_s),
-            known(of.share_of_perfect_start),
-            count(of.retransmissions),
-            count(of.timeouts),
-            count(of.unfinished),
-            if is_reference { Cell::Undefined } else { number(of.beyond) },
+            optional_cell(of.median_s),
+            optional_cell(of.mean_s),
+            optional_cell(of.p95_s),
+            optional_cell(of.share_of_perfect_start),
+            count_cell(of.retransmissions),
+            count_cell(of.timeouts),
+            count_cell(of.unfinished),
+            if is_reference { Cell::Undefined } else { number_cell(of.beyond) },
         ];
         Row { cells, is_reference }
     };
@@ -302,7 +302,7 @@ pub(super) fn by_group(result: &ForecastResult, now: &str) -> Table {
             }
             _ => Cell::Undefined,
         });
-        let head = [Cell::Text(group.name().to_owned()), number(of.transfers as f64)];
+        let head = [Cell::Text(group.name().to_owned()), number_cell(of.transfers as f64)];
         Some(Row { cells: head.into_iter().chain(ratios).collect(), is_reference: false })
     };
     Table { columns, rows: ForecastGroup::all().filter_map(row).collect() }

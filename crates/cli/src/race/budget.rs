@@ -82,7 +82,7 @@ impl RaceBudget {
 
     /// Fails with one line for each limit that the result exceeds, in any world and kind of visit.
     /// `first` is the name of the scheme that the times are of.
-    pub(super) fn judge(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
+    pub(super) fn check_limits(&self, result: &RaceResult, first: &str) -> Result<(), Failure> {
         over_budget(&self.excesses(result, first))
     }
 
@@ -104,7 +104,7 @@ impl RaceBudget {
     fn excesses(&self, result: &RaceResult, first: &str) -> Vec<String> {
         let rows: Vec<&SchemeResult> = result.measured().filter(|row| row.name == first).collect();
         let late = rows.iter().flat_map(|row| {
-            self.times.iter().filter_map(|(milestone, limit)| late(row, *milestone, *limit))
+            self.times.iter().filter_map(|(milestone, limit)| over_limit(row, *milestone, *limit))
         });
         let is_asked = !self.times.is_empty() || self.slower.is_some();
         let unknown =
@@ -123,7 +123,7 @@ impl RaceBudget {
             Some((gain, row)) => Some(format!(
                 "the best gain is {} by {}, and has to be {}",
                 shown(gain),
-                place(row),
+                scheme_and_world(row),
                 shown(least)
             )),
             None => Some(format!("no gain is known, and it has to be {}", shown(least))),
@@ -147,28 +147,32 @@ fn slower(gain: Option<&VariantGain>, row: &SchemeResult, most: f64) -> Option<S
         Some(loss) => Some(format!(
             "the last variant is slower by {} under {}, and may be by {}",
             shown(loss),
-            place(row),
+            scheme_and_world(row),
             shown(most)
         )),
         None => Some(format!(
             "it is not known how much slower the last variant is under {}",
-            place(row)
+            scheme_and_world(row)
         )),
     }
 }
 
 /// Names a time that is over its limit, or that did not come.
-fn late(row: &SchemeResult, milestone: PageMilestone, limit: Duration) -> Option<String> {
+fn over_limit(row: &SchemeResult, milestone: PageMilestone, limit: Duration) -> Option<String> {
     let limit = limit.as_secs_f64();
     let time = row.time_to(milestone).map(|time| time.median);
     if time.is_some_and(|time| time <= limit) {
         return None;
     }
     let took = time.map_or("never comes".to_owned(), |time| format!("takes {}", seconds(time)));
-    Some(format!("{milestone} {took} under {}, and may take {}", place(row), seconds(limit)))
+    Some(format!(
+        "{milestone} {took} under {}, and may take {}",
+        scheme_and_world(row),
+        seconds(limit)
+    ))
 }
 
-fn place(row: &SchemeResult) -> String {
+fn scheme_and_world(row: &SchemeResult) -> String {
     match row.world {
         Some(world) if world != World::Sim => format!("{} on {}", row.name, world.name()),
         _ => row.name.clone(),
@@ -220,7 +224,7 @@ mod tests {
     fn every_row_of_the_first_scheme_has_to_keep_the_times() {
         let judge = |result: &RaceResult, first: &str| {
             let budget: RaceBudget = "last_byte=1s".parse().unwrap();
-            budget.judge(result, first).map_err(|failure| failure.why().to_owned())
+            budget.check_limits(result, first).map_err(|failure| failure.why().to_owned())
         };
         let mut result = result();
         assert_eq!(judge(&result, "linux"), Ok(()));

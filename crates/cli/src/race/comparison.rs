@@ -28,7 +28,7 @@ pub(super) fn run(command: &RaceCommand, races: &[Vec<RaceOfRun>]) -> Result<(),
     let Remarks { facts, notes } = remarks_on(command, &raced);
     facts.iter().for_each(|fact| remark(fact));
     notes.iter().for_each(|one| note(one));
-    judge(command, &raced, &comparison)
+    check_loads(command, &raced, &comparison)
 }
 
 /// Remarks on races that are over, each once.
@@ -45,7 +45,9 @@ pub(super) fn remarks_on(command: &RaceCommand, raced: &[Raced]) -> Remarks {
         .variants
         .iter()
         .zip(raced)
-        .map(|(variant, raced)| (remarks::facts(&variant.args, raced), remarks::on_result(raced)))
+        .map(|(variant, raced)| {
+            (remarks::remarks_after_run(&variant.args, raced), remarks::on_result(raced))
+        })
         .unzip();
     Remarks { facts: without_repeats(command, &facts), notes: without_repeats(command, &notes) }
 }
@@ -78,16 +80,16 @@ pub(super) fn race_all(
 }
 
 /// Fails if a load did not complete, or if the last variant exceeds the budget.
-pub(super) fn judge(
+pub(super) fn check_loads(
     command: &RaceCommand,
     raced: &[Raced],
     comparison: &RaceComparison,
 ) -> Result<(), Failure> {
     for (variant, raced) in command.variants.iter().zip(raced) {
         let of_variant = |failure: Failure| {
-            Failure::failed(format!("{}: {}", named(command, variant), failure.why()))
+            Failure::failed(format!("{}: {}", variant_label(command, variant), failure.why()))
         };
-        remarks::complain(raced).map_err(of_variant)?;
+        remarks::fail_if_incomplete(raced).map_err(of_variant)?;
     }
     command.args().judge_last(comparison)
 }
@@ -113,7 +115,7 @@ fn without_repeats(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String
             let is_shared = remarks.iter().all(|other| other.contains(remark));
             let of = match is_shared {
                 true => String::new(),
-                false => format!("{}: ", named(command, variant)),
+                false => format!("{}: ", variant_label(command, variant)),
             };
             let line = format!("{of}{remark}");
             if !notes.contains(&line) {
@@ -124,7 +126,7 @@ fn without_repeats(command: &RaceCommand, remarks: &[Vec<String>]) -> Vec<String
     notes
 }
 
-fn named(command: &RaceCommand, variant: &Variant) -> String {
+fn variant_label(command: &RaceCommand, variant: &Variant) -> String {
     variant_name(command.varied.as_deref().unwrap_or_default(), &variant.value)
 }
 
@@ -182,21 +184,21 @@ fn with_file_names(mut comparison: RaceComparison) -> RaceComparison {
 
 /// The comparison in words, and its tables.
 fn print(comparison: &RaceComparison, races: &[Vec<RaceOfRun>]) -> Result<(), Failure> {
-    if let Some(sentence) = sentence(comparison) {
+    if let Some(sentence) = linux_summary(comparison) {
         stdout::print(&format!("{sentence}\n\n"))?;
     }
     for variant in &comparison.variants {
         page_changes::print(&comparison.variants[0], variant)?;
     }
     stdout::print_table(&table_of(comparison))?;
-    let (rows, varied) = (rows(comparison), &comparison.varied);
+    let (rows, varied) = (variant_rows(comparison), &comparison.varied);
     let end = comparison.variants[0].result.until.name();
     let has_several = |run: &RaceOfRun| run.race.page.objects().len() > 1;
     if races.iter().flatten().any(has_several) {
         stdout::print("\n")?;
         stdout::print_table(&Table::compared_milestones(&rows, varied))?;
     }
-    let causes: Option<Vec<CausesRow>> = comparison.variants.iter().map(causes).collect();
+    let causes: Option<Vec<CausesRow>> = comparison.variants.iter().map(causes_row).collect();
     let Some(causes) = causes else { return Ok(()) };
     stdout::print(&format!("\nThe time of {BASELINE} by its causes:\n\n"))?;
     stdout::print_table(&Table::causes(&causes, varied, end))
@@ -205,7 +207,7 @@ fn print(comparison: &RaceComparison, races: &[Vec<RaceOfRun>]) -> Result<(), Fa
 /// The times of each scheme, variant by variant.
 pub(super) fn table_of(comparison: &RaceComparison) -> Table {
     let end = comparison.variants[0].result.until.name();
-    Table::comparison(&rows(comparison), &comparison.varied, end)
+    Table::comparison(&variant_rows(comparison), &comparison.varied, end)
 }
 
 /// The first visits by `linux`, in the first world that has them.
@@ -214,13 +216,13 @@ fn linux(result: &RaceResult) -> Option<&SchemeResult> {
 }
 
 /// The times under `linux` in words; none if a load did not end.
-pub(super) fn sentence(comparison: &RaceComparison) -> Option<String> {
+pub(super) fn linux_summary(comparison: &RaceComparison) -> Option<String> {
     let (first, others) = comparison.variants.split_first()?;
     let varied = &comparison.varied;
     let time = linux(&first.result)?.median(RaceMetric::PageSeconds)?;
     let runs = most_runs(comparison);
     let others = others.iter().map(|other| {
-        let gain = table::shown(other.gain(linux(&other.result)?)?.gain?, runs);
+        let gain = table::median_or_extremes(other.gain(linux(&other.result)?)?.gain?, runs);
         Some(format!("with {}: {}", variant_name(varied, &other.value), gain.gain_in_words()))
     });
     let others = others.collect::<Option<Vec<_>>>()?.join("; ");
@@ -233,13 +235,13 @@ pub(super) fn sentence(comparison: &RaceComparison) -> Option<String> {
 }
 
 /// The lines of each scheme, variant by variant. The limit without handshakes has none.
-fn rows(comparison: &RaceComparison) -> Vec<VariantRow> {
+fn variant_rows(comparison: &RaceComparison) -> Vec<VariantRow> {
     let known = common_milestones(comparison);
     let runs = most_runs(comparison);
     let lines: Vec<Vec<(&SchemeResult, RaceRow)>> = comparison
         .variants
         .iter()
-        .map(|one| one.result.schemes.iter().zip(table::rows(&one.result)).collect())
+        .map(|one| one.result.schemes.iter().zip(table::result_rows(&one.result)).collect())
         .collect();
     let key = |row: &SchemeResult| (row.name.clone(), row.world, row.visit);
     let schemes = comparison.variants[0].result.schemes.iter();
@@ -281,7 +283,7 @@ fn over_first(
     known: &[PageMilestone],
     runs: usize,
 ) -> RaceRow {
-    let shown = |spread| table::shown(spread, runs);
+    let shown = |spread| table::median_or_extremes(spread, runs);
     let gain = variant.gain(row);
     let at = |milestone: &PageMilestone| {
         let gains = gain.map_or(&[][..], |gain| &gain.milestones);
@@ -300,7 +302,7 @@ fn over_first(
 }
 
 /// The time of each cause under `linux`; `None` if it is not known of every load.
-fn causes(variant: &RaceVariant) -> Option<CausesRow> {
+fn causes_row(variant: &RaceVariant) -> Option<CausesRow> {
     let row = linux(&variant.result)?;
     let (shares, page_s) = (row.bounds?, row.median(RaceMetric::PageSeconds)?);
     let causes = shares.iter().map(|(cause, share)| (cause.name().to_owned(), share * page_s));

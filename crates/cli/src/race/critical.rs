@@ -13,13 +13,13 @@ pub(super) fn section(result: &RaceResult) -> Option<Section> {
         "The {load} under {} waits for these objects, one after the other. Sizes include response headers.",
         path.scheme
     );
-    let blocks = vec![Block::Text(about), Block::Table(table(path))];
+    let blocks = vec![Block::Text(about), Block::Table(critical_path_table(path))];
     Some(Section { heading: "Critical path".to_owned(), blocks })
 }
 
 /// All objects. A narrow page shows the columns up to the largest phase without scrolling.
-fn table(path: &CriticalPath) -> Table {
-    let Table { columns, rows } = diagnosis::table(path, true);
+fn critical_path_table(path: &CriticalPath) -> Table {
+    let Table { columns, rows } = diagnosis::wait_table(path, true);
     let find = |title: &str| columns.iter().position(|column| column.title == title);
     let (Some(time), Some(without)) = (find(TIME), find(WITHOUT)) else {
         return Table { columns, rows };

@@ -17,7 +17,7 @@ const MAX_LETTERS: usize = 36;
 const OF_NOTE: f64 = 0.005;
 
 /// Sentences on the first load by `linux`; none if it did not end.
-pub(super) fn sentences(result: &RaceResult) -> Vec<String> {
+pub(super) fn first_load_summary(result: &RaceResult) -> Vec<String> {
     let worlds = World::ALL.into_iter();
     let linux = worlds.filter_map(|world| result.row(BASELINE, world, VisitKind::First)).next();
     let Some((linux, time)) = linux.and_then(|row| Some((row, time_of(row)?))) else {
@@ -43,11 +43,11 @@ pub(super) fn sentences(result: &RaceResult) -> Vec<String> {
 
 /// The objects that delay the load: the last one, the slowest one, and the one that costs most.
 fn chain(path: &CriticalPath) -> Option<String> {
-    let (last, slowest) = (path.objects.last()?, slowest(path)?);
+    let (last, slowest) = (path.objects.last()?, longest_wait(path)?);
     let (phase, time) = phases::largest(slowest)?;
     let slowest = format!(
         "The load waits longest for {}: {}, of which {} {}",
-        short(&slowest.label),
+        short_address(&slowest.label),
         seconds(slowest.wait.phases.total().as_secs_f64()),
         seconds(time.as_secs_f64()),
         phase.words,
@@ -55,7 +55,7 @@ fn chain(path: &CriticalPath) -> Option<String> {
     let chain = counted(path.objects.len(), "object");
     let ends = format!(
         "It ends with {} of {}, at the end of a chain of {chain}",
-        short(&last.label),
+        short_address(&last.label),
         last.host
     );
     let costly = path.objects.iter().filter_map(|one| Some((one.saved_without?, one)));
@@ -69,14 +69,14 @@ fn chain(path: &CriticalPath) -> Option<String> {
             let share = saved / total * 100.0;
             format!(
                 "{slowest}. {ends}. Without {} it would save {} ({share:.0} %).",
-                short(&object.label),
+                short_address(&object.label),
                 seconds(saved)
             )
         }
     })
 }
 
-fn slowest(path: &CriticalPath) -> Option<&CriticalWait> {
+fn longest_wait(path: &CriticalPath) -> Option<&CriticalWait> {
     path.objects.iter().max_by_key(|object| object.wait.phases.total())
 }
 
@@ -154,14 +154,14 @@ pub(super) fn path(path: &CriticalPath) -> String {
 }
 
 /// The critical path: all of it, or the objects that take longest.
-pub(super) fn table(path: &CriticalPath, whole: bool) -> Table {
+pub(super) fn wait_table(path: &CriticalPath, whole: bool) -> Table {
     let mut longest: Vec<usize> = (0..path.objects.len()).collect();
     longest.sort_by_key(|at| std::cmp::Reverse(path.objects[*at].wait.phases.total()));
     if !whole {
         longest.truncate(MAX_SHOWN);
     }
     longest.sort_unstable();
-    let rows = longest.into_iter().map(|at| row(path, at));
+    let rows = longest.into_iter().map(|at| wait_row(path, at));
     let mut table = Table { columns: columns(), rows: rows.collect() };
     if path.objects.iter().all(|object| object.wait.phases.dns.is_zero()) {
         table.remove_column(DNS);
@@ -186,11 +186,12 @@ fn columns() -> Vec<Column> {
     columns
 }
 
-fn row(path: &CriticalPath, at: usize) -> Row {
+fn wait_row(path: &CriticalPath, at: usize) -> Row {
     let object = &path.objects[at];
     let CriticalWait { bytes, wait, saved_without, .. } = object;
-    let ahead =
-        at.checked_sub(1).map_or_else(String::new, |ahead| short(&path.objects[ahead].label));
+    let ahead = at
+        .checked_sub(1)
+        .map_or_else(String::new, |ahead| short_address(&path.objects[ahead].label));
     let after = match (wait.after, object.evidence) {
         (CriticalCause::Start, _) => "start of the load".to_owned(),
         (CriticalCause::Connection, _) => format!("{ahead} (connection)"),
@@ -203,7 +204,7 @@ fn row(path: &CriticalPath, at: usize) -> Row {
         time => Cell::Number(time.as_secs_f64().into()),
     };
     let mut cells = vec![
-        Cell::Text(short(&object.label)),
+        Cell::Text(short_address(&object.label)),
         Cell::Text(after),
         Cell::Number((*bytes as f64).into()),
         time(wait.phases.total()),
@@ -217,7 +218,7 @@ fn row(path: &CriticalPath, at: usize) -> Row {
 
 /// The path of an object's address without a query, or the host if there is no path. A long one is
 /// cut at its beginning.
-pub(super) fn short(label: &str) -> String {
+pub(super) fn short_address(label: &str) -> String {
     let address = label.split(['?', '#']).next().unwrap_or(label);
     let path = match split_address(address) {
         None => address,

@@ -42,7 +42,11 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the files that were asked for; `remark` gets where they are.
-pub(super) fn write(args: &RaceArgs, raced: &Raced, remark: &dyn Fn(&str)) -> Result<(), Failure> {
+pub(super) fn write_files(
+    args: &RaceArgs,
+    raced: &Raced,
+    remark: &dyn Fn(&str),
+) -> Result<(), Failure> {
     if let Some(path) = &args.report {
         remark(&report_file::save(path, &view::report(raced).to_html())?);
     }

@@ -7,7 +7,7 @@ use race::{PERFECT_START, RaceResult, World};
 const AGENT: &str = "hs-cubic";
 
 /// The words that the report uses, one a line, and the documents that explain all words.
-pub(super) fn words(result: &RaceResult) -> Vec<String> {
+pub(super) fn definitions(result: &RaceResult) -> Vec<String> {
     let is_raced = |name: &str| result.schemes.iter().any(|row| row.name == name);
     let has_perfect = is_raced(PERFECT_START);
     let lines = [

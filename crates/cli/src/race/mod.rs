@@ -59,15 +59,15 @@ pub(crate) fn run(command: &RaceCommand) -> Result<(), Failure> {
     }
     let raced = race_alone(args, &races[0], &TerminalWatch::default())?;
     // A report that cannot be written is no reason to keep the results back.
-    let written = files::write(args, &raced, &remark);
+    let written = files::write_files(args, &raced, &remark);
     match args.json {
         true => stdout::print_json(&raced.result)?,
         false => print(&raced)?,
     }
-    remarks::facts(args, &raced).iter().for_each(|fact| remark(fact));
+    remarks::remarks_after_run(args, &raced).iter().for_each(|fact| remark(fact));
     remarks::on_result(&raced).iter().for_each(|one| note(one));
     written?;
-    remarks::complain(&raced)?;
+    remarks::fail_if_incomplete(&raced)?;
     args.judge(&raced.result)
 }
 
@@ -92,7 +92,7 @@ fn announced(args: &RaceArgs, races: &[RaceOfRun]) -> Result<Vec<String>, Failur
     args.check_budget(races)?;
     let first = &races[0].race;
     refusals::check(args, first)?;
-    Ok([remarks::of_pages(races), remarks::before(args, first)].concat())
+    Ok([remarks::of_pages(races), remarks::remarks_before_run(args, first)].concat())
 }
 
 /// The result in words, and its tables.
@@ -100,7 +100,7 @@ fn print(raced: &Raced) -> Result<(), Failure> {
     if let Some(sentence) = &raced.other_servers {
         stdout::print(&format!("{sentence}\n\n"))?;
     }
-    for sentence in diagnosis::sentences(&raced.result) {
+    for sentence in diagnosis::first_load_summary(&raced.result) {
         stdout::print(&format!("{sentence}\n"))?;
     }
     stdout::print("\n")?;
@@ -111,5 +111,5 @@ fn print(raced: &Raced) -> Result<(), Failure> {
     }
     let Some(path) = &raced.result.critical else { return Ok(()) };
     stdout::print(&format!("\n{}\n\n", diagnosis::path(path)))?;
-    stdout::print_table(&diagnosis::table(path, false))
+    stdout::print_table(&diagnosis::wait_table(path, false))
 }

@@ -25,7 +25,7 @@ pub(crate) fn page(name: &str, har_page: Option<&str>) -> Result<Page, Failure> 
 /// The same, or each page of the file if `har_page` is [`ALL`].
 pub(super) fn pages(name: &str, har_page: Option<&str>) -> Result<Vec<RecordedRun>, Failure> {
     let alone = |page| vec![RecordedRun { id: None, page }];
-    match (named(name)?, har_page) {
+    match (page_by_name(name)?, har_page) {
         (Some(page), None) => Ok(alone(page)),
         (Some(_), Some(_)) => Err(Failure::input(format!(
             "--har-page chooses a page of a HAR file, and {name} is none; leave it out"
@@ -44,11 +44,11 @@ pub(super) fn pages(name: &str, har_page: Option<&str>) -> Result<Vec<RecordedRu
 
 /// True if `name` stands for a recording, and not for a model of a page.
 pub(super) fn is_recording(name: &str) -> bool {
-    named(name).is_ok_and(|page| page.is_none())
+    page_by_name(name).is_ok_and(|page| page.is_none())
 }
 
 /// The page of a name or a size; `None` if `name` is a file's.
-fn named(name: &str) -> Result<Option<Page>, Failure> {
+fn page_by_name(name: &str) -> Result<Option<Page>, Failure> {
     if let Some(page) = Page::builtin(name) {
         return Ok(Some(page));
     }

@@ -1,6 +1,6 @@
 //! The changes of a page, in words and as a table.
 
-use super::diagnosis::short;
+use super::diagnosis::short_address;
 use cmdline::{Failure, stdout};
 use race::RaceVariant;
 use report::{Cell, Column, Quantity, Row, Table, bytes};
@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 10;
 /// Prints how the page of a variant differs from that of the first; nothing if it is the same page.
 pub(super) fn print(first: &RaceVariant, variant: &RaceVariant) -> Result<(), Failure> {
     let Some(changes) = &variant.changes else { return Ok(()) };
-    let sentence = sentence(changes);
+    let sentence = changes_summary(changes);
     stdout::print(&format!("From {} to {}: {sentence}.\n", first.value, variant.value))?;
     if changes.objects.is_empty() {
         return stdout::print("\n");
@@ -23,12 +23,12 @@ pub(super) fn print(first: &RaceVariant, variant: &RaceVariant) -> Result<(), Fa
         all => format!("The {MAX_SHOWN} largest of {all} changes:\n"),
     };
     stdout::print(&format!("{most}\n"))?;
-    stdout::print_table(&table(changes))?;
+    stdout::print_table(&changes_table(changes))?;
     stdout::print("\n")
 }
 
 /// The changes by their kinds, and the hosts.
-fn sentence(changes: &PageChanges) -> String {
+fn changes_summary(changes: &PageChanges) -> String {
     let kinds = ChangeKind::ALL.into_iter().filter_map(|kind| {
         let sizes: Vec<u64> = changes.of_kind(kind).map(ObjectChange::difference).collect();
         let (all, total) = (counted(sizes.len(), "object"), bytes(sizes.iter().sum()));
@@ -43,7 +43,7 @@ fn sentence(changes: &PageChanges) -> String {
     parts.join("; ")
 }
 
-fn table(changes: &PageChanges) -> Table {
+fn changes_table(changes: &PageChanges) -> Table {
     let columns = vec![
         Column::new("object", Quantity::Text, "The object that differs"),
         Column::new("change", Quantity::Text, "Added, removed, larger or smaller"),
@@ -54,7 +54,7 @@ fn table(changes: &PageChanges) -> Table {
         |bytes: Option<u64>| bytes.map_or(Cell::Undefined, |n| Cell::Number((n as f64).into()));
     let row = |change: &ObjectChange| Row {
         cells: vec![
-            Cell::Text(short(&change.label)),
+            Cell::Text(short_address(&change.label)),
             Cell::Text(change.kind().name().to_owned()),
             size(change.before_bytes),
             size(change.after_bytes),

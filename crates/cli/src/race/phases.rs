@@ -22,30 +22,30 @@ pub(super) const DNS: &str = "DNS";
 
 /// All phases, in the order in which they follow one another.
 pub(super) const PHASES: [ShownPhase; 9] = [
-    shown("browser", "The browser works out the request", "for the browser to ask"),
-    shown("waiting", "No connection is free", "for a connection"),
-    shown(DNS, "The name of the host is looked up", "for the name lookup"),
-    shown("TCP", "TCP's handshake", "for the TCP handshake"),
-    shown("TLS", "TLS's handshake", "for the TLS handshake"),
-    shown(
+    shown_phase("browser", "The browser works out the request", "for the browser to ask"),
+    shown_phase("waiting", "No connection is free", "for a connection"),
+    shown_phase(DNS, "The name of the host is looked up", "for the name lookup"),
+    shown_phase("TCP", "TCP's handshake", "for the TCP handshake"),
+    shown_phase("TLS", "TLS's handshake", "for the TLS handshake"),
+    shown_phase(
         "trip",
         "A round trip of request and first byte",
         "for its request and first byte to cross the path",
     ),
-    shown(
+    shown_phase(
         "queue",
         "The rest of their time: they wait behind other data",
         "for its request and first byte to wait behind other data",
     ),
-    shown("server", "The server thinks", "for the server to answer"),
-    shown(
+    shown_phase("server", "The server thinks", "for the server to answer"),
+    shown_phase(
         "receiving",
         "Until its last byte, or the byte that reveals the next object",
         "to receive it",
     ),
 ];
 
-const fn shown(title: &'static str, help: &'static str, words: &'static str) -> ShownPhase {
+const fn shown_phase(title: &'static str, help: &'static str, words: &'static str) -> ShownPhase {
     ShownPhase { title, help, words }
 }
 

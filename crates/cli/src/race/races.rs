@@ -90,7 +90,7 @@ impl RaceArgs {
     /// Fails if the result exceeds the budget.
     pub(super) fn judge(&self, result: &RaceResult) -> Result<(), Failure> {
         let Some(budget) = &self.budget else { return Ok(()) };
-        budget.judge(result, self.first_scheme())
+        budget.check_limits(result, self.first_scheme())
     }
 
     /// Fails if the last variant exceeds the budget.

@@ -51,7 +51,7 @@ pub(super) fn on_runs(args: &RaceArgs, races: &[RaceOfRun]) -> Option<String> {
 }
 
 /// Remarks that are known before anything is run.
-pub(super) fn before(args: &RaceArgs, race: &Race) -> Vec<String> {
+pub(super) fn remarks_before_run(args: &RaceArgs, race: &Race) -> Vec<String> {
     let mut notes = Vec::new();
     for world in &args.on {
         let out = args.contenders().iter().filter(|contender| !runs_in(contender, *world));
@@ -117,7 +117,7 @@ fn model_of_http11(race: &Race) -> Option<&'static str> {
 }
 
 /// Facts about a race that is over: the programs that took part, and how punctual packets were.
-pub(super) fn facts(args: &RaceArgs, raced: &Raced) -> Vec<String> {
+pub(super) fn remarks_after_run(args: &RaceArgs, raced: &Raced) -> Vec<String> {
     let setting = &raced.result.setting;
     let loader = setting.client.as_ref().filter(|_| !args.browser.is_loader());
     let known = [
@@ -166,8 +166,8 @@ fn client_bounded(raced: &Raced) -> Option<String> {
 /// A scheme, its world if there are several or real ones, and its visits if there are two kinds.
 fn visit_of(raced: &Raced, row: &SchemeResult) -> String {
     match raced.result.visits.count {
-        0 | 1 => place(raced, row),
-        _ => format!("{} ({} visit)", place(raced, row), row.visit.name()),
+        0 | 1 => scheme_and_world(raced, row),
+        _ => format!("{} ({} visit)", scheme_and_world(raced, row), row.visit.name()),
     }
 }
 
@@ -193,15 +193,18 @@ fn first_visits(raced: &Raced) -> impl Iterator<Item = &SchemeResult> {
 }
 
 /// Fails if a load did not complete; says which and why.
-pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
+pub(super) fn fail_if_incomplete(raced: &Raced) -> Result<(), Failure> {
     let mut lines: Vec<String> = Vec::new();
     for contestant in raced.outcomes().flat_map(|outcome| &outcome.contestants) {
-        lines.extend(failures(raced, contestant));
+        lines.extend(failure_reasons(raced, contestant));
     }
     lines.extend(first_visits(raced).filter_map(|row| {
         let why = row.left_out.as_ref()?;
         let count = row.counted().collect::<Vec<&VisitSample>>().len();
-        Some(format!("{}: left out after {count} of its repeats: {why}", place(raced, row)))
+        Some(format!(
+            "{}: left out after {count} of its repeats: {why}",
+            scheme_and_world(raced, row)
+        ))
     }));
     if lines.is_empty() {
         return Ok(());
@@ -217,7 +220,7 @@ pub(super) fn complain(raced: &Raced) -> Result<(), Failure> {
 }
 
 /// A scheme, and its world if there are several or real ones.
-fn place(raced: &Raced, row: &SchemeResult) -> String {
+fn scheme_and_world(raced: &Raced, row: &SchemeResult) -> String {
     match row.world.filter(|_| raced.result.worlds().iter().any(|world| world.is_real())) {
         Some(world) => format!("{} on {world}", row.name),
         None => row.name.clone(),
@@ -225,7 +228,7 @@ fn place(raced: &Raced, row: &SchemeResult) -> String {
 }
 
 /// Reasons of a contestant's incomplete loads: each reason once, with its number of loads.
-fn failures(raced: &Raced, contestant: &Contestant) -> Vec<String> {
+fn failure_reasons(raced: &Raced, contestant: &Contestant) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     let all = contestant.loads().count();
     for why in contestant.loads().filter_map(|load| load.failure.as_deref()) {
@@ -235,7 +238,7 @@ fn failures(raced: &Raced, contestant: &Contestant) -> Vec<String> {
         }
     }
     let row = raced.result.row(&contestant.name, contestant.world, VisitKind::First);
-    let name = row.map_or_else(|| contestant.name.clone(), |row| place(raced, row));
+    let name = row.map_or_else(|| contestant.name.clone(), |row| scheme_and_world(raced, row));
     let line = |(why, count): (&str, usize)| match all {
         1 => format!("{name}: {why}"),
         _ => format!("{name}: {why} ({count} of {all} loads)"),

@@ -54,7 +54,7 @@ impl RaceRequest {
         let whole = WholeWatch(watch);
         watch.begin(loads(command, &races), "loads");
         let answered = match command.varied {
-            None => alone(command, &races[0], &whole),
+            None => run_single_race(command, &races[0], &whole),
             Some(_) => compared(command, &races, &whole),
         };
         watch.end();
@@ -104,21 +104,23 @@ pub struct AnsweredRace {
     pub failure: Result<(), Failure>,
 }
 
-fn alone(
+fn run_single_race(
     command: &RaceCommand,
     races: &[RaceOfRun],
     watch: &dyn CommandWatch,
 ) -> Result<AnsweredRace, Failure> {
     let args = command.args();
     let raced = race_alone(args, races, watch)?;
-    let remarks = remarks::facts(args, &raced).into_iter().chain(remarks::on_result(&raced));
+    let remarks =
+        remarks::remarks_after_run(args, &raced).into_iter().chain(remarks::on_result(&raced));
     remarks.for_each(|remark| watch.note(&remark));
     let mut ended = FirstFailure::default();
-    ended.note(files::write(args, &raced, &|place| watch.note(place)));
-    ended.note(remarks::complain(&raced));
+    ended.note(files::write_files(args, &raced, &|place| watch.note(place)));
+    ended.note(remarks::fail_if_incomplete(&raced));
     ended.note(args.judge(&raced.result));
     let Raced { race, result, other_servers, .. } = raced;
-    let sentences = other_servers.into_iter().chain(diagnosis::sentences(&result)).collect();
+    let sentences =
+        other_servers.into_iter().chain(diagnosis::first_load_summary(&result)).collect();
     let milestones = table::milestones(&result, race.page.objects().len());
     Ok(AnsweredRace {
         sentences,
@@ -138,9 +140,9 @@ fn compared(
     facts.iter().chain(&notes).for_each(|remark| watch.note(remark));
     let compared = comparison::comparison(command, races, &raced);
     Ok(AnsweredRace {
-        sentences: comparison::sentence(&compared).into_iter().collect(),
+        sentences: comparison::linux_summary(&compared).into_iter().collect(),
         tables: vec![comparison::table_of(&compared)],
-        failure: comparison::judge(command, &raced, &compared),
+        failure: comparison::check_loads(command, &raced, &compared),
         reply: RaceReply::Comparison(compared),
     })
 }

@@ -8,16 +8,16 @@ use report::{Median, MilestoneCells, RaceRow, Table};
 
 /// The schemes beside each other.
 pub(super) fn of(result: &RaceResult) -> Table {
-    Table::race(&rows(result), result.until.name())
+    Table::race(&result_rows(result), result.until.name())
 }
 
 /// The milestones of each; none for a page of one object, whose milestones are one.
 pub(super) fn milestones(result: &RaceResult, objects: usize) -> Option<Table> {
-    (objects > 1).then(|| Table::milestones(&rows(result)))
+    (objects > 1).then(|| Table::milestones(&result_rows(result)))
 }
 
 /// The line of each row of a result.
-pub(super) fn rows(result: &RaceResult) -> Vec<RaceRow> {
+pub(super) fn result_rows(result: &RaceResult) -> Vec<RaceRow> {
     let has_worlds = result.worlds() != [World::Sim];
     let runs = result.runs.len();
     let rows = result.schemes.iter().map(|scheme| RaceRow {
@@ -25,13 +25,13 @@ pub(super) fn rows(result: &RaceResult) -> Vec<RaceRow> {
         world: scheme.world.filter(|_| has_worlds).map(|world| world.name().to_owned()),
         page_extremes_s: extremes(scheme).filter(|_| result.repeats > 1 || runs > 1),
         scheme: name(scheme, result.limit_mark),
-        ..row(scheme, runs)
+        ..result_row(scheme, runs)
     });
     rows.collect()
 }
 
-fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
-    let shown = |spread: Spread| shown(spread, runs);
+fn result_row(scheme: &SchemeResult, runs: usize) -> RaceRow {
+    let shown = |spread: Spread| median_or_extremes(spread, runs);
     let milestone = |result: &MilestoneResult| MilestoneCells {
         name: result.milestone.name().to_owned(),
         time_s: result.time_s.map(shown),
@@ -58,7 +58,7 @@ fn row(scheme: &SchemeResult, runs: usize) -> RaceRow {
 }
 
 /// Few runs have no interval, and are too different to hide that: their extremes are shown.
-pub(super) fn shown(spread: Spread, runs: usize) -> Median {
+pub(super) fn median_or_extremes(spread: Spread, runs: usize) -> Median {
     let extremes = (runs > 1).then_some((spread.min, spread.max));
     Median { value: spread.median, interval: spread.interval.or(extremes) }
 }

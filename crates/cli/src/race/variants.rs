@@ -51,7 +51,7 @@ const VARIABLE: [Variable; 16] = [
 ];
 
 /// The paragraph of `--help` on options with several values.
-pub(super) fn about() -> String {
+pub(super) fn variants_help() -> String {
     let command = RaceArgs::augment_args(Command::new("race"));
     let names = |has_list: bool| {
         let some = VARIABLE.iter().filter(move |one| one.has_list == has_list);
@@ -122,7 +122,7 @@ impl FromArgMatches for RaceCommand {
             return Ok(Self { varied: None, variants });
         };
         if let Some(other) = varied.next() {
-            let (one, other) = (shown(id), shown(other.id));
+            let (one, other) = (option_name(id), option_name(other.id));
             let why =
                 format!("{one} and {other} have several values each: vary one of them at a time");
             return Err(Error::raw(ErrorKind::ArgumentConflict, why));
@@ -136,7 +136,7 @@ impl FromArgMatches for RaceCommand {
             Ok(Variant { value, args })
         };
         let variants = (0..values(id)).map(variant).collect::<Result<_, Error>>()?;
-        Ok(Self { varied: Some(shown(id).trim_start_matches('-').to_owned()), variants })
+        Ok(Self { varied: Some(option_name(id).trim_start_matches('-').to_owned()), variants })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -146,7 +146,7 @@ impl FromArgMatches for RaceCommand {
 }
 
 /// The name of an argument, as a user types it.
-fn shown(id: &str) -> String {
+fn option_name(id: &str) -> String {
     match id {
         PAGE => PAGE.to_owned(),
         option => format!("--{}", option.replace('_', "-")),
@@ -221,6 +221,6 @@ impl RaceCommand {
     /// True if the variants differ in their page.
     pub(super) fn compares_pages(&self) -> bool {
         let varied = self.varied.as_deref();
-        varied == Some(PAGE) || varied == Some(shown(HAR_PAGE).trim_start_matches('-'))
+        varied == Some(PAGE) || varied == Some(option_name(HAR_PAGE).trim_start_matches('-'))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::distances::lookups_left_out;
 use super::raced::Raced;
-use super::waterfall::shifted;
+use super::waterfall::report_instant;
 use super::{critical, diagnosis, glossary, side_by_side, table, waterfall};
 use crate::schemes::{ABOUT_LIMIT, ABOUT_PERFECT_START};
 use cmdline::installed;
@@ -28,7 +28,7 @@ use workload::{ClientModel, ConnectionRecord, Page, PageHost, PageMilestone, Ser
 /// The report of a race whose first loads were recorded.
 pub(super) fn report(raced: &Raced) -> RaceReport {
     let Raced { race, outcome, result, .. } = raced;
-    let mut assumptions = facts(race);
+    let mut assumptions = race_facts(race);
     assumptions.extend(side_by_side::where_it_ran(result));
     let looks_up = race.page.hosts().iter().any(|host| host.lookup.is_some());
     if !looks_up {
@@ -36,14 +36,14 @@ pub(super) fn report(raced: &Raced) -> RaceReport {
         let note = recorded.unwrap_or_else(|| "name lookups are not part of a load".to_owned());
         assumptions.push(capitalised(&note));
     }
-    let views = views(raced);
+    let views = load_views(raced);
     RaceReport {
         title: format!("{} over {}", race.page.name(), in_title(&race.path)),
         assumptions,
-        words: diagnosis::sentences(result),
-        glossary: glossary::words(result),
+        words: diagnosis::first_load_summary(result),
+        glossary: glossary::definitions(result),
         lead: critical::section(result).into_iter().collect(),
-        leading: result.critical.as_ref().map_or(0, |path| place(path, &views)),
+        leading: result.critical.as_ref().map_or(0, |path| critical_load_index(path, &views)),
         table: table::of(result),
         sections: sections(raced),
         compared: compared(result, &views),
@@ -74,7 +74,7 @@ fn sections(raced: &Raced) -> Vec<Section> {
 }
 
 /// The index of the load that has the critical path.
-fn place(path: &CriticalPath, views: &[View<'_>]) -> usize {
+fn critical_load_index(path: &CriticalPath, views: &[View<'_>]) -> usize {
     let is_its = |view: &View<'_>| {
         view.visit == VisitKind::First
             && view.contestant.name == path.scheme
@@ -84,7 +84,7 @@ fn place(path: &CriticalPath, views: &[View<'_>]) -> usize {
 }
 
 /// Facts about the race in all worlds.
-fn facts(race: &Race) -> Vec<String> {
+fn race_facts(race: &Race) -> Vec<String> {
     let page = &race.page;
     let (objects, hosts) = (page.objects().len(), page.hosts().len());
     let megabytes = page.response_bytes() as f64 / 1e6;
@@ -227,7 +227,7 @@ struct View<'a> {
 }
 
 /// The load of each contestant's first visit, and of a repeated one if there is one.
-fn views(raced: &Raced) -> Vec<View<'_>> {
+fn load_views(raced: &Raced) -> Vec<View<'_>> {
     raced.outcome.contestants.iter().flat_map(|contestant| views_of(raced, contestant)).collect()
 }
 
@@ -238,7 +238,7 @@ fn views_of<'a>(raced: &'a Raced, contestant: &'a Contestant) -> Vec<View<'a>> {
     let recorded = [VisitKind::First, VisitKind::Repeated].map(|visit| (visit, load(visit)));
     let views = recorded.into_iter().filter_map(|(visit, load)| {
         let load = load?;
-        let (mut shown, phase) = (scheme(race, contestant, load)?, load.phase);
+        let (mut shown, phase) = (scheme_view(race, contestant, load)?, load.phase);
         let kind = (race.visits.count > 1).then(|| format!("{} visit", visit.name()));
         let place = world.map(|world| world.name().to_owned()).into_iter().chain(kind);
         shown.place = place.collect::<Vec<_>>().join(" · ");
@@ -270,7 +270,7 @@ fn compared(result: &RaceResult, views: &[View<'_>]) -> Option<(usize, usize)> {
     Some((linux, best))
 }
 
-fn scheme(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<SchemeView> {
+fn scheme_view(race: &Race, contestant: &Contestant, load: &MeasuredLoad) -> Option<SchemeView> {
     let recording = load.recording.as_ref()?;
     let labels = connection_labels(&race.page, recording);
     let at = |after: Option<Duration>| after.map(|d| Instant::ZERO + d);
@@ -320,7 +320,7 @@ fn connections(
     recording: &LoadRecording,
     labels: &[String],
 ) -> Vec<ConnectionView> {
-    let level = |(at, bytes)| LevelPoint { at: shifted(recording, at), bytes };
+    let level = |(at, bytes)| LevelPoint { at: report_instant(recording, at), bytes };
     let view = |(index, transfer): (usize, &TransferRecord)| ConnectionView {
         label: labels[index].clone(),
         sequence: transfer.sequence.iter().map(|e| sequence_point(recording, e)).collect(),
@@ -333,7 +333,7 @@ fn connections(
             .get(index)
             .into_iter()
             .flatten()
-            .map(|b| bound(recording, b))
+            .map(|b| bound_point(recording, b))
             .collect(),
     };
     let transfers = recording.transfers.iter().enumerate();
@@ -343,7 +343,7 @@ fn connections(
         .collect()
 }
 
-fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
+fn bound_point(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
     let shown = |bound| match bound {
         Bound::Path => Some(SenderBound::Path),
         Bound::CongestionWindow => Some(SenderBound::CongestionWindow),
@@ -354,12 +354,12 @@ fn bound(recording: &LoadRecording, from: &BoundFrom) -> BoundPoint {
         // They bound the page. A connection that nothing is requested on has no bound.
         Bound::Client | Bound::Dns => None,
     };
-    BoundPoint { at: shifted(recording, from.at), bound: from.bound.and_then(shown) }
+    BoundPoint { at: report_instant(recording, from.at), bound: from.bound.and_then(shown) }
 }
 
 fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequencePoint {
     SequencePoint {
-        at: shifted(recording, event.at),
+        at: report_instant(recording, event.at),
         from: event.from,
         to: event.to,
         kind: match event.step {
@@ -374,7 +374,7 @@ fn sequence_point(recording: &LoadRecording, event: &SequenceEvent) -> SequenceP
 
 fn window_point(recording: &LoadRecording, change: &WindowChange) -> WindowPoint {
     WindowPoint {
-        at: shifted(recording, change.at),
+        at: report_instant(recording, change.at),
         cwnd: change.cwnd,
         ssthresh: (change.ssthresh != u64::MAX).then_some(change.ssthresh),
         cause: change.cause.name().into(),
@@ -385,7 +385,7 @@ fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
     let links = race.path.links();
     let config = if queue.link == "up" { links.reverse } else { links.forward };
     let points = queue.levels.iter().map(|level| QueuePoint {
-        at: shifted(recording, level.at),
+        at: report_instant(recording, level.at),
         packets: level.packets,
         bytes: level.bytes,
     });
@@ -397,6 +397,6 @@ fn queue(race: &Race, recording: &LoadRecording, queue: &Queue) -> QueueView {
             QueueLimit::Unlimited => None,
         },
         points: points.collect(),
-        drops: queue.drops.iter().map(|at| shifted(recording, *at)).collect(),
+        drops: queue.drops.iter().map(|at| report_instant(recording, *at)).collect(),
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn objects(
     recording: &LoadRecording,
     labels: &[String],
 ) -> Vec<ObjectSpan> {
-    let shift = |at: Option<Instant>| at.map(|at| shifted(recording, at));
+    let shift = |at: Option<Instant>| at.map(|at| report_instant(recording, at));
     let span = |(id, milestones): (ObjectId, &Milestones)| {
         let discovered = shift(milestones.discovered)?;
         let phases = load.detail.as_ref().and_then(|detail| detail.objects[id.index()].phases);
@@ -25,12 +25,12 @@ pub(super) fn objects(
                 .filter(|_| phases.is_none_or(has_opening))
                 .and_then(|connection| opening(recording, connection)),
             critical: load.critical.iter().find(|wait| wait.object == id).map(critical),
-            revealed: phases.map(|phases| before(discovered, phases.client)),
+            revealed: phases.map(|phases| instant_before(discovered, phases.client)),
             discovered,
             requested: shift(milestones.requested),
             first_byte: shift(milestones.first_byte),
             done: shift(milestones.done),
-            ..described(&race.page, id)
+            ..object_span(&race.page, id)
         })
     };
     let objects = race.page.ids().zip(&recording.milestones);
@@ -40,7 +40,7 @@ pub(super) fn objects(
 }
 
 /// Everything about an object but its times.
-fn described(page: &Page, id: ObjectId) -> ObjectSpan {
+fn object_span(page: &Page, id: ObjectId) -> ObjectSpan {
     let object = page.object(id);
     ObjectSpan {
         index: id.index(),
@@ -68,13 +68,13 @@ fn has_opening(phases: CriticalPhases) -> bool {
 }
 
 /// The instant that is so much earlier, or the beginning of the load.
-fn before(at: Instant, earlier: Duration) -> Instant {
+fn instant_before(at: Instant, earlier: Duration) -> Instant {
     Instant::ZERO + at.saturating_since(Instant::ZERO).saturating_sub(earlier)
 }
 
 /// Times of a connection's handshakes; `None` if it was open before the load.
 fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<OpeningView> {
-    let shift = |at| shifted(recording, at);
+    let shift = |at| report_instant(recording, at);
     (connection.opened >= recording.start).then(|| OpeningView {
         lookup: connection.lookup.map(shift),
         opened: shift(connection.opened),
@@ -84,6 +84,6 @@ fn opening(recording: &LoadRecording, connection: &ConnectionRecord) -> Option<O
 }
 
 /// An instant of the simulation on the report's clock, which starts with the load.
-pub(super) fn shifted(recording: &LoadRecording, at: Instant) -> Instant {
+pub(super) fn report_instant(recording: &LoadRecording, at: Instant) -> Instant {
     Instant::ZERO + recording.since_start(at)
 }

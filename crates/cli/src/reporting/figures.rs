@@ -67,7 +67,7 @@ impl Figures {
         let (Some(network), Some(window)) = (self.network, self.window) else {
             return Err("--network and --window, please".to_owned());
         };
-        possible(Report {
+        check_report(Report {
             network: Some(v1::Network::of(leaving(network))),
             window,
             rate: self.rate.map_or(0, Rate::as_bps),
@@ -84,7 +84,7 @@ impl Figures {
 ///
 /// # Errors
 /// If it does.
-pub(super) fn possible(report: Report) -> Result<Report, String> {
+pub(super) fn check_report(report: Report) -> Result<Report, String> {
     match report.lost > report.sent {
         true => Err(format!("lost: {} of {} sent cannot be", report.lost, report.sent)),
         false => Ok(report),

@@ -1,6 +1,6 @@
 //! Connections as JSON, an object a line.
 
-use super::figures::{BoundName, possible};
+use super::figures::{BoundName, check_report};
 use super::info::of_info;
 use gateway_client::{leaving, network_of};
 use gateway_proto::v1::{self, Group, Report, Start};
@@ -86,7 +86,7 @@ pub(super) fn read(text: &str) -> Result<Report, String> {
     report.start = start(line.start).into();
     (report.transfer_bytes, report.transfer_us) = (line.transfer_bytes, line.transfer_us);
     (report.group, report.stage) = (group(line.group).into(), line.stage);
-    possible(report)
+    check_report(report)
 }
 
 fn network(line: &Line) -> Result<IpNet, String> {
@@ -140,7 +140,7 @@ fn bytes(digits: &str) -> Result<Vec<u8>, String> {
 
 /// A report as a line that is read as the same report again. All of its fields are there: `start`
 /// and `group` are null if they are not known.
-pub(super) fn shown(report: &Report) -> String {
+pub(super) fn report_line(report: &Report) -> String {
     let network = report.network.as_ref().and_then(v1::Network::to_net);
     json!({
         "network": network,
@@ -186,18 +186,21 @@ mod tests {
             stage: 19,
         };
         assert_eq!(report, expected);
-        assert_eq!(read(&shown(&report)).unwrap(), report);
+        assert_eq!(read(&report_line(&report)).unwrap(), report);
         for start in [Start::Unspecified, Start::Warm, Start::Cold] {
             let other = Report { start: start.into(), ..report };
-            assert_eq!(read(&shown(&other)).unwrap(), other);
+            assert_eq!(read(&report_line(&other)).unwrap(), other);
         }
         for group in [Group::Unspecified, Group::Control] {
             let other = Report { group: group.into(), ..report };
-            assert_eq!(read(&shown(&other)).unwrap(), other);
+            assert_eq!(read(&report_line(&other)).unwrap(), other);
         }
-        assert!(shown(&report).contains("\"2001:db8:1::/48\""), "an address leaves this host");
+        assert!(
+            report_line(&report).contains("\"2001:db8:1::/48\""),
+            "an address leaves this host"
+        );
         let whole = read(r#"{"network": "192.0.2.7/32", "window": 1}"#).unwrap();
-        assert!(shown(&whole).contains("\"192.0.2.0/24\""), "an address leaves this host");
+        assert!(report_line(&whole).contains("\"192.0.2.0/24\""), "an address leaves this host");
         assert_eq!(
             read("{\"peer\": \"192.0.2.1\"}").unwrap_err(),
             "either tcp_info or window, please"

@@ -148,7 +148,7 @@ impl Teller {
 
     fn add_report(&mut self, report: Report) -> Result<(), Failure> {
         match &mut self.0 {
-            None => stdout::print_on(&(lines::shown(&report) + "\n")),
+            None => stdout::print_on(&(lines::report_line(&report) + "\n")),
             Some(reporter) => reporter.report(report).map_err(Failure::failed),
         }
     }

@@ -92,13 +92,14 @@ pub(super) fn of(text: &str) -> Result<SchemesReply, Failure> {
         let text = format!("{name}: {about} ({source})\n");
         return Ok(SchemesReply::Page { json: stdout::json(&entry)?, text });
     }
-    let scheme = Scheme::parse(text).map_err(|error| Failure::input(meant(text, &error)))?;
+    let scheme =
+        Scheme::parse(text).map_err(|error| Failure::input(unknown_scheme_error(text, &error)))?;
     let page = Page::of(&scheme);
     Ok(SchemesReply::Page { json: stdout::json(&page)?, text: page.to_text() })
 }
 
 /// Error for an unknown scheme, with what was probably meant.
-fn meant(text: &str, error: &tcp::SchemeError) -> String {
+fn unknown_scheme_error(text: &str, error: &tcp::SchemeError) -> String {
     match tcp::scheme::scheme_meant(text) {
         Some(meant) => meant,
         None if tcp::startup::find(text).is_some() => {
@@ -137,18 +138,18 @@ impl Page {
     fn to_text(&self) -> String {
         let mut out = format!("{}: {}\n\n", self.name, self.about);
         for text in &self.summary {
-            out += &wrapped(text, WIDTH, "", "");
+            out += &wrap_paragraph(text, WIDTH, "", "");
         }
         out += "\nSources\n";
         for Source { of, source } in &self.sources {
-            out += &wrapped(source, WIDTH, &format!("  {of}: "), "      ");
+            out += &wrap_paragraph(source, WIDTH, &format!("  {of}: "), "      ");
         }
         out += &format!("\nRuns on {}\n", self.on.join(", "));
         for Part { kind, name, about } in &self.parts {
-            out += &wrapped(about, WIDTH, &format!("  {kind} {name}: "), "      ");
+            out += &wrap_paragraph(about, WIDTH, &format!("  {kind} {name}: "), "      ");
         }
         out += "\nHow it starts\n";
-        out += &table(&self.steps);
+        out += &steps_table(&self.steps);
         out += &self.differences();
         out += &self.parameters();
         out += "\nTry it\n";
@@ -164,7 +165,7 @@ impl Page {
         }
         let mut out = "\nWhere this differs from the source\n".to_owned();
         for text in &self.deviations {
-            out += &wrapped(text, WIDTH, "  - ", "    ");
+            out += &wrap_paragraph(text, WIDTH, "  - ", "    ");
         }
         out
     }
@@ -179,7 +180,7 @@ impl Page {
             out += "\nParameters given\n";
         }
         for Given { name, values, about } in &self.given {
-            out += &wrapped(about, WIDTH, &format!("  {name}={values}: "), "      ");
+            out += &wrap_paragraph(about, WIDTH, &format!("  {name}={values}: "), "      ");
         }
         if !self.parameters.is_empty() {
             out += "\nParameters of its own\n";
@@ -212,7 +213,7 @@ impl Parameter {
         let here = value.as_deref().filter(|value| Some(*value) != *default);
         notes.extend(here.map(|value| format!("here: {value}")));
         let heading = format!("  {name}={values} [{}]\n", notes.join("; "));
-        heading.replace(" []", "") + &wrapped(about, WIDTH, "      ", "      ")
+        heading.replace(" []", "") + &wrap_paragraph(about, WIDTH, "      ", "      ")
     }
 }
 
@@ -263,17 +264,17 @@ fn commands(scheme: &Scheme, on: &[&str]) -> Vec<String> {
 }
 
 /// The steps as a table whose cells wrap.
-fn table(steps: &[Step]) -> String {
+fn steps_table(steps: &[Step]) -> String {
     let heading = ["phase", "what is sent", "pace", "until"].map(str::to_owned);
-    let mut out = row(&heading);
-    out += &row(&COLUMNS.map(|width| "-".repeat(width)));
+    let mut out = table_row(&heading);
+    out += &table_row(&COLUMNS.map(|width| "-".repeat(width)));
     for Step { phase, sent, pace, until } in steps {
-        out += &row(&[phase, sent, pace, until].map(String::clone));
+        out += &table_row(&[phase, sent, pace, until].map(String::clone));
     }
     out
 }
 
-fn row(cells: &[String; 4]) -> String {
+fn table_row(cells: &[String; 4]) -> String {
     let mut columns: Vec<Vec<String>> = Vec::new();
     for (cell, width) in cells.iter().zip(COLUMNS) {
         columns.push(lines(cell, width));
@@ -308,7 +309,7 @@ fn lines(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A paragraph that begins with `first`; its later lines begin with `later`.
-fn wrapped(text: &str, width: usize, first: &str, later: &str) -> String {
+fn wrap_paragraph(text: &str, width: usize, first: &str, later: &str) -> String {
     let all = lines(&format!("{first}{text}"), width.saturating_sub(later.len()));
     let mut out = String::new();
     for (n, line) in all.iter().enumerate() {
@@ -325,6 +326,6 @@ mod tests {
     #[test]
     fn words_wrap_where_a_line_is_full() {
         assert_eq!(lines("seven four ten", 9), ["seven", "four ten"]);
-        assert_eq!(wrapped("seven four ten", 11, "- ", "  "), "- seven\n  four ten\n");
+        assert_eq!(wrap_paragraph("seven four ten", 11, "- ", "  "), "- seven\n  four ten\n");
     }
 }

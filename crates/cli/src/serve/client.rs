@@ -1,7 +1,7 @@
 //! The server's network when it is run for a client: the far end of an emulated link.
 
 use super::network::url;
-use crate::behind::{Command, LinkArgs, explain};
+use crate::behind::{Command, LinkArgs, as_failure};
 use cmdline::{Failure, remark};
 use emulator::{Addresses, Emulation, Interface, InterfaceConfig, Namespace};
 use endpoint::{Endpoint, EndpointConfig};
@@ -18,7 +18,7 @@ pub(super) struct Line {
 
 impl Line {
     /// `limits` are the server's.
-    pub(super) fn lay(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
+    pub(super) fn open_link(links: &LinkArgs, limits: Limits) -> Result<(Self, Endpoint), Failure> {
         let options = links.options()?;
         links.warn_recorded();
         // No other host is in this network, so every number is free.
@@ -32,7 +32,7 @@ impl Line {
             let emulation = Emulation::start(client.port(), port, options)?;
             Ok((Self { client, peer, emulation }, endpoint))
         };
-        lay().map_err(explain)
+        lay().map_err(as_failure)
     }
 
     /// Addresses of the server.

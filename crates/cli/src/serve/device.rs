@@ -40,15 +40,15 @@ pub(super) fn open(args: &ServeArgs) -> Result<ServerDevice, Failure> {
             _ => unreachable!("both ends are of one network"),
         }
     }
-    let device = Device::tun(&tun).map_err(explain)?;
+    let device = Device::tun(&tun).map_err(as_failure)?;
     let name = device.name().unwrap_or_default().to_owned();
-    let endpoint = Endpoint::open(device, config).map_err(explain)?;
+    let endpoint = Endpoint::open(device, config).map_err(as_failure)?;
     let addresses = networks.iter().map(|network| network.address).collect();
     let peers = networks.iter().map(Network::peer).collect();
     Ok(ServerDevice { endpoint, name, addresses, peers })
 }
 
-fn explain(error: io::Error) -> Failure {
+fn as_failure(error: io::Error) -> Failure {
     match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::NotFound => Failure::input(error),
         ErrorKind::InvalidInput | ErrorKind::ResourceBusy => {

@@ -69,7 +69,7 @@ impl Log {
     }
 
     /// It has ended.
-    pub(super) fn ended(&self, ended: Ended) {
+    pub(super) fn log_ended(&self, ended: Ended) {
         let text = || match ended.reset {
             0 => "ended; all transfers were finished".to_owned(),
             n => format!("ended; connections that took too long and were reset: {n}"),

@@ -44,14 +44,14 @@ fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
         announce(args, log, &addresses, Some(&name));
         let stop = asked.until_stopped(args, &server, log);
         let ended = server.run(listener, stop, time(args.grace)).await;
-        log.ended(ended.map_err(Failure::failed)?);
+        log.log_ended(ended.map_err(Failure::failed)?);
         log.finish();
         Ok(())
     })
 }
 
 fn run_for_a_client(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
-    let (line, endpoint) = Line::lay(&args.links, args.limits())?;
+    let (line, endpoint) = Line::open_link(&args.links, args.limits())?;
     // The command is the only client.
     let server = server(args, endpoint.clone(), StatusAccess::Everybody, log)?;
     let runtime = runtime()?;

@@ -21,13 +21,13 @@ pub(super) const DEFAULT_V6: Network =
 impl Network {
     /// This machine's end: the first host of the network that is not the server.
     pub(super) fn peer(&self) -> IpAddr {
-        let first = self.first();
+        let first = self.first_address();
         let host = |n: u128| self.with_bits(first + n);
         if host(1) == self.address { host(2) } else { host(1) }
     }
 
     /// The address of the network itself.
-    fn first(&self) -> u128 {
+    fn first_address(&self) -> u128 {
         let host_bits = self.width() - u32::from(self.prefix);
         self.bits() >> host_bits << host_bits
     }
@@ -84,8 +84,10 @@ impl FromStr for Network {
 
 impl Network {
     fn is_a_host(&self) -> bool {
-        let last = self.first() | (u128::MAX >> (128 - (self.width() - u32::from(self.prefix))));
-        let reserved = self.bits() == self.first() || self.address.is_ipv4() && self.bits() == last;
+        let last =
+            self.first_address() | (u128::MAX >> (128 - (self.width() - u32::from(self.prefix))));
+        let reserved =
+            self.bits() == self.first_address() || self.address.is_ipv4() && self.bits() == last;
         let ip = self.address;
         !(reserved || ip.is_unspecified() || ip.is_loopback() || ip.is_multicast())
     }

@@ -177,12 +177,12 @@ impl Feed {
                     self.progress.at(self.source.counters().packets, self.source.progress());
                     return more;
                 }
-                Err(error) => self.note(&error),
+                Err(error) => self.note_error(&error),
             }
         }
     }
 
-    fn note(&mut self, error: &CaptureError) {
+    fn note_error(&mut self, error: &CaptureError) {
         let text = match &error.trouble {
             CaptureTrouble::Io(why) if error.offset == 0 => {
                 self.troubles.unopened += 1;

@@ -68,7 +68,7 @@ impl ShellQuestion {
 
     /// The subcommand behind which the user types.
     pub fn subcommand(&self) -> Option<String> {
-        let words = shells::words(self.shell, &self.arguments);
+        let words = shells::typed_words(self.shell, &self.arguments);
         (words.len() > 1).then(|| words.into_iter().next()).flatten()
     }
 }
@@ -139,7 +139,7 @@ impl Completion {
     }
 
     /// Only what goes on from `typed`.
-    fn matching(mut self, typed: &str) -> Self {
+    fn continuing(mut self, typed: &str) -> Self {
         let part = typed.get(self.settled..).unwrap_or_default();
         self.candidates.retain(|candidate| candidate.text.starts_with(part));
         self
@@ -152,9 +152,9 @@ impl Completion {
 pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> Completion {
     program.build();
     let Some((typed, before)) = words.split_last() else { return Completion::default() };
-    let walk = Walk::along(&program, before);
-    let values = |of: &Arg, typed: &str| values(walk.command(), of, typed, source);
-    let completion = match walk.place(typed) {
+    let walk = Walk::walk(&program, before);
+    let values = |of: &Arg, typed: &str| argument_values(walk.command(), of, typed, source);
+    let completion = match walk.completion_place(typed) {
         Place::Options => Completion::of(walk.options()),
         Place::Value { of, settled } => values(of, &typed[settled..]).behind(settled),
         Place::Word(argument) => {
@@ -167,7 +167,7 @@ pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> C
             false => Completion::files(FilesOffered::Ending(&[])),
         },
     };
-    completion.matching(typed)
+    completion.continuing(typed)
 }
 
 /// Ids of the options and arguments of all commands whose values neither clap nor `source` lists,
@@ -199,7 +199,7 @@ fn add_unlisted(command: &Command, source: Source<'_>, found: &mut Vec<String>) 
 }
 
 /// The values of an option or argument.
-fn values(command: &Command, of: &Arg, typed: &str, source: Source<'_>) -> Completion {
+fn argument_values(command: &Command, of: &Arg, typed: &str, source: Source<'_>) -> Completion {
     let settled =
         of.get_value_delimiter().and_then(|comma| typed.rfind(comma)).map_or(0, |at| at + 1);
     let (command, argument) = (command.get_name(), of.get_id().as_str());

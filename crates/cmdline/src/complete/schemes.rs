@@ -63,7 +63,7 @@ struct Offered {
 }
 
 /// The parameters that a scheme has.
-fn offered() -> Vec<Offered> {
+fn offered_parameters() -> Vec<Offered> {
     let offered = |parameter: &SchemeParameter| Offered {
         name: parameter.name,
         values: examples(&parameter.values, parameter.default),
@@ -85,14 +85,14 @@ fn examples(values: &str, default: Option<&str>) -> Vec<String> {
 /// Parameters that the scheme does not have yet.
 fn parameters_behind(scheme: &str) -> Completion {
     let given = |name: &str| scheme.split('+').any(|part| part.split('=').next() == Some(name));
-    let new = offered().into_iter().filter(|parameter| !given(parameter.name));
+    let new = offered_parameters().into_iter().filter(|parameter| !given(parameter.name));
     Completion::of(new.map(|one| Candidate::open(format!("{}=", one.name), one.about)))
 }
 
 fn values_behind(typed: &str, equals: usize, is_scheme: impl Fn(&str) -> bool) -> Completion {
     let before = &typed[..=equals];
     let name = before[..equals].rsplit('+').next().unwrap_or_default();
-    let of_name = offered().into_iter().find(|parameter| parameter.name == name);
+    let of_name = offered_parameters().into_iter().find(|parameter| parameter.name == name);
     let values = of_name.map(|parameter| parameter.values).unwrap_or_default();
     let taken = values.into_iter().filter(|value| is_scheme(&format!("{before}{value}")));
     Completion::of(taken.map(|value| Candidate::open(value, ""))).behind(equals + 1)

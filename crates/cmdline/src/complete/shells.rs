@@ -29,7 +29,7 @@ pub const fn script(shell: Shell) -> &'static str {
 
 /// The answer to `PROGRAM complete SHELL ARGUMENTS`.
 pub fn answer(shell: Shell, program: Command, arguments: &[String], source: Source<'_>) -> String {
-    let mut words = words(shell, arguments);
+    let mut words = typed_words(shell, arguments);
     // `headstart agent` hands over a line on which it has its own two words.
     if words.len() > 1 && program.get_name().split_once(' ').is_some_and(|(_, own)| words[0] == own)
     {
@@ -46,7 +46,7 @@ pub fn answer(shell: Shell, program: Command, arguments: &[String], source: Sour
 
 /// The words behind the program's name, from the arguments of `PROGRAM complete SHELL`; the last
 /// one is being typed.
-pub(super) fn words(shell: Shell, arguments: &[String]) -> Vec<String> {
+pub(super) fn typed_words(shell: Shell, arguments: &[String]) -> Vec<String> {
     match shell {
         Shell::Bash => words_of(arguments.first().map_or("", String::as_str)).split_off(1),
         Shell::Zsh | Shell::Fish => arguments.to_vec(),

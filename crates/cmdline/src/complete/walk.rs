@@ -28,7 +28,7 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn along(program: &'a Command, words: &[String]) -> Self {
+    pub(super) fn walk(program: &'a Command, words: &[String]) -> Self {
         let start = Self {
             command: program,
             given: Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
             self.given.push(option.get_id());
             self.waiting = takes_next_word(option, word).then_some(option);
         } else if let Some(sub) = self.subcommand(word) {
-            return Self { command: sub, given: self.given, ..Self::along(sub, &[]) };
+            return Self { command: sub, given: self.given, ..Self::walk(sub, &[]) };
         } else if !word.starts_with('-') {
             self.words += 1;
         }
@@ -91,13 +91,13 @@ impl<'a> Walk<'a> {
         self.command
     }
 
-    pub(super) fn place(&self, typed: &str) -> Place<'a> {
+    pub(super) fn completion_place(&self, typed: &str) -> Place<'a> {
         if let Some(of) = self.waiting {
             return Place::Value { of, settled: 0 };
         }
         if self.is_behind_dashes {
             let last = self.command.get_positionals().find(|argument| argument.is_last_set());
-            return last.map_or(Place::Word(self.argument()), Place::Argument);
+            return last.map_or(Place::Word(self.next_argument()), Place::Argument);
         }
         match (typed.starts_with('-'), typed.find('=')) {
             (true, Some(equals)) if typed.starts_with("--") => match self.option(typed) {
@@ -105,12 +105,12 @@ impl<'a> Walk<'a> {
                 _ => Place::Options,
             },
             (true, _) => Place::Options,
-            _ => Place::Word(self.argument()),
+            _ => Place::Word(self.next_argument()),
         }
     }
 
     /// The argument that the next word is.
-    fn argument(&self) -> Option<&'a Arg> {
+    fn next_argument(&self) -> Option<&'a Arg> {
         let is_many = |argument: &&Arg| argument.get_num_args().is_some_and(|n| n.max_values() > 1);
         let arguments: Vec<&Arg> =
             self.command.get_positionals().filter(|argument| !argument.is_last_set()).collect();
@@ -129,12 +129,12 @@ impl<'a> Walk<'a> {
             let is_new = !self.given.contains(&option.get_id());
             !option.is_hide_set() && (is_new || matches!(option.get_action(), ArgAction::Append))
         };
-        let all: Vec<&Arg> = self.command.get_opts().chain(self.flags()).collect();
+        let all: Vec<&Arg> = self.command.get_opts().chain(self.options_without_values()).collect();
         all.iter().filter(may_come).flat_map(|option| names(option)).collect()
     }
 
     /// Options without values.
-    fn flags(&self) -> impl Iterator<Item = &'a Arg> {
+    fn options_without_values(&self) -> impl Iterator<Item = &'a Arg> {
         let is_flag = |option: &&Arg| !option.is_positional() && !takes_value(option);
         self.command.get_arguments().filter(is_flag)
     }

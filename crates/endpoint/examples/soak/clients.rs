@@ -52,7 +52,7 @@ async fn client(crowd: Crowd, mut dice: Dice, (pattern, counters): (Arc<Pattern>
         let visit = Visit::draw(&mut dice);
         let done = tokio::time::timeout(PATIENCE, visit.pay(crowd.server, &pattern)).await;
         let done = done.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-        counters.note(done.map_err(|error| format!("{visit:?}: {error}")));
+        counters.count_visit(done.map_err(|error| format!("{visit:?}: {error}")));
         tokio::time::sleep(Duration::from_millis(dice.between(0, 200))).await;
     }
 }
@@ -95,7 +95,7 @@ impl Visit {
             Self::Orderly { request, times } => {
                 let mut moved = 0;
                 for _ in 0..times {
-                    moved += ask(&mut stream, request, pattern).await?;
+                    moved += download(&mut stream, request, pattern).await?;
                 }
                 Ok(moved)
             }
@@ -121,7 +121,7 @@ impl Visit {
                     Ok(end) => end,
                     // The reset was lost, and it is never retransmitted, so the client sends a
                     // byte.
-                    Err(_) => provoke(&mut stream).await,
+                    Err(_) => provoke_reset(&mut stream).await,
                 };
                 match end {
                     Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(bytes),
@@ -134,13 +134,17 @@ impl Visit {
 }
 
 /// Sends to a server that may have closed, which then answers with a reset.
-async fn provoke(stream: &mut TcpStream) -> io::Result<()> {
+async fn provoke_reset(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(&[0]).await?;
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.map(|_| ())
 }
 
-async fn ask(stream: &mut TcpStream, request: SoakRequest, pattern: &Pattern) -> io::Result<u64> {
+async fn download(
+    stream: &mut TcpStream,
+    request: SoakRequest,
+    pattern: &Pattern,
+) -> io::Result<u64> {
     request.send(stream).await?;
     match request {
         SoakRequest::Download(bytes) | SoakRequest::Breach(bytes) => {

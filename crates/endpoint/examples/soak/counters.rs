@@ -27,7 +27,7 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn note(&self, done: Result<u64, String>) {
+    pub(crate) fn count_visit(&self, done: Result<u64, String>) {
         self.visits.fetch_add(1, Ordering::Relaxed);
         match done {
             Ok(bytes) => {
@@ -71,7 +71,7 @@ impl Memory {
     ///
     /// # Errors
     /// If `/proc` is missing.
-    pub(crate) fn look(&mut self) -> io::Result<()> {
+    pub(crate) fn take_sample(&mut self) -> io::Result<()> {
         let status = std::fs::read_to_string("/proc/self/status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib = line.and_then(|rest| rest.trim().trim_end_matches(" kB").trim().parse().ok());

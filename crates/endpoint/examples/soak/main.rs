@@ -105,14 +105,14 @@ fn soak(time: Duration, clients: u64) -> Outcome<bool> {
         for line in 1..=LINES {
             let due = Duration::from_nanos(time.as_nanos() * u64::from(line) / u64::from(LINES));
             sleep_until(&clock, end - time + due).await;
-            memory.look()?;
+            memory.take_sample()?;
             let status = bed.endpoint.status().await?;
             println!("{}", counters.line(clock.now(), &memory, &status));
         }
         Outcome::Ok(())
     })?;
     crowd.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-    let left = runtime.block_on(farewell(&bed.endpoint, &clock))?;
+    let left = runtime.block_on(wait_until_closed(&bed.endpoint, &clock))?;
     Ok(verdict(&counters, &memory, &left))
 }
 
@@ -122,7 +122,7 @@ async fn sleep_until(clock: &Clock, at: units::Instant) {
 }
 
 /// Waits until nothing is open, with a time limit.
-async fn farewell(endpoint: &Endpoint, clock: &Clock) -> Outcome<EndpointStatus> {
+async fn wait_until_closed(endpoint: &Endpoint, clock: &Clock) -> Outcome<EndpointStatus> {
     let end = clock.now() + FAREWELL;
     loop {
         let status = endpoint.status().await?;

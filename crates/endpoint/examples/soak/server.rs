@@ -14,11 +14,11 @@ pub(crate) async fn serve(mut listener: Listener) {
         let pattern = Arc::clone(&pattern);
         // A transfer that a client breaks off is an error on this side, too; only the client knows
         // the difference.
-        tokio::spawn(async move { grant(stream, &pattern).await.ok() });
+        tokio::spawn(async move { serve_connection(stream, &pattern).await.ok() });
     }
 }
 
-async fn grant(mut stream: Stream, pattern: &Pattern) -> io::Result<()> {
+async fn serve_connection(mut stream: Stream, pattern: &Pattern) -> io::Result<()> {
     while let Some(request) = SoakRequest::receive(&mut stream).await? {
         match request {
             SoakRequest::Download(bytes) => {

@@ -61,7 +61,7 @@ impl Device {
         if let Some((address, prefix)) = config.v6 {
             builder = builder.ipv6(address, prefix);
         }
-        let device = builder.build_sync().map_err(|error| explain(error, config))?;
+        let device = builder.build_sync().map_err(|error| with_remedy(error, config))?;
         let name = device.name()?;
         if let Some((address, _)) = config.v6 {
             wait_until_usable(address);
@@ -94,7 +94,7 @@ fn is_tentative(addresses: &str, address: Ipv6Addr) -> bool {
     flags.and_then(|flags| u32::from_str_radix(flags, 16).ok()).is_some_and(|f| f & TENTATIVE != 0)
 }
 
-fn explain(error: io::Error, config: &TunConfig) -> io::Error {
+fn with_remedy(error: io::Error, config: &TunConfig) -> io::Error {
     let name = config.name.as_deref().unwrap_or("of the kernel's choice");
     let errno = Errno::from_raw(error.raw_os_error().unwrap_or(0));
     let (kind, why) = match errno {
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn errors_say_what_to_do() {
         let config = TunConfig { name: Some("hs7".to_owned()), ..TunConfig::default() };
-        let explained = |errno: i32| explain(io::Error::from_raw_os_error(errno), &config);
+        let explained = |errno: i32| with_remedy(io::Error::from_raw_os_error(errno), &config);
         for (errno, kind, hint) in [
             (1, ErrorKind::PermissionDenied, "CAP_NET_ADMIN"),
             (2, ErrorKind::NotFound, "modprobe tun"),

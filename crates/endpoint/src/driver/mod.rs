@@ -29,7 +29,7 @@ pub(crate) fn start(
     remote: &Arc<Remote>,
 ) -> io::Result<()> {
     let (mailbox, remote) = (Arc::clone(&remote.mailbox), Arc::downgrade(remote));
-    let secrets = Secrets::draw()?;
+    let secrets = Secrets::generate()?;
     let thread = thread::Builder::new().name("endpoint".to_owned());
     thread.spawn(move || {
         sleep::prepare();
@@ -77,7 +77,7 @@ impl Driver {
     /// Runs until no application is left, or the device is gone.
     fn run(&mut self) {
         let ended = loop {
-            match self.turn() {
+            match self.run_once() {
                 Ok(true) => {}
                 Ok(false) => break Ok(()),
                 Err(error) => break Err(error),
@@ -92,13 +92,13 @@ impl Driver {
     }
 
     /// Runs one turn; returns false once all is over.
-    fn turn(&mut self) -> io::Result<bool> {
+    fn run_once(&mut self) -> io::Result<bool> {
         let now = self.clock.now();
-        self.obey(now);
+        self.handle_commands(now);
         let more_to_read = self.receive(now)?;
         self.stack.handle_timeout(now);
         let more_to_send = self.transmit()?;
-        self.stack.wake();
+        self.stack.wake_tasks();
         if self.is_over(now) {
             return Ok(false);
         }
@@ -109,14 +109,14 @@ impl Driver {
         Ok(true)
     }
 
-    fn obey(&mut self, now: Instant) {
+    fn handle_commands(&mut self, now: Instant) {
         let mut commands = std::mem::take(&mut self.commands);
         self.mailbox.take(&mut commands);
         for command in commands.drain(..) {
             if matches!(command, Command::Close(_)) {
                 self.closing.get_or_insert(now);
             }
-            self.stack.obey(now, command);
+            self.stack.handle_command(now, command);
         }
         self.commands = commands;
     }

@@ -52,7 +52,7 @@ impl Outbox {
 
     /// Returns true if a segment can join the queued ones, or none are queued.
     pub(super) fn joins(&self, outgoing: &OutgoingSegment) -> bool {
-        self.head.as_ref().is_none_or(|head| head.takes(outgoing))
+        self.head.as_ref().is_none_or(|head| head.can_append(outgoing))
     }
 
     /// Adds a segment that joins, whose payload was appended.
@@ -109,7 +109,7 @@ impl Head {
 
     /// A following segment must be the same except for its number, and flags that only the last may
     /// have.
-    fn takes(&self, outgoing: &OutgoingSegment) -> bool {
+    fn can_append(&self, outgoing: &OutgoingSegment) -> bool {
         let (ours, next) = (&self.packet.segment, &outgoing.packet.segment);
         let expected = Segment {
             seq: ours.seq + ours.len,

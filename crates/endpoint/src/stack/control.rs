@@ -13,9 +13,9 @@ use tcp::{ConnId, FourTuple, Path, Scheme};
 use units::Instant;
 
 impl Stack {
-    pub(crate) fn obey(&mut self, now: Instant, command: Command) {
+    pub(crate) fn handle_command(&mut self, now: Instant, command: Command) {
         match command {
-            Command::Touch(shared) => self.look(now, &shared),
+            Command::Touch(shared) => self.on_stream_change(now, &shared),
             Command::SetWord(shared, word) => self.set_word(now, &shared, word),
             Command::SetScheme(set) => {
                 let done = self.set_scheme(now, &set.shared, &set.scheme);
@@ -30,7 +30,7 @@ impl Stack {
             }
             Command::Connect(connect) => self.connect(now, *connect),
             Command::Listen(listen) => self.listen(listen),
-            Command::Rescheme(port, scheme) => self.rescheme(port, &scheme),
+            Command::Rescheme(port, scheme) => self.set_listener_scheme(port, &scheme),
             Command::Unlisten(port) => self.unlisten(now, port),
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
@@ -49,7 +49,7 @@ impl Stack {
     }
 
     /// Handles a change of the application's side of a stream.
-    fn look(&mut self, now: Instant, shared: &Arc<SharedStream>) {
+    fn on_stream_change(&mut self, now: Instant, shared: &Arc<SharedStream>) {
         let requests = shared.requests();
         let Some(slot) = self.slots.of(shared) else { return };
         let id = shared.conn;
@@ -97,7 +97,7 @@ impl Stack {
         shared: &Arc<SharedStream>,
         scheme: &Scheme,
     ) -> io::Result<()> {
-        let scheme = self.fitted(scheme);
+        let scheme = self.fit_scheme(scheme);
         let slot = self.slots.of(shared).ok_or(ErrorKind::NotConnected)?;
         let changed = self.host.set_scheme(now, shared.conn, &scheme);
         changed.map_err(|why| io::Error::new(ErrorKind::InvalidInput, why))?;
@@ -111,7 +111,7 @@ impl Stack {
         let answer = if taken || port == 0 {
             Err(ErrorKind::AddrInUse.into())
         } else {
-            let scheme = self.fitted(&scheme);
+            let scheme = self.fit_scheme(&scheme);
             self.host.listen(port, scheme.clone());
             self.listeners.push(Listening { port, scheme, accepted });
             Ok(())
@@ -119,8 +119,8 @@ impl Stack {
         let _ = reply.send(answer);
     }
 
-    fn rescheme(&mut self, port: u16, scheme: &Scheme) {
-        let scheme = self.fitted(scheme);
+    fn set_listener_scheme(&mut self, port: u16, scheme: &Scheme) {
+        let scheme = self.fit_scheme(scheme);
         if let Some(listening) = self.listeners.iter_mut().find(|l| l.port == port) {
             listening.scheme = scheme.clone();
             self.host.listen(port, scheme);
@@ -136,7 +136,7 @@ impl Stack {
         let Connect { to, scheme, early, reply } = connect;
         match self.open(now, to, &scheme, &early) {
             Ok(id) => {
-                if let Some(slot) = self.slot(id) {
+                if let Some(slot) = self.slot_of(id) {
                     slot.owner = Owner::Connecting(reply);
                 }
             }
@@ -155,14 +155,15 @@ impl Stack {
     ) -> io::Result<ConnId> {
         let (remote, remote_port) = (to.ip(), to.port());
         let tuple = |local_port| FourTuple { local_port, remote, remote_port };
-        let possible = self.addresses.towards(remote, 0).is_some() && remote_port != 0;
+        let possible =
+            self.addresses.local_address_towards(remote, 0).is_some() && remote_port != 0;
         let host = &self.host;
         let port = self.ports.take(|port| {
             let tuple = tuple(port);
             host.find(&tuple).is_none() && !host.is_in_time_wait(now, &tuple)
         });
         let port = port.filter(|_| possible).ok_or(ErrorKind::AddrNotAvailable)?;
-        let (tuple, scheme) = (tuple(port), self.fitted(scheme));
+        let (tuple, scheme) = (tuple(port), self.fit_scheme(scheme));
         let id = self.host.connect(now, tuple, &scheme).map_err(|_| ErrorKind::AddrInUse)?;
         self.make_slot(id, &tuple, &scheme);
         if let Some(slot) = self.slots.at_mut(id).filter(|_| !early.is_empty()) {
@@ -179,7 +180,7 @@ impl Stack {
             connections: connections.collect(),
             counters: self.counters.clone(),
             tcp: self.host.counters().clone(),
-            buffers: self.accounts.taken(),
+            buffers: self.accounts.taken_bytes(),
             remembered: self.host.remembered_destinations(),
         }
     }

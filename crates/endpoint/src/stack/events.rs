@@ -52,10 +52,13 @@ impl Stack {
     /// Gives a connection its slot.
     pub(super) fn make_slot(&mut self, id: ConnId, tuple: &FourTuple, scheme: &Scheme) {
         let peer = (tuple.remote, tuple.remote_port).into();
-        let Some(local) = self.addresses.towards(tuple.remote, tuple.local_port) else { return };
+        let Some(local) = self.addresses.local_address_towards(tuple.remote, tuple.local_port)
+        else {
+            return;
+        };
         let (sizes, account) = (self.sizes(scheme), self.accounts.of(tuple.remote));
         let shared = Arc::new(SharedStream::new(id, local, peer, sizes, account));
-        self.slots.put(id, Slot::new(shared, *tuple, scheme.name().into()));
+        self.slots.insert(id, Slot::new(shared, *tuple, scheme.name().into()));
     }
 
     fn on_accepted(&mut self, now: Instant, id: ConnId) {
@@ -70,7 +73,7 @@ impl Stack {
             Refused::Buffers => self.counters.buffers_full += 1,
             Refused::NobodyListens => {}
         }
-        if let Some(slot) = self.slot(id) {
+        if let Some(slot) = self.slot_of(id) {
             slot.owner = Owner::Dropped;
         }
         self.host.abort(now, id);

@@ -44,7 +44,7 @@ impl Stack {
         self.clamp_mss(&mut segment, tuple.remote.is_ipv4());
         match size {
             Some(size) if payload.len() > usize::from(size) => {
-                for (part, bytes) in parts(&segment, payload, usize::from(size)) {
+                for (part, bytes) in split_super_packet(&segment, payload, usize::from(size)) {
                     self.handle_segment(now, &tuple, &part, bytes);
                 }
             }
@@ -136,7 +136,7 @@ impl Stack {
 }
 
 /// Cuts a super-packet into the segments that it stands for.
-fn parts<'a>(
+fn split_super_packet<'a>(
     whole: &'a Segment,
     payload: &'a [u8],
     size: usize,

@@ -103,7 +103,7 @@ impl Stack {
 
     /// Runs the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if let Some(keys) = self.cookie_keys.as_mut().and_then(|keys| keys.renew(now)) {
+        if let Some(keys) = self.cookie_keys.as_mut().and_then(|keys| keys.renew_if_due(now)) {
             self.host.set_fast_open(keys);
         }
         self.host.handle_timeout(now);
@@ -111,7 +111,7 @@ impl Stack {
     }
 
     /// Wakes the tasks with a new event.
-    pub(crate) fn wake(&mut self) {
+    pub(crate) fn wake_tasks(&mut self) {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
@@ -132,7 +132,7 @@ impl Stack {
         }
         self.listeners.clear();
         self.closed.clear();
-        self.wake();
+        self.wake_tasks();
     }
 
     /// Returns the buffer sizes of a stream under `scheme`.
@@ -147,11 +147,11 @@ impl Stack {
     }
 
     /// Returns a scheme as the endpoint's connections use it.
-    fn fitted(&self, scheme: &Scheme) -> Scheme {
+    fn fit_scheme(&self, scheme: &Scheme) -> Scheme {
         if self.config.nodelay { scheme.without_nagle() } else { scheme.clone() }
     }
 
-    fn slot(&mut self, id: ConnId) -> Option<&mut Slot> {
+    fn slot_of(&mut self, id: ConnId) -> Option<&mut Slot> {
         self.slots.at_mut(id)
     }
 }

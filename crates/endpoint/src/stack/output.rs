@@ -36,7 +36,9 @@ impl Stack {
                 self.clamp_mss(&mut segment, tuple.remote.is_ipv4());
             }
             let destination = (tuple.remote, tuple.remote_port).into();
-            if let Some(source) = self.addresses.towards(tuple.remote, tuple.local_port) {
+            if let Some(source) =
+                self.addresses.local_address_towards(tuple.remote, tuple.local_port)
+            {
                 self.counters.segments_sent += 1;
                 let packet = TcpPacket::new(source, destination, segment, &self.config.marking);
                 return Some(OutgoingSegment { conn, packet, offset });

@@ -88,7 +88,7 @@ impl Slots {
         self.at_mut(shared.conn).filter(|slot| Arc::ptr_eq(&slot.shared, shared))
     }
 
-    pub(super) fn put(&mut self, id: ConnId, slot: Slot) {
+    pub(super) fn insert(&mut self, id: ConnId, slot: Slot) {
         let index = id.0 as usize;
         if index >= self.slots.len() {
             self.slots.resize_with(index + 1, || None);

@@ -123,7 +123,7 @@ impl GroupSums {
 
     /// Adds a transfer of a workload, whose member received `received` bytes in the interval. A
     /// transfer that is not over has no goodput if they are not known.
-    pub(super) fn flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
+    pub(super) fn add_flow(&mut self, group: usize, flow: &FlowRecord, received: Option<u64>) {
         let Tallied { endless, sums, .. } = &mut self.workloads[group];
         let endless = *endless;
         let started = flow.started_at;
@@ -162,7 +162,7 @@ impl GroupSums {
         [all]
             .into_iter()
             .chain(each)
-            .map(|(workload, sums)| WorkloadResult { workload, values: sums.values(length) })
+            .map(|(workload, sums)| WorkloadResult { workload, values: sums.metric_values(length) })
             .collect()
     }
 }
@@ -178,7 +178,7 @@ impl WorkloadSums {
         self.timeouts += other.timeouts;
     }
 
-    fn values(mut self, length: Duration) -> Vec<Option<f64>> {
+    fn metric_values(mut self, length: Duration) -> Vec<Option<f64>> {
         self.completions.sort_by(f64::total_cmp);
         let value = |metric| match metric {
             WorkloadMetric::Flows => Some(self.flows as f64),

@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
         let tree = tree::parse(text)?;
         let document = read_document(tree.clone())?;
         let schemes = match &document.schemes {
-            Some(listed) => sweep::schemes(listed)?,
+            Some(listed) => sweep::listed_schemes(listed)?,
             None => vec![Scheme::parse("linux").map_err(|error| Fault::new(0..0, error))?],
         };
         if schemes.is_empty() {

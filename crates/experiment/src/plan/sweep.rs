@@ -140,7 +140,7 @@ impl<'a> Sweep<'a> {
         let values = points.into_iter().flatten();
         let swept = keys.zip(values).map(|(key, value)| Coordinate {
             key: String::clone(key),
-            value: shown(value, source),
+            value: coordinate_text(value, source),
         });
         let scheme = Coordinate { key: SCHEME.to_owned(), value: scheme.name().to_owned() };
         swept.chain([scheme]).collect()
@@ -159,7 +159,7 @@ impl<'a> Sweep<'a> {
 }
 
 /// Returns the schemes of a plan; fails if one is listed twice.
-pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fault> {
+pub(super) fn listed_schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fault> {
     let mut schemes: Vec<Scheme> = Vec::new();
     for entry in listed {
         let Written(scheme) = &**entry;
@@ -172,7 +172,7 @@ pub(super) fn schemes(listed: &[At<Written<Scheme>>]) -> Result<Vec<Scheme>, Fau
 }
 
 /// Formats a value as a coordinate: text without its quotes, other values as written.
-fn shown(value: &Value<'_>, source: &str) -> String {
+fn coordinate_text(value: &Value<'_>, source: &str) -> String {
     match value.get_ref() {
         DeValue::String(string) => string.to_string(),
         _ => source.get(value.span()).unwrap_or_default().to_owned(),
@@ -195,7 +195,7 @@ fn checked<'a>(axis: &AxisSpec, raw: &Value<'a>) -> Result<CheckedAxis<'a>, Faul
         return Err(Fault::new(axis.values.span(), "an axis needs at least one value"));
     }
     let zipped = axis.keys.is_some();
-    let points = listed.into_iter().map(|value| point(value, keys.len(), zipped));
+    let points = listed.into_iter().map(|value| point_values(value, keys.len(), zipped));
     Ok(CheckedAxis { points: points.collect::<Result<_, _>>()?, keys })
 }
 
@@ -222,7 +222,7 @@ fn keys_of(axis: &AxisSpec, span: Range<usize>) -> Result<Vec<At<String>>, Fault
 }
 
 /// The values of one point: the value itself, or for keys that vary together a list.
-fn point<'a>(value: &Value<'a>, key_count: usize, zipped: bool) -> Result<Point<'a>, Fault> {
+fn point_values<'a>(value: &Value<'a>, key_count: usize, zipped: bool) -> Result<Point<'a>, Fault> {
     let values = match (zipped, value.get_ref()) {
         (false, _) => vec![value.clone()],
         (true, DeValue::Array(items)) if items.len() == key_count => {

@@ -126,7 +126,7 @@ mod tests {
     fn shown(text: &str, sets: &[(&str, &str)]) -> Result<String, String> {
         let mut tree = parse(text).map_err(|fault| fault.why)?;
         for (path, value) in sets {
-            let path = At::nowhere((*path).to_owned());
+            let path = At::without_position((*path).to_owned());
             set(&mut tree, &path, DeValue::parse(value).unwrap()).map_err(|fault| fault.why)?;
         }
         tag_kinds(tree.get_mut());

@@ -45,7 +45,7 @@ impl Folder {
         let is_owned = match Manifest::read(path)? {
             Some(there) if there.is_same_part(manifest) => true,
             Some(_) if force => {
-                folder.clear().map_err(|error| wrong(&error))?;
+                folder.remove_runs().map_err(|error| wrong(&error))?;
                 false
             }
             Some(there) => return Err(wrong(&difference(&there, manifest))),
@@ -102,7 +102,7 @@ impl Folder {
 
     /// Removes the runs; tables and manifest are rewritten. The old manifest stays until the new
     /// one replaces it: a folder without one would have no owner.
-    fn clear(&self) -> std::io::Result<()> {
+    fn remove_runs(&self) -> std::io::Result<()> {
         match fs::remove_dir_all(self.path.join(RUNS)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),

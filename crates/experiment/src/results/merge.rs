@@ -96,7 +96,7 @@ impl Part {
         self.shard.runs(self.manifest.runs)
     }
 
-    fn wrong(&self, why: &str) -> ResultsError {
+    fn merge_error(&self, why: &str) -> ResultsError {
         ResultsError::refused(format!("{}: {why}", self.folder.display()))
     }
 
@@ -115,19 +115,19 @@ fn check(parts: &[Part], first: &Part, incomplete: bool) -> Result<(), ResultsEr
     for (n, part) in parts.iter().enumerate() {
         if part.manifest.plan_sha256 != first.manifest.plan_sha256 {
             let why = format!("of another plan than {}", first.folder.display());
-            return Err(part.wrong(&why));
+            return Err(part.merge_error(&why));
         }
         if part.manifest.headstart != first.manifest.headstart {
             let (theirs, ours) = (&part.manifest.headstart, &first.manifest.headstart);
-            return Err(part.wrong(&format!("by headstart {theirs}, others by {ours}")));
+            return Err(part.merge_error(&format!("by headstart {theirs}, others by {ours}")));
         }
         if part.shard.count != first.shard.count {
             let why = format!("part {}, others are parts of {}", part.shard, first.shard.count);
-            return Err(part.wrong(&why));
+            return Err(part.merge_error(&why));
         }
         if let Some(other) = parts[..n].iter().find(|other| other.shard == part.shard) {
             let why = format!("part {} is {} already", part.shard, other.folder.display());
-            return Err(part.wrong(&why));
+            return Err(part.merge_error(&why));
         }
         let (done, share) = (part.manifest.done, part.share().count());
         if !incomplete && done < share {
@@ -136,7 +136,7 @@ fn check(parts: &[Part], first: &Part, incomplete: bool) -> Result<(), ResultsEr
                  --incomplete",
                 part.manifest.failed.len()
             );
-            return Err(part.wrong(&why));
+            return Err(part.merge_error(&why));
         }
     }
     let absent: Vec<String> = (1..=first.shard.count)

@@ -10,7 +10,7 @@ use support::parquet::{ColumnKind, TableColumn, TableRows, TableValue, TableWrit
 
 /// The kind of the column `name`: coordinates, by the sweep's `keys`, are text, whatever they look
 /// like.
-fn kind(name: &str, keys: &[String]) -> ColumnKind {
+fn column_kind(name: &str, keys: &[String]) -> ColumnKind {
     match name {
         name if keys.iter().any(|key| key == name) => ColumnKind::Text,
         "scheme" | "workload" | "metric" | "from" | "to" | "link" | "startup_exit" => {
@@ -71,7 +71,12 @@ pub(crate) fn read<R: TableRows>(
 
 /// A column by its name; docs/plans.md describes it.
 fn column(name: &str, keys: &[String]) -> TableColumn {
-    TableColumn { name: name.to_owned().into(), kind: kind(name, keys), unit: "", about: "".into() }
+    TableColumn {
+        name: name.to_owned().into(),
+        kind: column_kind(name, keys),
+        unit: "",
+        about: "".into(),
+    }
 }
 
 /// A cell of a column whose name gives its kind; an empty one is missing.

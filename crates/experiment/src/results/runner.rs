@@ -75,13 +75,13 @@ pub fn make_runs(
     thread::scope(|scope| {
         for _ in 0..jobs.min(todo.len()) {
             let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || work(&runs, next, &sender));
+            scope.spawn(move || run_worker(&runs, next, &sender));
         }
         drop(sender);
         for (index, how) in ended {
             match how {
                 Ended::Done => {}
-                Ended::Failed(why) => outcome.failed.push(failed(plan, index, why)),
+                Ended::Failed(why) => outcome.failed.push(failed_run(plan, index, why)),
                 Ended::Stopped => {
                     outcome.stopped = true;
                     continue;
@@ -119,11 +119,11 @@ struct Runs<'a> {
 }
 
 /// One worker: takes the next run until there is none, or the stop flag is set.
-fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
+fn run_worker(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)>) {
     while let Some(&index) = runs.todo.get(next.fetch_add(1, Ordering::Relaxed)) {
         let how = match runs.stop.load(Ordering::Relaxed) {
             true => Ended::Stopped,
-            false => one(runs, index),
+            false => run_one(runs, index),
         };
         let stopped = matches!(how, Ended::Stopped);
         if ended.send((index, how)).is_err() || stopped {
@@ -132,7 +132,7 @@ fn work(runs: &Runs<'_>, next: &AtomicUsize, ended: &mpsc::Sender<(usize, Ended)
     }
 }
 
-fn one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
+fn run_one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
     let writer = match Writer::begin(results, index) {
         Ok(writer) => writer,
         Err(error) => return Ended::Unwritable(error.to_string()),
@@ -163,7 +163,7 @@ fn one(&Runs { plan, results, stop, .. }: &Runs<'_>, index: usize) -> Ended {
     }
 }
 
-fn failed(plan: &Plan<'_>, index: usize, why: String) -> FailedRun {
+fn failed_run(plan: &Plan<'_>, index: usize, why: String) -> FailedRun {
     let run = plan.run(index);
     let coordinates = plan.coordinates(run.cell);
     FailedRun {

@@ -78,8 +78,9 @@ impl Summary {
 
     /// The cells that have results, with their metrics.
     pub fn cells(&self) -> impl Iterator<Item = (usize, Vec<SummaryEntry>)> + '_ {
-        let entries =
-            |metrics: &[MetricValues]| metrics.iter().filter_map(MetricValues::entry).collect();
+        let entries = |metrics: &[MetricValues]| {
+            metrics.iter().filter_map(MetricValues::mean_entry).collect()
+        };
         self.cells.iter().map(move |(cell, metrics)| (*cell, entries(metrics)))
     }
 
@@ -114,7 +115,7 @@ pub(crate) fn csv_number(value: Option<f64>) -> String {
 
 impl MetricValues {
     /// The mean; `None` if no run has the metric.
-    fn entry(&self) -> Option<SummaryEntry> {
+    fn mean_entry(&self) -> Option<SummaryEntry> {
         let MeanEstimate { mean, standard_error } = MeanEstimate::of(&self.values)?;
         let (workload, metric) = (self.workload.clone(), self.metric);
         Some(SummaryEntry { workload, metric, mean, standard_error, n: self.values.len() })

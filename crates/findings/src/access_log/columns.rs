@@ -22,7 +22,7 @@ pub(crate) fn columns(line: &str) -> impl Iterator<Item = Column<'_>> {
         if rest.is_empty() {
             return None;
         }
-        let (column, length) = marked(rest).unwrap_or_else(|| plain(rest));
+        let (column, length) = marked(rest).unwrap_or_else(|| plain_column(rest));
         rest = &rest[length..];
         Some(column)
     })
@@ -46,7 +46,7 @@ fn marked(text: &str) -> Option<(Column<'_>, usize)> {
     Some((Column { text: &text[1..end], mark: Some(mark) }, end + 1))
 }
 
-fn plain(text: &str) -> (Column<'_>, usize) {
+fn plain_column(text: &str) -> (Column<'_>, usize) {
     let length = text.find([' ', '\t']).unwrap_or(text.len());
     (Column { text: &text[..length], mark: None }, length)
 }

@@ -69,16 +69,16 @@ pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
 
 /// Returns the value of the first of these keys that is present and not null.
 fn find<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a Value> {
-    values(object, keys).find(|value| !value.is_null())
+    values_of_keys(object, keys).find(|value| !value.is_null())
 }
 
 /// Returns the first value of these keys that is a text.
 fn text<'a>(object: &'a Value, keys: &[&str]) -> Option<&'a str> {
-    values(object, keys).find_map(Value::as_str)
+    values_of_keys(object, keys).find_map(Value::as_str)
 }
 
 /// Returns the values of these keys, in their order, of the object and of nested ones.
-fn values<'a>(object: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a Value> {
+fn values_of_keys<'a>(object: &'a Value, keys: &[&str]) -> impl Iterator<Item = &'a Value> {
     let within = WITHIN.iter().filter_map(|key| object.get(key));
     let objects = [object].into_iter().chain(within).filter_map(Value::as_object);
     objects.flat_map(move |object| {

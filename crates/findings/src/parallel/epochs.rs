@@ -119,7 +119,7 @@ impl Epoch {
     }
 
     /// Returns the epoch, which is over; `None` if nothing was outstanding.
-    pub(crate) fn ended(&self, ended: Instant) -> Option<LossEpoch> {
+    pub(crate) fn epoch_at(&self, ended: Instant) -> Option<LossEpoch> {
         let sum = |of: fn(&Member) -> u64| self.members.iter().map(of).sum::<u64>();
         let outstanding_bytes = sum(|member| member.outstanding);
         (outstanding_bytes > 0).then(|| LossEpoch {
@@ -265,8 +265,8 @@ impl EpochCounters {
         let shares = self.shares.iter().enumerate();
         EpochFindings {
             epochs: self.rows.iter().map(|row| row.epochs).sum(),
-            by_open: rows.map(|(sums, open)| sums.row(open)).collect(),
-            hit_by_open: self.line.fit(),
+            by_open: rows.map(|(sums, open)| sums.epoch_row(open)).collect(),
+            hit_by_open: self.line.fit_line(),
             by_share: shares.map(|(n, sums)| sums.step(share(n))).collect(),
         }
     }
@@ -280,7 +280,7 @@ impl ShareSums {
 }
 
 impl RowSums {
-    fn row(&self, open: usize) -> EpochRow {
+    fn epoch_row(&self, open: usize) -> EpochRow {
         let epochs = self.epochs as f64;
         EpochRow {
             open,
@@ -331,8 +331,8 @@ mod tests {
             outstanding_bytes: 4_000,
             hit_bytes: 3_000,
         };
-        assert_eq!(epoch.ended(Instant::from_nanos(9)), Some(expected));
-        assert_eq!(Epoch::new(client, began, vec![member(9, 0)]).ended(began), None);
+        assert_eq!(epoch.epoch_at(Instant::from_nanos(9)), Some(expected));
+        assert_eq!(Epoch::new(client, began, vec![member(9, 0)]).epoch_at(began), None);
         let mut counters = EpochCounters::default();
         counters.add(&epoch);
         let found = counters.findings();

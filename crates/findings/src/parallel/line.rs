@@ -36,12 +36,12 @@ impl LineSums {
         self.products += before[0] * (y - self.mean[1]);
     }
 
-    pub(crate) const fn points(&self) -> u64 {
+    pub(crate) const fn point_count(&self) -> u64 {
         self.points
     }
 
     /// The line; `None` if all `x` or all `y` are the same.
-    pub(crate) fn fit(&self) -> Option<LineFit> {
+    pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let [xs, ys] = self.squares;
         if xs <= 0.0 || ys <= 0.0 {
             return None;
@@ -90,7 +90,7 @@ impl CountLine {
     }
 
     /// The line; `None` if all `x` or all `y` are the same.
-    pub(crate) fn fit(&self) -> Option<LineFit> {
+    pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let points = u128::from(self.points);
         let xs = points * self.squares_of_xs - self.xs * self.xs;
         let ys = points * self.squares_of_ys - self.ys * self.ys;
@@ -120,16 +120,16 @@ mod tests {
     fn counts_have_the_line_of_their_points() {
         let (mut line, mut more) = (CountLine::default(), CountLine::default());
         [(1, 2), (2, 3), (4, 5)].iter().for_each(|(x, y)| line.add(*x, *y));
-        let fit = line.fit().unwrap();
+        let fit = line.fit_line().unwrap();
         assert_eq!((fit.slope, fit.intercept, fit.correlation), (1.0, 1.0, 1.0));
         more.add(1, 0);
         line.add_all(&more);
-        let fit = line.fit().unwrap();
+        let fit = line.fit_line().unwrap();
         assert_eq!(fit.points, 4);
         assert!((fit.slope - 4.0 / 3.0).abs() < 1e-12, "{fit:?}");
         assert!((fit.intercept + 1.0 / 6.0).abs() < 1e-12, "{fit:?}");
         assert!((fit.correlation - 32.0 / 1248_f64.sqrt()).abs() < 1e-12, "{fit:?}");
-        assert_eq!(more.fit(), None);
+        assert_eq!(more.fit_line(), None);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         for x in [1.0, 2.0, 3.0, 5.0] {
             sums.add(x, 0.5 * x + 0.1);
         }
-        let line = sums.fit().unwrap();
+        let line = sums.fit_line().unwrap();
         assert!((line.slope - 0.5).abs() < 1e-12 && (line.intercept - 0.1).abs() < 1e-12);
         assert!((line.correlation - 1.0).abs() < 1e-12);
     }
@@ -150,11 +150,11 @@ mod tests {
         for (x, y) in [(0.0, 0.0), (1.0, 1.0), (2.0, 0.0)] {
             sums.add(x, y);
         }
-        let line = sums.fit().unwrap();
+        let line = sums.fit_line().unwrap();
         assert!(line.correlation.abs() < 1e-12 && (line.intercept - 1.0 / 3.0).abs() < 1e-12);
         let mut same = LineSums::default();
         same.add(1.0, 2.0);
         same.add(1.0, 3.0);
-        assert_eq!(same.fit(), None);
+        assert_eq!(same.fit_line(), None);
     }
 }

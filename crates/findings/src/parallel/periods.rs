@@ -79,7 +79,8 @@ impl Default for ThroughputCounters {
 impl ThroughputCounters {
     /// Adds a host whose last period is over.
     pub(crate) fn add(&mut self, host: &Period) {
-        let Some(line) = host.sums.fit().filter(|_| host.sums.points() >= MIN_PERIODS) else {
+        let Some(line) = host.sums.fit_line().filter(|_| host.sums.point_count() >= MIN_PERIODS)
+        else {
             return;
         };
         let correlation = line.correlation.clamp(-1.0, 1.0);

@@ -22,7 +22,7 @@ pub struct TimeRow {
     /// `07`.
     pub group: String,
     /// Its sums.
-    #[serde(flatten, serialize_with = "sums::shown")]
+    #[serde(flatten, serialize_with = "sums::serialize_for_reader")]
     pub sums: TimeSums,
 }
 
@@ -30,12 +30,12 @@ pub struct TimeRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimeFindings {
     /// All transfers.
-    #[serde(serialize_with = "sums::shown")]
+    #[serde(serialize_with = "sums::serialize_for_reader")]
     pub all: TimeSums,
     /// Rows by the client's network, /24 or /48, the one with the most time first.
     pub by_prefix: Vec<TimeRow>,
     /// Transfers of networks that are not listed, because there were too many.
-    #[serde(serialize_with = "sums::shown")]
+    #[serde(serialize_with = "sums::serialize_for_reader")]
     pub other_prefixes: TimeSums,
     /// Rows by the size of the response, in the order of [`SIZE_CLASSES`].
     pub by_size: Vec<TimeRow>,

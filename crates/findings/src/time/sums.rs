@@ -234,7 +234,10 @@ impl TimeSums {
 }
 
 /// Serializes sums for a reader: the fields, and `seconds` by the names of shares.
-pub(super) fn shown<S: Serializer>(sums: &TimeSums, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize_for_reader<S: Serializer>(
+    sums: &TimeSums,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("transfers", &sums.transfers)?;
     map.serialize_entry("complete", &sums.complete)?;

@@ -88,7 +88,7 @@ impl PathEvidence {
     /// Adds a finished connection with its payload in bytes, and the rate of its fastest burst;
     /// zero if it is not known.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
-        let is_near = self.least().is_some_and(|least| least < DATA_CENTRE_ROUND_TRIP);
+        let is_near = self.lowest_rtt().is_some_and(|least| least < DATA_CENTRE_ROUND_TRIP);
         let rate = if is_near { rate.min(MAX_RATE) } else { rate };
         if rate.as_bps() > 0 && rate <= MAX_RATE && self.rates.len() < MAX_RATES {
             self.rates.push((rate, bytes));
@@ -103,7 +103,7 @@ impl PathEvidence {
     }
 
     /// Returns the lowest round trip; `None` before the first.
-    pub(crate) fn least(&self) -> Option<Duration> {
+    pub(crate) fn lowest_rtt(&self) -> Option<Duration> {
         Some(self.least).filter(|rtt| !rtt.is_zero())
     }
 
@@ -124,7 +124,7 @@ impl PathEvidence {
 
     /// Returns the rate over time, with headers, if the capture shows that it varies.
     pub(crate) fn rates_over_time(&self) -> Option<Vec<RateStep>> {
-        let steps = self.windows.varying()?;
+        let steps = self.windows.varying_rate()?;
         let with_headers = |step: RateStep| RateStep { rate: self.with_headers(step.rate), ..step };
         Some(steps.into_iter().map(with_headers).collect())
     }
@@ -142,18 +142,18 @@ impl PathEvidence {
     /// Returns the longest wait seen in the queue, without a hundredth of the waits, and without
     /// one at least. If a host stalls, a single packet waits longer than any queue delays it.
     pub(crate) fn seen_wait(&self) -> Duration {
-        self.wait(self.queued.below_longest().unwrap_or_default())
+        self.time_without_rtt(self.queued.below_longest().unwrap_or_default())
     }
 
     /// Returns the wait of a half full queue: half of the longest wait, without a hundredth of the
     /// waits. A loss at a shorter wait met no full queue. A single wait may be longer than any
     /// queue, if a host stalls. In a queue that is rarely full, the losses show the longest wait.
     fn half_full(&self) -> Duration {
-        let longest = self.queued.below(99).max(self.at_loss.below(75));
-        self.wait(longest.unwrap_or_default()) / 2
+        let longest = self.queued.percentile(99).max(self.at_loss.percentile(75));
+        self.time_without_rtt(longest.unwrap_or_default()) / 2
     }
 
-    fn wait(&self, rtt: Duration) -> Duration {
+    fn time_without_rtt(&self, rtt: Duration) -> Duration {
         rtt - self.least.min(rtt)
     }
 
@@ -163,21 +163,24 @@ impl PathEvidence {
     /// survived.
     pub(crate) fn full_wait(&self) -> Option<Duration> {
         let half = self.half_full();
-        let at_loss = self.at_loss.values();
-        let waits = at_loss.iter().map(|rtt| self.wait(*rtt));
+        let at_loss = self.at_loss.kept_values();
+        let waits = at_loss.iter().map(|rtt| self.time_without_rtt(*rtt));
         let mut waits: Vec<Duration> =
             waits.filter(|wait| *wait >= half && !wait.is_zero()).collect();
         waits.sort_unstable();
         let is_chance = waits.len() < MIN_LOSSES || waits.len() * ONE_IN < at_loss.len();
         let median = waits.get(waits.len() / 2).filter(|_| !is_chance)?;
-        Some((*median).max(self.wait(self.queued.below(SURVIVED).unwrap_or_default())))
+        Some(
+            (*median)
+                .max(self.time_without_rtt(self.queued.percentile(SURVIVED).unwrap_or_default())),
+        )
     }
 
     /// Returns the share of payload that was lost while the queue was less than half full.
     pub(crate) fn random_loss(&self) -> f64 {
         let half = self.half_full();
-        let at_loss = self.at_loss.values();
-        let random = at_loss.iter().filter(|rtt| self.wait(**rtt) < half).count();
+        let at_loss = self.at_loss.kept_values();
+        let random = at_loss.iter().filter(|rtt| self.time_without_rtt(**rtt) < half).count();
         let is_chance = random < MIN_LOSSES || random * ONE_IN < at_loss.len();
         if is_chance || self.sent == 0 {
             return 0.0;
@@ -208,7 +211,7 @@ mod tests {
         for rtt in [40, 140, 150] {
             evidence.on_queued(NOW, ms(rtt));
         }
-        assert_eq!((evidence.least(), evidence.seen_wait()), (Some(ms(40)), ms(100)));
+        assert_eq!((evidence.lowest_rtt(), evidence.seen_wait()), (Some(ms(40)), ms(100)));
         for rtt in [140, 150, 145] {
             evidence.on_queued(NOW, ms(rtt));
             evidence.on_loss(NOW, 10_000);

@@ -33,13 +33,13 @@ impl SpacedSample {
     }
 
     /// Returns the values that are kept.
-    pub(super) fn values(&self) -> &[Duration] {
+    pub(super) fn kept_values(&self) -> &[Duration] {
         &self.kept
     }
 
     /// Returns the value that `percent` of the values do not exceed, by nearest rank. `None`
     /// without values.
-    pub(super) fn below(&self, percent: usize) -> Option<Duration> {
+    pub(super) fn percentile(&self, percent: usize) -> Option<Duration> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
         let rank = (sorted.len() * percent).div_ceil(100);
@@ -70,10 +70,12 @@ mod tests {
     /// values is kept.
     #[test]
     fn values_stay_evenly_spaced() {
-        assert_eq!(sampled(256).values().len(), 256);
-        let kept: Vec<u64> = sampled(257).values().iter().map(|value| value.as_millis()).collect();
+        assert_eq!(sampled(256).kept_values().len(), 256);
+        let kept: Vec<u64> =
+            sampled(257).kept_values().iter().map(|value| value.as_millis()).collect();
         assert_eq!(kept, (0..129).map(|n| 2 * n).collect::<Vec<_>>());
-        let kept: Vec<u64> = sampled(1000).values().iter().map(|value| value.as_millis()).collect();
+        let kept: Vec<u64> =
+            sampled(1000).kept_values().iter().map(|value| value.as_millis()).collect();
         assert_eq!(kept, (0..250).map(|n| 4 * n).collect::<Vec<_>>());
     }
 
@@ -81,10 +83,10 @@ mod tests {
     /// too. A quarter of 200 is above 149 ms.
     #[test]
     fn so_many_of_a_hundred_values_are_not_beyond() {
-        assert_eq!(sampled(200).below(99), Some(Duration::from_millis(197)));
-        assert_eq!(sampled(50).below(99), Some(Duration::from_millis(49)));
-        assert_eq!(sampled(200).below(75), Some(Duration::from_millis(149)));
-        assert_eq!(sampled(0).below(99), None);
+        assert_eq!(sampled(200).percentile(99), Some(Duration::from_millis(197)));
+        assert_eq!(sampled(50).percentile(99), Some(Duration::from_millis(49)));
+        assert_eq!(sampled(200).percentile(75), Some(Duration::from_millis(149)));
+        assert_eq!(sampled(0).percentile(99), None);
     }
 
     /// Two of 200 values from 0 to 199 ms are removed, and one of 50: the longest others are 197

@@ -124,7 +124,7 @@ impl Visitors {
         }
     }
 
-    fn evidence(&mut self, client: IpAddr) -> &mut PathEvidence {
+    fn evidence_of(&mut self, client: IpAddr) -> &mut PathEvidence {
         &mut self.client(client).evidence
     }
 
@@ -135,12 +135,12 @@ impl Visitors {
         let last_rtt = self.started.get(&connection).and_then(|started| started.last_rtt);
         let sample = last_rtt.filter(|(when, _)| *when == at).map(|(_, rtt)| rtt);
         let data = AckedBytes { connection, since, at, bytes, rtt: sample };
-        self.evidence(address).on_arrived(&data);
+        self.evidence_of(address).on_arrived(&data);
         // An ACK of one segment may be a delayed one (RFC 1122 §4.2.3.2), which is no wait in a
         // queue.
         let may_be_held = bytes <= ONE_SEGMENT && at.saturating_since(since) >= MIN_HELD;
         if let Some(rtt) = sample.filter(|_| !may_be_held) {
-            self.evidence(address).on_queued(at, rtt);
+            self.evidence_of(address).on_queued(at, rtt);
         }
     }
 
@@ -186,7 +186,7 @@ impl TraceSink for Visitors {
     fn on_round_trip(&mut self, sender: &TracedSender, at: Instant, rtt: Duration) {
         if sender.is_server {
             self.started.entry(sender.connection).or_default().last_rtt = Some((at, rtt));
-            self.evidence(sender.client.ip).on_round_trip(rtt);
+            self.evidence_of(sender.client.ip).on_round_trip(rtt);
         }
     }
 
@@ -200,7 +200,7 @@ impl TraceSink for Visitors {
         self.started.entry(sender.connection).or_default().again.push(again.len);
         if !is_presumed {
             let sent = again.last_sent.unwrap_or(again.at);
-            self.evidence(sender.client.ip).on_loss(sent, again.len.into());
+            self.evidence_of(sender.client.ip).on_loss(sent, again.len.into());
         }
     }
 
@@ -228,7 +228,7 @@ impl TraceSink for Visitors {
     }
 
     fn on_transfer(&mut self, sender: &TracedSender, report: &TransferReport) {
-        self.evidence(sender.client.ip).on_transfer(report);
+        self.evidence_of(sender.client.ip).on_transfer(report);
         let started = self.started.entry(sender.connection).or_default();
         started.rate = report.delivery_rate;
         started.shown += report.bytes;
@@ -243,14 +243,16 @@ impl TraceSink for Visitors {
             return;
         }
         self.kept += 1;
-        started.transfers.push(CapturedTransfer { again, ..taken(report, started.ended) });
+        started
+            .transfers
+            .push(CapturedTransfer { again, ..captured_transfer(report, started.ended) });
         started.ended = Some(report.ended);
     }
 }
 
 /// Returns a transfer that follows one that ended at `before`, or the handshake; without
 /// retransmissions.
-fn taken(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
+fn captured_transfer(report: &TransferReport, before: Option<Instant>) -> CapturedTransfer {
     let ready = before.unwrap_or(report.began + report.shares.of(TimeShare::Handshake));
     let answered = report.answered.unwrap_or(report.ended);
     let asked = report.asked.unwrap_or(answered);
@@ -399,7 +401,7 @@ mod tests {
         for _ in 0..3 {
             visitors.on_retransmission(&server_of(0), &again(1_000, Some(at(5)), at(1_005)));
         }
-        let evidence = visitors.evidence(server_of(0).client.ip);
+        let evidence = visitors.evidence_of(server_of(0).client.ip);
         assert_eq!(evidence.full_wait(), Some(Duration::from_millis(100)));
     }
 
@@ -412,7 +414,7 @@ mod tests {
             answered: Some(at(30)),
             ..Default::default()
         };
-        let CapturedTransfer { gap, upload, think, .. } = taken(&report, Some(at(3)));
+        let CapturedTransfer { gap, upload, think, .. } = captured_transfer(&report, Some(at(3)));
         assert_eq!([gap, upload, think].map(Duration::as_millis), [7, 16, 4]);
     }
 }

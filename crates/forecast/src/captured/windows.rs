@@ -142,12 +142,12 @@ impl DeliveryWindows {
             _ => self.windows.insert(place, window),
         }
         if self.windows.len() > MAX_WINDOWS {
-            self.double();
+            self.merge_pairs();
         }
     }
 
     /// Merges pairs of windows.
-    fn double(&mut self) {
+    fn merge_pairs(&mut self) {
         self.length = self.length * 2;
         self.windows.iter_mut().for_each(|window| window.number /= 2);
         self.windows.dedup_by(|later, kept| {
@@ -161,7 +161,7 @@ impl DeliveryWindows {
 
     /// The rate of payload over time if it varies: a step for each window that shows one, in their
     /// order.
-    pub(crate) fn varying(&self) -> Option<Vec<RateStep>> {
+    pub(crate) fn varying_rate(&self) -> Option<Vec<RateStep>> {
         let is_usable = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
             window.busy >= MIN_TIME && !window.is_part() && (window.acks >= MIN_ACKS || is_slow)
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_rate_that_changes_is_seen_window_by_window() {
         let windows = delivered(1_000, 60, |ms| if ms < 500 { 10_000 } else { 2_500 });
-        let steps = windows.varying().expect("it changes");
+        let steps = windows.varying_rate().expect("it changes");
         let rates: Vec<Rate> = steps.iter().map(|step| step.rate).collect();
         assert_eq!(rates, [[Rate::from_mbps(8); 5], [Rate::from_mbps(2); 5]].concat());
         assert_eq!((steps[5].from, steps[5].to), (at(500), at(600)));
@@ -218,10 +218,10 @@ mod tests {
     #[test]
     fn only_a_busy_path_shows_its_rate() {
         let changing = |ms| if ms < 500 { 10_000 } else { 2_500 };
-        assert_eq!(delivered(1_000, 44, changing).varying(), None);
-        assert!(delivered(1_000, 45, changing).varying().is_some());
-        assert_eq!(delivered(1_000, 60, |_| 10_000).varying(), None);
-        assert_eq!(delivered(700, 60, changing).varying(), None);
+        assert_eq!(delivered(1_000, 44, changing).varying_rate(), None);
+        assert!(delivered(1_000, 45, changing).varying_rate().is_some());
+        assert_eq!(delivered(1_000, 60, |_| 10_000).varying_rate(), None);
+        assert_eq!(delivered(700, 60, changing).varying_rate(), None);
     }
 
     /// Nothing comes for 500 ms, then an ACK of 5,000 bytes with a round trip of 290 ms. They

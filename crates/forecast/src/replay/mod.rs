@@ -102,7 +102,7 @@ impl Replay {
         }
     }
 
-    fn ask(&mut self, context: &mut AppContext<'_>, index: usize) {
+    fn send_request(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let Some(bytes) = connection.transfer(connection.asked).map(|next| next.request) else {
             return;
@@ -115,7 +115,7 @@ impl Replay {
 
     /// Handles `requests` bytes at the server, which answers complete requests. A request takes at
     /// least as long to arrive as in the capture, however fast the simulated client sends it.
-    fn consider(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
+    fn on_request_bytes(&mut self, context: &mut AppContext<'_>, index: usize, requests: u64) {
         let connection = &mut self.connections[index];
         let Some(&next) = connection.transfer(connection.answered) else { return };
         let is_unasked = next.request == 0 && connection.answered > 0;
@@ -143,7 +143,7 @@ impl Replay {
     /// Lets the server answer: a segment at most, and the rest after its pause. In a pause nothing
     /// was sent though the window had room, so all of it adds to the transfer. If more of the
     /// answer preceded the pause, it would overlap with the time that the window holds that back.
-    fn answer(&mut self, context: &mut AppContext<'_>, index: usize) {
+    fn write_response(&mut self, context: &mut AppContext<'_>, index: usize) {
         let uses_sizes = self.scheme.uses_sizes();
         let connection = &mut self.connections[index];
         let (Some(conn), Some(&next)) =
@@ -184,7 +184,7 @@ impl Replay {
         connection.answered += 1;
         // Another request may be complete by now.
         let received = connection.received(context);
-        self.consider(context, index, received);
+        self.on_request_bytes(context, index, received);
     }
 
     /// Notes that the server knows `total` bytes of its answers to be delivered.
@@ -209,7 +209,7 @@ impl Replay {
         {
             // The server sends its unrequested data, after everything before.
             let received = connection.received(context);
-            return self.consider(context, index, received);
+            return self.on_request_bytes(context, index, received);
         }
         let connection = &self.connections[index];
         if connection.acked == connection.spec.plan.transfers.len() {
@@ -243,7 +243,7 @@ impl Replay {
     /// Opens the connections that wait for these transfers, after their gaps.
     fn open_behind(&mut self, context: &mut AppContext<'_>, index: usize, transfers: Range<usize>) {
         for transfer in transfers {
-            for (follower, gap) in self.openings.behind(index, transfer) {
+            for (follower, gap) in self.openings.connections_after(index, transfer) {
                 context.set_timer(context.now() + gap, Due::Open.token(follower));
             }
         }
@@ -268,8 +268,8 @@ impl Replay {
 
     fn on_server(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
         match event.kind {
-            EventKind::Accepted => self.consider(context, index, 0),
-            EventKind::Received { total } => self.consider(context, index, total),
+            EventKind::Accepted => self.on_request_bytes(context, index, 0),
+            EventKind::Received { total } => self.on_request_bytes(context, index, total),
             EventKind::Acked { total } => self.on_acked(context, index, total),
             EventKind::PeerClosed => {
                 self.count(context, index);
@@ -361,8 +361,8 @@ impl Application for Replay {
         }
         match due {
             Due::Open => self.open(context, index),
-            Due::Ask => self.ask(context, index),
-            Due::Answer => self.answer(context, index),
+            Due::Ask => self.send_request(context, index),
+            Due::Answer => self.write_response(context, index),
             Due::Continue => self.continue_answer(context, index),
             Due::Close => self.close(context, index),
         }

@@ -47,7 +47,11 @@ impl Openings {
     /// The number of transfers that free a slot equals the number of connections that wait for one.
     /// In the capture, the number of freed slots before each of these openings was at least the
     /// number of openings up to it. So no connection waits for ever.
-    pub(super) fn behind(&mut self, connection: usize, transfer: usize) -> Vec<Follower> {
+    pub(super) fn connections_after(
+        &mut self,
+        connection: usize,
+        transfer: usize,
+    ) -> Vec<Follower> {
         let mut followers = self.followers.remove(&(connection, transfer)).unwrap_or_default();
         let freed = self.freeing.remove(&(connection, transfer));
         let waiting = freed.and_then(|client| self.waiting.get_mut(&client));
@@ -95,8 +99,8 @@ mod tests {
         let after = OpeningTime::After { connection: 0, transfer: 0, gap: ms(3) };
         let opens = [begins, begins, place(0, 1), place(1, 2), after];
         let mut openings = Openings::of(&specs(&opens));
-        assert_eq!(openings.behind(1, 0), [(2, ms(1))]);
-        assert_eq!(openings.behind(0, 0), [(4, ms(3)), (3, ms(2))]);
-        assert_eq!(openings.behind(0, 0), [], "only once");
+        assert_eq!(openings.connections_after(1, 0), [(2, ms(1))]);
+        assert_eq!(openings.connections_after(0, 0), [(4, ms(3)), (3, ms(2))]);
+        assert_eq!(openings.connections_after(0, 0), [], "only once");
     }
 }

@@ -85,7 +85,7 @@ pub fn compose(kind: FuzzKind, seed: u64) -> Result<FuzzCase, Unplayable> {
         dice,
     };
     composer.run()?;
-    let quiet = Duration::from_millis(composer.dice.pick(&QUIET));
+    let quiet = Duration::from_millis(composer.dice.draw_one(&QUIET));
     let end = composer.recording.now() + quiet;
     let end = composer.recording.reach_safe(end)? - Instant::ZERO;
     Ok(FuzzCase { handshake, steps: composer.steps, end })
@@ -117,7 +117,7 @@ impl Composer {
             };
             let at = self.recording.reach_safe(wanted)?;
             let event = self.take_next();
-            self.happen(at, event)?;
+            self.apply_event(at, event)?;
         }
         Ok(())
     }
@@ -142,14 +142,14 @@ impl Composer {
         }
     }
 
-    fn happen(&mut self, at: Instant, event: NextEvent) -> Result<(), Unplayable> {
+    fn apply_event(&mut self, at: Instant, event: NextEvent) -> Result<(), Unplayable> {
         match event {
             NextEvent::Planned(action) => self.act(at, action.what),
             NextEvent::DelayedAck => self.acknowledge(at),
             NextEvent::Delivery(segment) => {
                 let is_probe = segment.sequence_len() == 0;
                 let reaction = self.peer.receive(&segment);
-                if is_probe && self.dice.chance(self.profile.probe_loss) {
+                if is_probe && self.dice.draw_chance(self.profile.probe_loss) {
                     return Ok(());
                 }
                 let enough = self.peer.unacknowledged() >= self.profile.ack_every;
@@ -168,12 +168,12 @@ impl Composer {
     /// The peer's ACK reaches the host, or is lost.
     fn acknowledge(&mut self, at: Instant) -> Result<(), Unplayable> {
         self.delayed_ack = None;
-        if self.dice.chance(self.profile.window_change) {
-            let segments = self.dice.pick(&[0, 1, 2, 4, 8, 20, 40]);
+        if self.dice.draw_chance(self.profile.window_change) {
+            let segments = self.dice.draw_one(&[0, 1, 2, 4, 8, 20, 40]);
             self.peer.window = segments * self.payload;
         }
         let ack = self.peer.acknowledgement(peer_clock(at));
-        if self.dice.chance(self.profile.ack_loss) {
+        if self.dice.draw_chance(self.profile.ack_loss) {
             return Ok(());
         }
         self.apply(at, Stimulus::Segment(ack))
@@ -221,7 +221,7 @@ impl Composer {
             let outage = self.profile.outages.iter().find(|o| o.from <= elapsed && elapsed < o.to);
             let outage = outage.copied();
             let is_lost = outage.is_some_and(|outage| !outage.delays);
-            if is_lost || self.dice.chance(self.profile.loss) {
+            if is_lost || self.dice.draw_chance(self.profile.loss) {
                 continue;
             }
             // A segment that the kernel sends late has a round trip that is no shorter than others.
@@ -231,13 +231,13 @@ impl Composer {
                 at = at.max(Instant::ZERO + outage.to + self.profile.spacing);
             }
             self.last_delivery = at;
-            if self.dice.chance(self.profile.late) {
+            if self.dice.draw_chance(self.profile.late) {
                 let round_trip = self.round_trip.as_micros();
-                at += Duration::from_micros(self.dice.between(1000, 2 * round_trip));
+                at += Duration::from_micros(self.dice.draw_between(1000, 2 * round_trip));
             }
             self.on_the_way.push(OnTheWay { at, segment: sent.segment });
-            if self.dice.chance(self.profile.duplicate) {
-                let again = at + Duration::from_millis(self.dice.below(20));
+            if self.dice.draw_chance(self.profile.duplicate) {
+                let again = at + Duration::from_millis(self.dice.draw_below(20));
                 self.on_the_way.push(OnTheWay { at: again, segment: sent.segment });
             }
         }

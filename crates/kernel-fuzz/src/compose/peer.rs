@@ -95,7 +95,7 @@ impl PeerReceiver {
             self.in_order_since_ack += 1;
             return self.close_gaps();
         }
-        self.keep(SeqRange { from, to });
+        self.insert_range(SeqRange { from, to });
         PeerReaction::Acknowledge
     }
 
@@ -109,7 +109,7 @@ impl PeerReceiver {
     }
 
     /// Keeps a range behind a gap, joined with its neighbours, as the newest.
-    fn keep(&mut self, mut range: SeqRange) {
+    fn insert_range(&mut self, mut range: SeqRange) {
         self.ranges.retain(|known| {
             let touches = known.from <= range.to && range.from <= known.to;
             if touches {

@@ -128,7 +128,7 @@ fn plan(args: &CheckAgentArgs) -> Result<GainPlan, Failure> {
 fn print(gains: &Gains) -> Result<(), Failure> {
     stdout::print_table(&times(&gains.times))?;
     stdout::print("\n")?;
-    stdout::print_table(&claims(&gains.claims))?;
+    stdout::print_table(&claims_table(&gains.claims))?;
     if !gains.simulated.is_empty() {
         stdout::print("\n")?;
         stdout::print_table(&simulated(&gains.simulated))?;
@@ -150,7 +150,7 @@ type Visits<'a> = [&'a str; 4];
 
 /// A table of results of schemes' visits: the results are columns of their own, with a definition
 /// each.
-fn table<'a, const N: usize>(
+fn results_table<'a, const N: usize>(
     figures: [Column; N],
     rows: impl Iterator<Item = (Visits<'a>, [Cell; N])>,
 ) -> Table {
@@ -168,7 +168,7 @@ fn table<'a, const N: usize>(
     Table { columns: columns.collect(), rows: rows.map(row).collect() }
 }
 
-fn number(value: Option<f64>) -> Cell {
+fn optional_number_cell(value: Option<f64>) -> Cell {
     value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
 }
 
@@ -185,21 +185,21 @@ fn times(times: &[GainTime]) -> Table {
             Cell::Text(format!("{:.0} – {:.0} ms", spread.min * 1e3, spread.max * 1e3))
         });
         [
-            number(time.page_s.map(|spread| spread.median)),
+            optional_number_cell(time.page_s.map(|spread| spread.median)),
             extremes,
-            number(Some(time.limit_s)),
-            number(time.dropped_packets.map(|spread| spread.median)),
-            number(Some(f64::from(time.redone))),
+            optional_number_cell(Some(time.limit_s)),
+            optional_number_cell(time.dropped_packets.map(|spread| spread.median)),
+            optional_number_cell(Some(f64::from(time.redone))),
         ]
     };
     let rows = times.iter().map(|time| {
         let visits: Visits<'_> = [&time.load, &time.path, time.visit, &time.scheme];
         (visits, row(time))
     });
-    table(figures, rows)
+    results_table(figures, rows)
 }
 
-fn claims(claims: &[GainClaim]) -> Table {
+fn claims_table(claims: &[GainClaim]) -> Table {
     let figures = [
         Column::new("what", Quantity::Text, "Median of times, or packets dropped in all visits"),
         Column::new("measured", Quantity::Text, "Of the scheme"),
@@ -211,16 +211,17 @@ fn claims(claims: &[GainClaim]) -> Table {
         Column::new("verdict", Quantity::Text, "Whether it is so"),
     ];
     let row = |claim: &GainClaim| {
-        let value =
-            |of: Option<f64>| of.map_or(Cell::Undefined, |of| Cell::Text(shown(claim.measure, of)));
+        let value = |of: Option<f64>| {
+            of.map_or(Cell::Undefined, |of| Cell::Text(gain_text(claim.measure, of)))
+        };
         [
             Cell::Text(claim.measure.name().to_owned()),
             value(claim.measured),
             Cell::Text(claim.beside.to_owned()),
             value(claim.other),
-            number(claim.ratio),
-            number(Some(claim.at_most)),
-            number(claim.limit_ratio),
+            optional_number_cell(claim.ratio),
+            optional_number_cell(Some(claim.at_most)),
+            optional_number_cell(claim.limit_ratio),
             Cell::Text(verdict(claim.verdict).to_owned()),
         ]
     };
@@ -228,7 +229,7 @@ fn claims(claims: &[GainClaim]) -> Table {
         let visits: Visits<'_> = [&claim.load, &claim.path, claim.visit, &claim.scheme];
         (visits, row(claim))
     });
-    table(figures, rows)
+    results_table(figures, rows)
 }
 
 fn simulated(gains: &[SimulatedGain]) -> Table {
@@ -240,17 +241,22 @@ fn simulated(gains: &[SimulatedGain]) -> Table {
     ];
     let row = |gain: &SimulatedGain| {
         let verdict = if gain.agrees() { "agrees" } else { "DIFFERS" };
-        let [measured, simulated] = [gain.measured, gain.simulated].map(number);
-        [measured, simulated, number(Some(gain.within)), Cell::Text(verdict.to_owned())]
+        let [measured, simulated] = [gain.measured, gain.simulated].map(optional_number_cell);
+        [
+            measured,
+            simulated,
+            optional_number_cell(Some(gain.within)),
+            Cell::Text(verdict.to_owned()),
+        ]
     };
     let rows = gains.iter().map(|gain| {
         let visits: Visits<'_> = [&gain.load, &gain.path, gain.visit, &gain.scheme];
         (visits, row(gain))
     });
-    table(columns, rows)
+    results_table(columns, rows)
 }
 
-fn shown(measure: GainMeasure, value: f64) -> String {
+fn gain_text(measure: GainMeasure, value: f64) -> String {
     match measure {
         GainMeasure::Time => format!("{:.0} ms", value * 1e3),
         GainMeasure::Drops => format!("{value:.0} packets"),

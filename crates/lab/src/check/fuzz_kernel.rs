@@ -93,7 +93,7 @@ pub(super) fn run(args: &FuzzKernelArgs) -> Result<(), Failure> {
     progress.end();
     let report = report.map_err(of_machine)?;
     if let Some(folder) = &args.keep {
-        keep(folder, &report.differences)?;
+        write_differences(folder, &report.differences)?;
     }
     match args.json {
         true => stdout::print_json(&report)?,
@@ -103,7 +103,7 @@ pub(super) fn run(args: &FuzzKernelArgs) -> Result<(), Failure> {
 }
 
 /// Writes a script for each difference, and the list of all of them.
-fn keep(folder: &Path, differences: &[FoundDifference]) -> Result<(), Failure> {
+fn write_differences(folder: &Path, differences: &[FoundDifference]) -> Result<(), Failure> {
     let failed = |path: &Path, error: std::io::Error| {
         Failure::input(format!("{}: {error}: --keep takes a folder to write", path.display()))
     };
@@ -111,7 +111,7 @@ fn keep(folder: &Path, differences: &[FoundDifference]) -> Result<(), Failure> {
     let mut list = String::new();
     for found in differences {
         let name = format!("{}-{}.pkt", found.kind.name(), found.seed);
-        let line = described(found, &name);
+        let line = difference_text(found, &name);
         let path = folder.join(&name);
         let text = format!("// {}\n{}", line.trim_end().replace('\n', "\n// "), found.script);
         fs::write(&path, text).map_err(|error| failed(&path, error))?;
@@ -121,7 +121,7 @@ fn keep(folder: &Path, differences: &[FoundDifference]) -> Result<(), Failure> {
     fs::write(&path, list).map_err(|error| failed(&path, error))
 }
 
-fn described(found: &FoundDifference, name: &str) -> String {
+fn difference_text(found: &FoundDifference, name: &str) -> String {
     let difference = &found.difference;
     let (line, message) = (difference.line, &difference.message);
     let shrunk = if found.shrunk { "" } else { " (not shrunk)" };
@@ -133,15 +133,18 @@ fn described(found: &FoundDifference, name: &str) -> String {
 
 fn print(report: &CampaignReport) -> Result<(), Failure> {
     for found in &report.differences {
-        stdout::print(&described(found, &format!("{}-{}.pkt", found.kind.name(), found.seed)))?;
+        stdout::print(&difference_text(
+            found,
+            &format!("{}-{}.pkt", found.kind.name(), found.seed),
+        ))?;
     }
     for (reason, count) in &report.reasons {
         note(&format!("{} could not be played: {reason}", counted(*count, "script")));
     }
-    stdout::print_table(&table(report))
+    stdout::print_table(&campaign_table(report))
 }
 
-fn table(report: &CampaignReport) -> Table {
+fn campaign_table(report: &CampaignReport) -> Table {
     let columns = vec![
         Column::new("kind", Quantity::Text, "What the scripts are about"),
         Column::new("scripts", Quantity::Count, "All of them"),

@@ -213,14 +213,14 @@ fn verdict(verdict: &HarmVerdict) -> &'static str {
 
 fn print(report: &HarmReport) -> Result<(), Failure> {
     let measured = report.cells.iter().filter_map(|row| Some((row, row.figures.as_ref()?)));
-    stdout::print_table(&table(measured))?;
+    stdout::print_table(&harm_table(measured))?;
     for row in report.cells.iter().filter(|row| row.figures.is_none()) {
         stdout::print(&format!("{} in {}: {}\n", row.cell, report.world, without_figures(row)))?;
     }
     stdout::print(&format!("\n{}\n", summary(&report.summary)))
 }
 
-fn table<'a>(measured: impl Iterator<Item = (&'a HarmRow, &'a HarmFigures)>) -> Table {
+fn harm_table<'a>(measured: impl Iterator<Item = (&'a HarmRow, &'a HarmFigures)>) -> Table {
     let columns = vec![
         Column::new("cell", Quantity::Text, "Answers, and the path they cross"),
         Column::new(

@@ -46,12 +46,12 @@ pub(super) fn run(
     harms.sort_by_key(|harm| Reverse(harm.report.summary.within));
     match is_json {
         true => stdout::print_json(&harms),
-        false => stdout::print_table(&table(&harms)),
+        false => stdout::print_table(&schemes_table(&harms)),
     }
 }
 
 /// The schemes that are within the bounds in most cells come first.
-fn table(harms: &[SchemeHarm]) -> Table {
+fn schemes_table(harms: &[SchemeHarm]) -> Table {
     let count = |name, help| Column::new(name, Quantity::Count, help);
     let columns = vec![
         Column::new("scheme", Quantity::Text, "How the servers send"),
@@ -68,10 +68,10 @@ fn table(harms: &[SchemeHarm]) -> Table {
         Column::new("worst", Quantity::Ratio, "The greatest ratio of times"),
         Column::new("worst cell", Quantity::Text, "Where it was"),
     ];
-    Table { columns, rows: harms.iter().map(row).collect() }
+    Table { columns, rows: harms.iter().map(scheme_row).collect() }
 }
 
-fn row(harm: &SchemeHarm) -> Row {
+fn scheme_row(harm: &SchemeHarm) -> Row {
     let summary = &harm.report.summary;
     let count = |count: usize| Cell::Number((count as f64).into());
     let ratio = |ratio: Option<f64>| ratio.map_or(Cell::Undefined, |of| Cell::Number(of.into()));

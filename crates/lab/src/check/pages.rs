@@ -78,7 +78,7 @@ pub(super) fn run(args: &CheckPagesArgs) -> Result<(), Failure> {
         let loaded = peers.load(case, args.seed).map_err(of_machine)?;
         let race = race(&headstart, case, &loaded).map_err(Failure::failed)?;
         if let Some(folder) = &args.keep {
-            keep(&folder.join(case.name.replace(' ', "-")), &loaded, &race)
+            write_case_files(&folder.join(case.name.replace(' ', "-")), &loaded, &race)
                 .map_err(Failure::failed)?;
         }
         judged.push(JudgedPage::of(case, &loaded, &race));
@@ -116,7 +116,7 @@ fn race(headstart: &Path, case: &PageCase, loaded: &LoadedPage) -> io::Result<Va
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn keep(folder: &Path, loaded: &LoadedPage, race: &Value) -> io::Result<()> {
+fn write_case_files(folder: &Path, loaded: &LoadedPage, race: &Value) -> io::Result<()> {
     let race = serde_json::to_vec_pretty(race)?;
     let files: [(&str, &[u8]); 4] = [
         ("page.har", &loaded.har),
@@ -131,7 +131,7 @@ fn print(report: &PagesReport) -> Result<(), Failure> {
     for page in &report.pages {
         remark_if_late(&format!("{:?}", page.case), page.lateness_p99_s);
     }
-    stdout::print_table(&table(report))?;
+    stdout::print_table(&pages_table(report))?;
     let named = report.pages.iter().filter(|page| page.is_named()).count();
     stdout::print(&format!(
         "\n{named} of {} causes are named; {} and {}\n",
@@ -141,7 +141,7 @@ fn print(report: &PagesReport) -> Result<(), Failure> {
     ))
 }
 
-fn table(report: &PagesReport) -> Table {
+fn pages_table(report: &PagesReport) -> Table {
     let columns = vec![
         Column::new("page", Quantity::Text, "The cause that is built in"),
         Column::new("path", Quantity::Text, "The path"),

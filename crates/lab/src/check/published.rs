@@ -83,12 +83,12 @@ pub(super) fn run(args: &CheckPublishedArgs) -> Result<(), Failure> {
     progress.end();
     match args.json {
         true => stdout::print_json(&compared)?,
-        false => stdout::print_table(&table(&compared))?,
+        false => stdout::print_table(&figures_table(&compared))?,
     }
     verdict(&compared)
 }
 
-fn table(compared: &[ComparedFigure]) -> Table {
+fn figures_table(compared: &[ComparedFigure]) -> Table {
     let columns = vec![
         Column::new("measurement", Quantity::Text, "Name of the measurement"),
         Column::new("source", Quantity::Text, "Publication"),
@@ -102,16 +102,16 @@ fn table(compared: &[ComparedFigure]) -> Table {
 
 fn line(figure: &ComparedFigure) -> Row {
     let published = match figure.published_low == figure.published_high {
-        true => shown(figure.published_low, figure.unit),
+        true => figure_text(figure.published_low, figure.unit),
         false => [figure.published_low, figure.published_high]
-            .map(|end| shown(end, figure.unit))
+            .map(|end| figure_text(end, figure.unit))
             .join(" to "),
     };
     let cells = vec![
         Cell::Text(figure.name.to_owned()),
         Cell::Text(figure.source.to_owned()),
         Cell::Text(published),
-        Cell::Text(shown(figure.ours, figure.unit)),
+        Cell::Text(figure_text(figure.ours, figure.unit)),
         Cell::Number(figure.difference.into()),
         Cell::Text(if figure.holds { "holds" } else { "DIFFERS" }.to_owned()),
     ];
@@ -119,7 +119,7 @@ fn line(figure: &ComparedFigure) -> Row {
 }
 
 /// A figure in words, like `812 ms`.
-fn shown(value: f64, unit: Unit) -> String {
+fn figure_text(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Seconds => report::written(value.into(), Quantity::Time),
         Unit::GoodputMbit => report::written((value * 1e6).into(), Quantity::Rate),

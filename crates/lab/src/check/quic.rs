@@ -62,7 +62,7 @@ twice. It needs root and TUN devices."
 }
 
 pub(super) fn run(args: &CheckQuicArgs) -> Result<(), Failure> {
-    let cells = chosen(&args.cells)?;
+    let cells = chosen_cells(&args.cells)?;
     let progress = CountBar::begin(cells.len() as u64, "cells");
     let mut compared = Vec::new();
     for (number, cell) in &cells {
@@ -90,11 +90,11 @@ fn print(cells: &[(usize, QuicCell)], compared: &[ComparedCell]) -> Result<(), F
     for (number, cell) in numbered() {
         remark_if_late(&format!("cell {number}"), cell.lateness_p99_s);
     }
-    stdout::print_table(&table(numbered()))
+    stdout::print_table(&cells_table(numbered()))
 }
 
 /// The cells with these numbers, from 1; all cells if no number is given.
-fn chosen(numbers: &[usize]) -> Result<Vec<(usize, QuicCell)>, Failure> {
+fn chosen_cells(numbers: &[usize]) -> Result<Vec<(usize, QuicCell)>, Failure> {
     let mut all: Vec<(usize, QuicCell)> = (1..).zip(cells()).collect();
     let count = all.len();
     if let Some(number) = numbers.iter().find(|number| !(1..=count).contains(*number)) {
@@ -104,7 +104,7 @@ fn chosen(numbers: &[usize]) -> Result<Vec<(usize, QuicCell)>, Failure> {
     Ok(all)
 }
 
-fn table<'a>(cells: impl Iterator<Item = (usize, &'a ComparedCell)>) -> Table {
+fn cells_table<'a>(cells: impl Iterator<Item = (usize, &'a ComparedCell)>) -> Table {
     let columns = vec![
         Column::new("cell", Quantity::Count, "Number of the cell"),
         Column::new("path", Quantity::Text, "The path"),

@@ -8,26 +8,27 @@ use reproduction::check::ns2::{ComparisonRow, Field, MetricUnit, Ns2Verdict};
 pub(super) fn print(rows: &[ComparisonRow]) -> Result<(), Failure> {
     let mut kinds: Vec<(&str, &str)> = Vec::new();
     for row in rows {
-        if !kinds.contains(&kind(row)) {
-            kinds.push(kind(row));
+        if !kinds.contains(&row_kind(row)) {
+            kinds.push(row_kind(row));
         }
     }
     for wanted in kinds {
-        let of_kind: Vec<&ComparisonRow> = rows.iter().filter(|row| kind(row) == wanted).collect();
+        let of_kind: Vec<&ComparisonRow> =
+            rows.iter().filter(|row| row_kind(row) == wanted).collect();
         let outside = of_kind.iter().filter(|row| row.verdict == Ns2Verdict::Outside).count();
         let (suite, metric) = wanted;
         let count = of_kind.len();
         stdout::print(&format!("\n{suite}: {metric}, {count} compared, {outside} outside\n\n"))?;
-        stdout::print_table(&table(&of_kind))?;
+        stdout::print_table(&comparison_table(&of_kind))?;
     }
     Ok(())
 }
 
-fn kind(row: &ComparisonRow) -> (&'static str, &'static str) {
+fn row_kind(row: &ComparisonRow) -> (&'static str, &'static str) {
     (row.suite, row.metric.name)
 }
 
-fn table(rows: &[&ComparisonRow]) -> Table {
+fn comparison_table(rows: &[&ComparisonRow]) -> Table {
     let quantity = rows.first().map_or(Quantity::Ratio, |row| match row.metric.unit {
         MetricUnit::Seconds => Quantity::Time,
         MetricUnit::Plain => Quantity::Ratio,

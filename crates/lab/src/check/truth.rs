@@ -109,7 +109,7 @@ pub(super) fn run(args: &CheckTruthArgs) -> Result<(), Failure> {
 }
 
 fn print(report: &TruthReport) -> Result<(), Failure> {
-    stdout::print_table(&table(report))?;
+    stdout::print_table(&truth_table(report))?;
     for row in &report.rows {
         remark_if_late(&format!("{:?}", row.row.name), row.lateness_p99_s);
         for why in &row.truth.contradictions {
@@ -128,7 +128,7 @@ fn print(report: &TruthReport) -> Result<(), Failure> {
     ))
 }
 
-fn table(report: &TruthReport) -> Table {
+fn truth_table(report: &TruthReport) -> Table {
     let columns = vec![
         Column::new("row", Quantity::Text, "What was played"),
         Column::new("time", Quantity::Time, "All transfers together"),

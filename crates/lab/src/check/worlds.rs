@@ -201,7 +201,7 @@ fn print(agreement: &Agreement, in_short: bool) -> Result<(), Failure> {
         |cell: &&agreement::AgreementCell| !in_short || cell.verdict != AgreementVerdict::Inside;
     let cells: Vec<&agreement::AgreementCell> = agreement.cells.iter().filter(shown).collect();
     if !cells.is_empty() {
-        stdout::print_table(&table(&cells))?;
+        stdout::print_table(&cells_table(&cells))?;
         stdout::print("\n")?;
     }
     stdout::print_table(&sums(&agreement.schemes))?;
@@ -247,7 +247,7 @@ fn sums(schemes: &[SchemeCount]) -> Table {
     Table { columns: columns.into(), rows: schemes.iter().map(row).collect() }
 }
 
-fn table(cells: &[&agreement::AgreementCell]) -> Table {
+fn cells_table(cells: &[&agreement::AgreementCell]) -> Table {
     let columns = [
         Column::new("load", Quantity::Text, "What was loaded"),
         Column::new("path", Quantity::Text, "Rate, round trip, queue"),
@@ -267,7 +267,7 @@ fn table(cells: &[&agreement::AgreementCell]) -> Table {
         Column::new("redone", Quantity::Count, "Loads repeated because of scheduling delay"),
         Column::new("verdict", Quantity::Text, "Whether they agree"),
     ];
-    Table { columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
+    Table { columns: columns.into(), rows: cells.iter().map(|cell| cell_row(cell)).collect() }
 }
 
 fn visit(cell: &agreement::AgreementCell) -> String {
@@ -277,7 +277,7 @@ fn visit(cell: &agreement::AgreementCell) -> String {
     }
 }
 
-fn row(cell: &agreement::AgreementCell) -> Row {
+fn cell_row(cell: &agreement::AgreementCell) -> Row {
     let number = |value: Option<f64>| value.map_or(Cell::Undefined, |v| Cell::Number(v.into()));
     let spread = |(min, max): (f64, f64)| format!("{:.0} – {:.0} ms", min * 1e3, max * 1e3);
     let drops = cell.sim_drops.zip(cell.real_drops);

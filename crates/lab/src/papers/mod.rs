@@ -79,7 +79,7 @@ pub(crate) struct PapersArgs {
 }
 
 /// A number of readings.
-fn budget(text: &str) -> Result<usize, String> {
+fn parse_budget(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= MAX_READINGS => Ok(n),
         _ => Err(format!("use a number from 0 to {MAX_READINGS}")),
@@ -122,7 +122,7 @@ pub(crate) fn appendix() -> Appendix {
 pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     let claims = papers::select(&args.claims).map_err(Failure::input)?;
     if args.list {
-        return stdout::print(&listed(&claims));
+        return stdout::print(&claim_list(&claims));
     }
     if args.readings {
         return readings::run(args, &claims);
@@ -134,7 +134,8 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     }
     let (answers, all_read) = answers(&claims, args, &SimWatch::default())?;
     // A report that cannot be written is no reason to keep the results back.
-    let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
+    let written =
+        args.report.as_ref().map_or(Ok(()), |path| write_page(path, &answers, args.quick));
     match args.json {
         true => stdout::print_json(&answers)?,
         false => table::print(&answers)?,
@@ -169,19 +170,20 @@ impl PapersRequest {
         let claims = papers::select(&args.claims).map_err(Failure::input)?;
         args.report.as_deref().map_or(Ok(()), |path| report_file::check(path, []))?;
         let (answers, all_read) = answers(&claims, args, watch)?;
-        let written = args.report.as_ref().map_or(Ok(()), |path| write(path, &answers, args.quick));
+        let written =
+            args.report.as_ref().map_or(Ok(()), |path| write_page(path, &answers, args.quick));
         let figures =
-            |answer: &ClaimAnswer| NamedTable::new(answer.claim.id, table::figures(answer));
+            |answer: &ClaimAnswer| NamedTable::new(answer.claim.id, table::figures_table(answer));
         Ok(CommandReply {
             json: stdout::json(&answers)?,
-            sentences: answers.iter().map(table::sentence).collect(),
+            sentences: answers.iter().map(table::claim_summary).collect(),
             tables: answers.iter().map(figures).collect(),
             failure: written.and(all_read),
         })
     }
 }
 
-fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
+fn write_page(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failure> {
     let made = match quick {
         true => "Quick: fewer repeats and points than the plans say.",
         false => "All repeats and points of the plans.",
@@ -189,7 +191,7 @@ fn write(path: &Path, answers: &[ClaimAnswer], quick: bool) -> Result<(), Failur
     report_file::write(path, &page::document(answers, made).to_html())
 }
 
-fn listed(claims: &[&PaperClaim]) -> String {
+fn claim_list(claims: &[&PaperClaim]) -> String {
     claims.iter().map(|claim| format!("{:<7}{}\n", claim.id, claim.text)).collect()
 }
 

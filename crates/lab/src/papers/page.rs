@@ -25,7 +25,7 @@ pub(super) fn document(answers: &[ClaimAnswer], made: &str) -> Document {
     let plots = answers.iter().flat_map(|answer| &answer.findings.plots);
     let hues = Hues::of(&plots.map(names).collect::<Vec<_>>());
     let sections = answers.iter().map(|answer| section(answer, &hues));
-    let sections = [overview(answers)].into_iter().chain(sections);
+    let sections = [overview_section(answers)].into_iter().chain(sections);
     Document {
         title: "The papers' claims".to_owned(),
         facts,
@@ -35,7 +35,7 @@ pub(super) fn document(answers: &[ClaimAnswer], made: &str) -> Document {
     }
 }
 
-fn overview(answers: &[ClaimAnswer]) -> Section {
+fn overview_section(answers: &[ClaimAnswer]) -> Section {
     let columns = [
         Column::new("claim", Quantity::Text, "Its name"),
         Column::new("verdict", Quantity::Text, "What follows from our figures"),
@@ -43,14 +43,14 @@ fn overview(answers: &[ClaimAnswer]) -> Section {
     ];
     let text = |text: &str| Cell::Text(text.to_owned());
     let row = |answer: &ClaimAnswer| Row {
-        cells: vec![text(answer.claim.id), text(word(answer)), text(answer.claim.text)],
+        cells: vec![text(answer.claim.id), text(answer_label(answer)), text(answer.claim.text)],
         is_reference: answer.verdict == ClaimVerdict::Pending,
     };
     let table = Table { columns: columns.into(), rows: answers.iter().map(row).collect() };
     Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Table(table)] }
 }
 
-const fn word(answer: &ClaimAnswer) -> &'static str {
+const fn answer_label(answer: &ClaimAnswer) -> &'static str {
     match answer.verdict {
         ClaimVerdict::Holds => "✓ holds",
         ClaimVerdict::Differs if answer.differs_in_quick_alone => "✗ differs in this quick run",
@@ -68,14 +68,14 @@ fn section(answer: &ClaimAnswer, hues: &Hues<'_>) -> Section {
         ClaimVerdict::Pending => Colour::Muted,
     };
     let mut blocks = vec![
-        Block::Badge(Badge { text: word(answer).to_owned(), colour }),
+        Block::Badge(Badge { text: answer_label(answer).to_owned(), colour }),
         Block::Text(format!("{}. {}.", claim.text, claim.source)),
     ];
     if !answer.findings.lines.is_empty() {
-        blocks.push(Block::Table(table::figures(answer)));
+        blocks.push(Block::Table(table::figures_table(answer)));
     }
     blocks.push(Block::List(answer.notes()));
-    blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(figure(plot, hues))));
+    blocks.extend(answer.findings.plots.iter().map(|plot| Block::Figure(plot_figure(plot, hues))));
     Section { heading: claim.id.to_owned(), blocks }
 }
 
@@ -84,19 +84,19 @@ fn names(plot: &Plot) -> Vec<&str> {
     plot.ours.iter().chain(&plot.ns2).map(|curve| curve.name.as_str()).collect()
 }
 
-fn figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
-    let bands = plot.bands.iter().map(band);
+fn plot_figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
+    let bands = plot.bands.iter().map(band_series);
     let ours = plot.ours.iter().map(|own| Series {
         name: own.name.clone(),
         shape: SeriesShape::Line,
         colour: hues.colour(&own.name),
-        points: points(own),
+        points: curve_points(own),
     });
     let ns2 = plot.ns2.iter().map(|theirs| Series {
         name: format!("{}, ns-2", theirs.name),
         shape: SeriesShape::Dots,
         colour: hues.colour(&theirs.name),
-        points: points(theirs),
+        points: curve_points(theirs),
     });
     Figure {
         title: plot.title.clone(),
@@ -108,7 +108,7 @@ fn figure(plot: &Plot, hues: &Hues<'_>) -> Figure {
     }
 }
 
-fn points(curve: &Curve) -> Vec<Point> {
+fn curve_points(curve: &Curve) -> Vec<Point> {
     let point = |p: &reproduction::papers::CurvePoint| {
         let (mean, error) = (p.y.mean, p.y.standard_error);
         let extent = (error > 0.0).then_some((mean - error, mean + error));
@@ -117,7 +117,7 @@ fn points(curve: &Curve) -> Vec<Point> {
     curve.points.iter().map(point).collect()
 }
 
-fn band(band: &Band) -> Series {
+fn band_series(band: &Band) -> Series {
     let point = |(x, (low, high)): &(f64, (f64, f64))| Point {
         x: *x,
         y: f64::midpoint(*low, *high),

@@ -31,7 +31,7 @@ pub(super) fn run(args: &PapersArgs, claims: &[&'static PaperClaim]) -> Result<(
     let mut log = Log::open(args.resume.as_deref())?;
     let mut reports = Vec::new();
     for table in tables {
-        reports.push(search(table, claims, args, &mut log)?);
+        reports.push(search_readings(table, claims, args, &mut log)?);
     }
     match args.json {
         true => stdout::print_json(&reports),
@@ -46,7 +46,7 @@ fn own_table(path: &Path) -> Result<PaperTable, Failure> {
     PaperTable::read(&shown, &text).map_err(Failure::input)
 }
 
-fn search(
+fn search_readings(
     table: &PaperTable,
     claims: &[&'static PaperClaim],
     args: &PapersArgs,
@@ -139,7 +139,7 @@ fn print(report: &ReadingsReport) -> Result<(), Failure> {
     stdout::print("\nEach level alone, against the default:\n")?;
     stdout::print_table(&levels(report))?;
     stdout::print("\nClaims across readings:\n")?;
-    stdout::print_table(&claims(report))?;
+    stdout::print_table(&claims_table(report))?;
     stdout::print("\n")
 }
 
@@ -147,7 +147,7 @@ fn text(value: impl Into<String>) -> Cell {
     Cell::Text(value.into())
 }
 
-fn table(columns: Vec<Column>, rows: impl Iterator<Item = Vec<Cell>>) -> Table {
+fn readings_table(columns: Vec<Column>, rows: impl Iterator<Item = Vec<Cell>>) -> Table {
     let rows = rows.map(|cells| Row { cells, is_reference: false });
     Table { columns, rows: rows.collect() }
 }
@@ -168,7 +168,7 @@ fn readings(report: &ReadingsReport) -> Table {
         let hold = format!("{} of {}", row.holds.len(), report.claims.len());
         vec![text(runs), text(hold), text(row.reading.as_str()), text(differ.join(" "))]
     };
-    table(columns, full.chain(quick).map(row))
+    readings_table(columns, full.chain(quick).map(row))
 }
 
 fn levels(report: &ReadingsReport) -> Table {
@@ -184,10 +184,10 @@ fn levels(report: &ReadingsReport) -> Table {
         let [gains, loses] = [&row.gains, &row.loses].map(|claims| text(claims.join(" ")));
         vec![text(row.choice.as_str()), text(row.level.as_str()), text(hold), gains, loses]
     });
-    table(columns, rows)
+    readings_table(columns, rows)
 }
 
-fn claims(report: &ReadingsReport) -> Table {
+fn claims_table(report: &ReadingsReport) -> Table {
     let columns = vec![
         Column::new("claim", Quantity::Text, "The claim"),
         Column::new("holds under", Quantity::Text, "How many readings it holds under"),
@@ -210,5 +210,5 @@ fn claims(report: &ReadingsReport) -> Table {
         let simplest = row.simplest.clone().unwrap_or_default();
         vec![text(row.claim.as_str()), text(holding), text(simplest), text(row.breaks.join(" "))]
     });
-    table(columns, rows)
+    readings_table(columns, rows)
 }

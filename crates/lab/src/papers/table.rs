@@ -12,12 +12,12 @@ const WIDTH: usize = 100;
 /// Prints the answers, and how many of each there are.
 pub(super) fn print(answers: &[ClaimAnswer]) -> Result<(), Failure> {
     for answer in answers {
-        let head = wrapped(&sentence(answer), "       ");
+        let head = wrap_text(&claim_summary(answer), "       ");
         stdout::print(&format!("{head}  {}\n", answer.claim.source))?;
         if !answer.findings.lines.is_empty() {
-            stdout::print_table(&figures(answer))?;
+            stdout::print_table(&figures_table(answer))?;
         }
-        stdout::print(&format!("{}\n", wrapped(&format!("  {}", answer.note()), "  ")))?;
+        stdout::print(&format!("{}\n", wrap_text(&format!("  {}", answer.note()), "  ")))?;
     }
     let count = |verdict| answers.iter().filter(|answer| answer.verdict == verdict).count();
     let holds = |answer: &&ClaimAnswer| answer.verdict == ClaimVerdict::Holds;
@@ -51,7 +51,7 @@ fn so_many(n: usize, what: &str) -> String {
 }
 
 /// The claim, and whether it holds.
-pub(super) fn sentence(answer: &ClaimAnswer) -> String {
+pub(super) fn claim_summary(answer: &ClaimAnswer) -> String {
     let verdict = answer.verdict.name().to_uppercase();
     let by = match (answer.holds_by_reading(), answer.differs_in_quick_alone) {
         (true, _) => " BY READING",
@@ -63,7 +63,7 @@ pub(super) fn sentence(answer: &ClaimAnswer) -> String {
 
 /// The figures of a claim as a table; those by default beside ours where the chosen reading has
 /// others.
-pub(super) fn figures(answer: &ClaimAnswer) -> Table {
+pub(super) fn figures_table(answer: &ClaimAnswer) -> Table {
     let mut columns = vec![
         Column::new("figure", Quantity::Text, "What it is a figure of"),
         Column::new("paper", Quantity::Text, "The paper's figure, or where it says that it lies"),
@@ -77,10 +77,10 @@ pub(super) fn figures(answer: &ClaimAnswer) -> Table {
         let mut cells = vec![line.label.clone(), shown::paper(line), shown::ours(line)];
         match answer.line_by_default(nth) {
             Some(plain) => cells.extend([shown::by_default(plain, line), shown::ns2(plain)]),
-            None if has_default => cells.extend([shown::nothing(), shown::nothing()]),
+            None if has_default => cells.extend([shown::dash(), shown::dash()]),
             None => cells.push(shown::ns2(line)),
         }
-        cells.push(shown::held(line).to_owned());
+        cells.push(shown::holds_label(line).to_owned());
         Row { cells: cells.into_iter().map(Cell::Text).collect(), is_reference: false }
     };
     Table { columns, rows: answer.findings.lines.iter().enumerate().map(row).collect() }
@@ -101,7 +101,7 @@ fn beside_default() -> [Column; 2] {
 }
 
 /// Text in lines of at most [`WIDTH`] characters, those after the first with an indent.
-fn wrapped(text: &str, indent: &str) -> String {
+fn wrap_text(text: &str, indent: &str) -> String {
     let mut out = String::new();
     let mut line = String::from(if text.starts_with("  ") { "  " } else { "" });
     for word in text.split(' ').filter(|word| !word.is_empty()) {

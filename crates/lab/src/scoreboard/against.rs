@@ -31,10 +31,10 @@ pub(super) fn print(other: &Ranking, board: &Board) -> Result<(), Failure> {
         return Ok(());
     }
     stdout::print("\n")?;
-    stdout::print_table(&table(swapped))
+    stdout::print_table(&swapped_pairs_table(swapped))
 }
 
-fn table(swapped: &[SwappedPair]) -> Table {
+fn swapped_pairs_table(swapped: &[SwappedPair]) -> Table {
     let columns = [
         Column::new("faster there", Quantity::Text, "The faster scheme on the other board"),
         Column::new("slower there", Quantity::Text, "The slower one"),

@@ -173,7 +173,7 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
         report_file::check(path, args.against.as_deref())?;
     }
     let other = args.against.as_deref().map(against::read).transpose()?;
-    let board = board(args, &TerminalWatch::default());
+    let board = run_cells(args, &TerminalWatch::default());
     let written = write_page(args, &board);
     match args.json {
         true => stdout::print_json(&board)?,
@@ -185,7 +185,7 @@ pub(crate) fn run(args: &ScoreboardArgs) -> Result<(), Failure> {
     }
     if args.causes {
         stdout::print("\n")?;
-        stdout::print_table(&table::causes(&board))?;
+        stdout::print_table(&table::causes_table(&board))?;
     }
     if let Some(other) = &other {
         against::print(other, &board)?;
@@ -208,7 +208,7 @@ fn plan(args: &ScoreboardArgs) -> ScoreboardPlan {
 }
 
 /// Runs the cells.
-fn board(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
+fn run_cells(args: &ScoreboardArgs, watch: &dyn CommandWatch) -> Board {
     let plan = plan(args);
     watch.begin(plan.run_count(), "transfers");
     let board = plan.run(args.jobs.map_or(0, usize::from), &|| watch.step());
@@ -240,7 +240,7 @@ impl ScoreboardRequest {
     /// Fails if the page may not be written where the request says.
     pub fn run(&self, watch: &dyn CommandWatch) -> Result<CommandReply, Failure> {
         self.check_report()?;
-        reply(&self.0, &board(&self.0, watch))
+        reply(&self.0, &run_cells(&self.0, watch))
     }
 
     /// Checks that the page can be written where the request says.
@@ -302,7 +302,7 @@ fn reply(args: &ScoreboardArgs, board: &Board) -> Result<CommandReply, Failure> 
         tables: vec![
             NamedTable::new("scores", table::scores(board)),
             NamedTable::new("states", table::states(board)),
-            NamedTable::new("causes", table::causes(board)),
+            NamedTable::new("causes", table::causes_table(board)),
         ],
         failure: write_page(args, board),
     })

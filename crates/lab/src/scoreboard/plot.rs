@@ -35,14 +35,18 @@ const HOW_TO_READ: &str = "Left is faster, below is gentler: what is left of a d
 
 /// Both plots, or nothing where no cell has a background.
 pub(super) fn blocks(board: &Board) -> Vec<Block> {
-    let figures: Vec<Block> =
-        MEASURES.iter().filter_map(|measure| figure(board, measure)).map(Block::Figure).collect();
+    let figures: Vec<Block> = MEASURES
+        .iter()
+        .filter_map(|measure| score_figure(board, measure))
+        .map(Block::Figure)
+        .collect();
     let text = (!figures.is_empty()).then(|| Block::Text(HOW_TO_READ.to_owned()));
     text.into_iter().chain(figures).collect()
 }
 
-fn figure(board: &Board, measure: &Measure) -> Option<Figure> {
-    let series: Vec<Series> = board.schemes.iter().enumerate().filter_map(dot(measure)).collect();
+fn score_figure(board: &Board, measure: &Measure) -> Option<Figure> {
+    let series: Vec<Series> =
+        board.schemes.iter().enumerate().filter_map(score_dot(measure)).collect();
     let line = |upright, at, label: &str| Reference {
         at,
         upright,
@@ -71,7 +75,7 @@ fn figure(board: &Board, measure: &Measure) -> Option<Figure> {
 }
 
 /// The dot of the n-th scheme.
-fn dot(measure: &Measure) -> impl Fn((usize, &Score)) -> Option<Series> + '_ {
+fn score_dot(measure: &Measure) -> impl Fn((usize, &Score)) -> Option<Series> + '_ {
     |(n, score)| {
         let extent = (measure.interval)(&score.harm).map(|MeanBounds { low, high }| (low, high));
         let y = (measure.mean)(&score.harm)?;

@@ -45,8 +45,8 @@ pub(super) fn scores(board: &Board) -> Table {
         Column::new("unfinished", Quantity::Count, "Transfers not over after 600 s"),
     ];
     let limits = board.limits.iter().map(|limit| limit_row(limit, columns.len()));
-    let perfect = Row { is_reference: true, ..row(&board.perfect_start) };
-    let rows = limits.chain([perfect]).chain(board.schemes.iter().map(row)).collect();
+    let perfect = Row { is_reference: true, ..score_row(&board.perfect_start) };
+    let rows = limits.chain([perfect]).chain(board.schemes.iter().map(score_row)).collect();
     Table { columns, rows }
 }
 
@@ -80,18 +80,18 @@ fn limit_row(limit: &LimitScore, columns: usize) -> Row {
     Row { cells, is_reference: true }
 }
 
-fn row(score: &Score) -> Row {
+fn score_row(score: &Score) -> Row {
     let harm = &score.harm;
     let mut cells = times(&score.name, &score.time, score.share_of_perfect_start);
     cells.extend([
         or_undefined(harm.harm),
-        percents(harm.harm_interval),
+        percent_bounds_cell(harm.harm_interval),
         or_undefined(harm.harm_p95),
         or_undefined(harm.harm_over_fair),
-        percents(harm.harm_over_fair_interval),
+        percent_bounds_cell(harm.harm_over_fair_interval),
         or_undefined(harm.harm_over_fair_p95),
         or_undefined(harm.harm_loss),
-        number(score.unfinished as f64),
+        number_cell(score.unfinished as f64),
     ]);
     Row { cells, is_reference: false }
 }
@@ -100,19 +100,19 @@ fn times(name: &str, time: &TimeScore, share_of_perfect_start: Option<f64>) -> V
     let MeanBounds { low, high } = time.over_linux_interval;
     vec![
         Cell::Text(name.to_owned()),
-        number(time.over_linux),
+        number_cell(time.over_linux),
         Cell::Text(format!("{low:.3}–{high:.3}")),
-        number(time.over_linux_median),
+        number_cell(time.over_linux_median),
         or_undefined(share_of_perfect_start),
-        number(time.over_limit),
-        number(time.over_limit_p95),
-        number(time.behind_rtts),
-        number(time.behind_rtts_median),
+        number_cell(time.over_limit),
+        number_cell(time.over_limit_p95),
+        number_cell(time.behind_rtts),
+        number_cell(time.behind_rtts_median),
     ]
 }
 
 /// Causes of each scheme's lost time, in the order of the scores: sums over all cells and seeds.
-pub(super) fn causes(board: &Board) -> Table {
+pub(super) fn causes_table(board: &Board) -> Table {
     let columns = vec![
         Column::new("scheme", Quantity::Text, "How the servers send"),
         Column::new("lost SYNs", Quantity::Count, "SYNs and SYN-ACKs retransmitted"),
@@ -148,21 +148,21 @@ pub(super) fn causes(board: &Board) -> Table {
             cells_with(|causes| causes.timeouts),
         ];
         let name = Cell::Text(score.name.clone());
-        let counts = counts.into_iter().map(|count| number(count as f64));
+        let counts = counts.into_iter().map(|count| number_cell(count as f64));
         Row { cells: [name].into_iter().chain(counts).collect(), is_reference: false }
     };
     Table { columns, rows: board.schemes.iter().map(row).collect() }
 }
 
-fn number(value: f64) -> Cell {
+fn number_cell(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
 fn or_undefined(value: Option<f64>) -> Cell {
-    value.map_or(Cell::Undefined, number)
+    value.map_or(Cell::Undefined, number_cell)
 }
 
-fn percents(bounds: Option<MeanBounds>) -> Cell {
+fn percent_bounds_cell(bounds: Option<MeanBounds>) -> Cell {
     let written =
         |MeanBounds { low, high }| format!("{:+.1} – {:+.1} %", 100.0 * low, 100.0 * high);
     bounds.map_or(Cell::Undefined, |bounds| Cell::Text(written(bounds).replace('-', "−")))

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SimArgs) -> Result<(), Failure> {
     let plan = plan_of(&text)?;
     match args.dry_run {
         true => dry_run(&plan, args),
-        false => sweep(&plan, args, path),
+        false => run_sweep(&plan, args, path),
     }
 }
 
@@ -66,18 +66,22 @@ fn show_again(path: &Path, args: &SimArgs) -> Result<(), Failure> {
     }
     let stored = StoredResults::open(path)?;
     let plan = Plan::outline(&shown.to_string(), &stored.manifest.plan).map_err(Failure::input)?;
-    let page = page(&plan, args, path)?;
+    let page = report_page(&plan, args, path)?;
     page.as_ref().map_or(Ok(()), ReportPage::check)?;
     let (summary, done) = stored.summary(&plan)?;
     match args.json {
         true => show::json(&plan, &summary, &stored.manifest)?,
-        false => show::table(&plan, &summary)?,
+        false => show::print_table(&plan, &summary)?,
     }
     page.map_or(Ok(()), |page| page.write(&plan, &summary, &stored.manifest, done))
 }
 
 /// The page that was asked for.
-fn page(plan: &Plan<'_>, args: &SimArgs, source: &Path) -> Result<Option<ReportPage>, Failure> {
+fn report_page(
+    plan: &Plan<'_>,
+    args: &SimArgs,
+    source: &Path,
+) -> Result<Option<ReportPage>, Failure> {
     let path = args.report.as_deref();
     path.map(|path| ReportPage::new(plan, path, source, &args.plot)).transpose()
 }
@@ -113,16 +117,16 @@ fn dry_run(plan: &Plan<'_>, args: &SimArgs) -> Result<(), Failure> {
     stdout::print(&out)
 }
 
-fn sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
-    let page = page(plan, args, path)?;
+fn run_sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure> {
+    let page = report_page(plan, args, path)?;
     let watch = SimWatch::default();
     let stop = cmdline::interrupt::watch()?;
     let waited = Waited { watch: &watch, stop: stop.asked() };
-    let swept = make(plan, args, &args.folder(path), page.as_ref(), waited)?;
+    let swept = run_cells(plan, args, &args.folder(path), page.as_ref(), waited)?;
     let Swept { folder, manifest, summary, .. } = &swept;
     match args.json {
         true => show::json(plan, summary, manifest)?,
-        false => show::table(plan, summary)?,
+        false => show::print_table(plan, summary)?,
     }
     remark(&format!("results: {}", folder.display()));
     if let Some(page) = page {
@@ -152,7 +156,7 @@ struct Swept {
 }
 
 /// Makes the runs that a folder lacks, and writes its tables.
-fn make(
+fn run_cells(
     plan: &Plan<'_>,
     args: &SimArgs,
     place: &Path,
@@ -204,12 +208,12 @@ impl Swept {
                 counted(*all, "run")
             )));
         }
-        complain(&self.manifest.failed, *all)
+        fail_if_any_failed(&self.manifest.failed, *all)
     }
 }
 
 /// Fails if a run did; says which and why.
-pub(crate) fn complain(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
+pub(crate) fn fail_if_any_failed(failed: &[FailedRun], all: usize) -> Result<(), Failure> {
     const SHOWN: usize = 20;
     if failed.is_empty() {
         return Ok(());

@@ -58,7 +58,7 @@ impl ReportPage {
                 "" => "Results of a plan".to_owned(),
                 title => title.to_owned(),
             },
-            facts: facts(manifest, done),
+            facts: run_facts(manifest, done),
             sections: [table].into_iter().chain(self.plots.sections(plan, summary)).collect(),
             schemes: schemes(plan),
             links: Links { documents: installed::documents(), ..Links::default() },
@@ -67,7 +67,7 @@ impl ReportPage {
     }
 }
 
-fn facts(manifest: &Manifest, done: usize) -> Vec<String> {
+fn run_facts(manifest: &Manifest, done: usize) -> Vec<String> {
     let Manifest { cells, repeats, runs, seed, headstart, .. } = manifest;
     let mut facts = vec![
         format!(

@@ -1,6 +1,6 @@
 //! A plan that another program has run, in the words of the command line.
 
-use super::{SimArgs, Swept, Waited, make, page, plan_of, show};
+use super::{SimArgs, Swept, Waited, page, plan_of, run_cells, show};
 use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::{Failure, input, request};
@@ -101,9 +101,9 @@ impl SimRequest {
         let Self { plan: text, args } = self;
         let plan = plan_of(text)?;
         let source = Path::new(&text.name);
-        let page = page(&plan, args, source)?;
+        let page = report_page(&plan, args, source)?;
         let place = args.folder(source);
-        let swept = make(&plan, args, &place, page.as_ref(), Waited { watch, stop })?;
+        let swept = run_cells(&plan, args, &place, page.as_ref(), Waited { watch, stop })?;
         let Swept { folder, manifest, summary, done, .. } = &swept;
         if let Some(page) = page {
             page.write(&plan, summary, manifest, *done)?;

@@ -63,13 +63,13 @@ pub(crate) fn json_of(
 }
 
 /// One line per cell: what varies, and the metrics of all workloads together.
-pub(crate) fn table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
+pub(crate) fn print_table(plan: &Plan<'_>, summary: &Summary) -> Result<(), Failure> {
     stdout::print_table(&table_of(plan, summary))
 }
 
 /// The table that `table` prints.
 pub(crate) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
-    let varying = varying(plan, summary);
+    let varying = varying_keys(plan, summary);
     let mut columns: Vec<_> = varying
         .iter()
         .map(|key| Column::new(short_key(key, &varying), Quantity::Text, "What varies"))
@@ -88,7 +88,7 @@ pub(crate) fn table_of(plan: &Plan<'_>, summary: &Summary) -> Table {
 }
 
 /// Keys of more than one value, and the scheme.
-fn varying(plan: &Plan<'_>, summary: &Summary) -> Vec<String> {
+fn varying_keys(plan: &Plan<'_>, summary: &Summary) -> Vec<String> {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (cell, _) in summary.cells() {
         for coordinate in plan.coordinates(cell) {

@@ -46,7 +46,7 @@ fn series(
     Series { name: name.to_owned(), shape, colour, points }
 }
 
-fn figure(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
+fn new_figure(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Figure {
     Figure { title: title.to_owned(), x, y, height: HEIGHT, series, ..Figure::default() }
 }
 
@@ -98,18 +98,18 @@ fn gaps(gaps: &Gaps) -> Section {
     let ideal = series("ideal", SeriesShape::Dashed, Colour::Ink, over(|e| e.ideal));
     let x = || axis("alpha, share available", AxisUnit::Share, Scale::Linear);
     let y = axis("gaps of the capacity", AxisUnit::Number, Scale::Log);
-    let exits = figure("Gap at the exit", x(), y, vec![closed, search, ideal]);
+    let exits = new_figure("Gap at the exit", x(), y, vec![closed, search, ideal]);
     // 1000 bytes at 100 Mbit/s: 80 µs.
     let difference = over(|e| (e.gap - e.ideal) * 80e-6).filter(|(alpha, _)| *alpha >= 0.02);
     let difference = series("exit − ideal", SeriesShape::Line, Colour::Hue(2), difference);
     let y = axis("difference", AxisUnit::Seconds, Scale::Linear);
     let title =
         "Gap at the exit less the ideal one at 100 Mbit/s, packets of 1000 bytes (Figure 6)";
-    let difference = figure(title, x(), y, vec![difference]);
+    let difference = new_figure(title, x(), y, vec![difference]);
     let rate = over(|e| e.rate_over_available).filter(|(alpha, _)| *alpha >= 0.02);
     let rate = series("rate / available", SeriesShape::Line, Colour::Hue(3), rate);
     let y = axis("rate / available", AxisUnit::Number, Scale::Linear);
-    let mut rate = figure("Rate at the exit over what is available", x(), y, vec![rate]);
+    let mut rate = new_figure("Rate at the exit over what is available", x(), y, vec![rate]);
     rate.references = [1.0, 2.0].map(|at| level(at, &format!("{at}"))).to_vec();
     let figures = [exits, difference, rate].map(Block::Figure);
     Section {
@@ -129,7 +129,7 @@ fn losses(losses: &Losses) -> Section {
     let one = series("one hit", SeriesShape::Dashed, Colour::Hue(1), one);
     let x = axis("connections", AxisUnit::Count, Scale::Linear);
     let y = Axis { range: Some((0.0, 1.0)), ..axis("factor", AxisUnit::Number, Scale::Linear) };
-    let mut decrease = figure("What is left of the common window", x, y, vec![factor, one]);
+    let mut decrease = new_figure("What is left of the common window", x, y, vec![factor, one]);
     decrease.references = vec![level(0.5, "a single connection: 0.5")];
     let mut kinds: Vec<u32> = losses.shares.iter().map(|s| s.losses).collect();
     kinds.dedup();
@@ -140,7 +140,7 @@ fn losses(losses: &Losses) -> Section {
     });
     let x = axis("share of all windows", AxisUnit::Share, Scale::Linear);
     let y = axis("chance to be hit", AxisUnit::Share, Scale::Linear);
-    let chance = figure("Chance to be hit, without favour", x, y, curves.collect());
+    let chance = new_figure("Chance to be hit, without favour", x, y, curves.collect());
     let blocks = tables_of(tables::losses(losses)).take(2);
     Section {
         heading: "Parallel connections and a loss".to_owned(),
@@ -150,7 +150,7 @@ fn losses(losses: &Losses) -> Section {
 
 fn time(time: &Time) -> Section {
     let blocks = tables_of(tables::time(time)).take(2);
-    let heat = Block::Heat(excess(time));
+    let heat = Block::Heat(excess_heat_map(time));
     let figures = [over_size(time), windows_over_size(time), over_window(time)];
     Section {
         heading: "The window that minimises the time itself".to_owned(),
@@ -193,7 +193,7 @@ fn of_size(time: &Time, title: &str, y: Axis, curves: &[SizeCurve]) -> Figure {
         series(curve.name, curve.shape, Colour::Hue(at), over(curve.value).into_iter())
     });
     let x = axis("size", AxisUnit::Bytes, Scale::Log);
-    figure(title, x, y, curves.collect())
+    new_figure(title, x, y, curves.collect())
 }
 
 fn over_size(time: &Time) -> Figure {
@@ -246,12 +246,12 @@ fn over_window(time: &Time) -> Figure {
             let taken = time.line.completion(c.segments, first).as_secs_f64();
             (first as f64, taken / c.bound_s)
         });
-        series(&tables::size(c.bytes), SeriesShape::Line, Colour::Hue(at), points)
+        series(&tables::size_text(c.bytes), SeriesShape::Line, Colour::Hue(at), points)
     });
     let x = axis("first window, segments", AxisUnit::Count, Scale::Log);
     let y = axis("time / a link that never idles", AxisUnit::Number, Scale::Linear);
     let title = format!("Time over the first window, {}", time.path);
-    from_one(figure(&title, x, y, curves.collect()))
+    from_one(new_figure(&title, x, y, curves.collect()))
 }
 
 /// None in the middle; below it is nothing.
@@ -262,10 +262,10 @@ const EXCESS: HeatScale = HeatScale {
     least: 0.0,
 };
 
-fn excess(time: &Time) -> HeatMap {
-    let columns = link::matrix::SIZES.map(tables::size).to_vec();
+fn excess_heat_map(time: &Time) -> HeatMap {
+    let columns = link::matrix::SIZES.map(tables::size_text).to_vec();
     let rows = time.matrix.iter().map(|row| HeatRow {
-        title: tables::place(row),
+        title: tables::path_text(row),
         values: row.sizes.iter().map(|cell| Some(cell.excess())).collect(),
     });
     HeatMap {

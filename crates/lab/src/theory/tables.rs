@@ -40,36 +40,38 @@ pub(super) fn sizes_of(rows: &[WindowRow]) -> Vec<u64> {
     sizes
 }
 
-fn number(value: f64) -> Cell {
+fn number_cell(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
 fn count(value: u64) -> Cell {
-    number(value as f64)
+    number_cell(value as f64)
 }
 
-fn row(cells: Vec<Cell>) -> Row {
+fn new_row(cells: Vec<Cell>) -> Row {
     Row { cells, is_reference: false }
 }
 
-fn table<const N: usize>(columns: [Column; N], rows: Vec<Row>) -> Table {
+fn new_table<const N: usize>(columns: [Column; N], rows: Vec<Row>) -> Table {
     Table { columns: columns.into(), rows }
 }
 
 fn windows(rows: &[WindowRow], size: u64, shares: &[u32]) -> (String, Table) {
     let chosen = rows.iter().filter(|r| r.segments == size && shares.contains(&r.capacity));
     let lines = chosen.map(|r| {
-        row([
-            u64::from(r.capacity),
-            r.unshifted,
-            r.shifted,
-            r.rfc2414,
-            r.round_trips_unshifted,
-            r.round_trips,
-            r.round_trips_rfc2414,
-        ]
-        .map(count)
-        .to_vec())
+        new_row(
+            [
+                u64::from(r.capacity),
+                r.unshifted,
+                r.shifted,
+                r.rfc2414,
+                r.round_trips_unshifted,
+                r.round_trips,
+                r.round_trips_rfc2414,
+            ]
+            .map(count)
+            .to_vec(),
+        )
     });
     let columns = [
         Column::new(
@@ -96,7 +98,7 @@ fn windows(rows: &[WindowRow], size: u64, shares: &[u32]) -> (String, Table) {
         "Initial window of a transfer of {} (SPAND, Figure 5)",
         units::counted(size, "segment")
     );
-    (title, table(columns, lines.collect()))
+    (title, new_table(columns, lines.collect()))
 }
 
 pub(super) fn gaps(gaps: &Gaps) -> Vec<(String, Table)> {
@@ -105,7 +107,7 @@ pub(super) fn gaps(gaps: &Gaps) -> Vec<(String, Table)> {
             Some(to) => format!("{:.2} to {to:.2}", case.rate_from),
             None => format!("{:.2} and up", case.rate_from),
         };
-        row(vec![
+        new_row(vec![
             count(u64::from(case.case)),
             Cell::Text(format!("{:.3} to {:.3}", case.alpha_from, case.alpha_to)),
             Cell::Text(case.form.to_owned()),
@@ -121,19 +123,19 @@ pub(super) fn gaps(gaps: &Gaps) -> Vec<(String, Table)> {
         Column::new("rate / available", Quantity::Text, "Rate at the exit over what is available"),
     ];
     let title = "Paced Start's exits (its Table 2)".to_owned();
-    vec![(title, table(columns, cases.collect())), exits(gaps)]
+    vec![(title, new_table(columns, cases.collect())), exits(gaps)]
 }
 
 fn exits(gaps: &Gaps) -> (String, Table) {
     let every_tenth = gaps.exits.iter().skip(9).step_by(10);
     let lines = every_tenth.map(|exit| {
-        row(vec![
-            number(exit.alpha),
+        new_row(vec![
+            number_cell(exit.alpha),
             count(u64::from(exit.case)),
-            number(exit.gap),
-            number(exit.gap_by_search),
-            number(exit.ideal),
-            number(exit.rate_over_available),
+            number_cell(exit.gap),
+            number_cell(exit.gap_by_search),
+            number_cell(exit.ideal),
+            number_cell(exit.rate_over_available),
             count(u64::from(exit.trains)),
         ])
     });
@@ -150,17 +152,17 @@ fn exits(gaps: &Gaps) -> (String, Table) {
         Column::new("rate / available", Quantity::Ratio, "Rate at the exit over what is available"),
         Column::new("trains", Quantity::Count, "Trains sent, the pair included"),
     ];
-    ("Paced Start's exits, closed form and search".to_owned(), table(columns, lines.collect()))
+    ("Paced Start's exits, closed form and search".to_owned(), new_table(columns, lines.collect()))
 }
 
 pub(super) fn losses(losses: &Losses) -> Vec<(String, Table)> {
     let lines = losses.parallel.iter().map(|p| {
-        row(vec![
+        new_row(vec![
             count(u64::from(p.connections)),
-            number(p.hit),
-            number(p.factor),
-            number(p.factor_one_hit),
-            number(p.factor_all_hit),
+            number_cell(p.hit),
+            number_cell(p.factor),
+            number_cell(p.factor_one_hit),
+            number_cell(p.factor_all_hit),
             count(u64::from(p.growth)),
         ])
     });
@@ -173,18 +175,18 @@ pub(super) fn losses(losses: &Losses) -> Vec<(String, Table)> {
         Column::new("growth", Quantity::Count, "Segments per round trip of congestion avoidance"),
     ];
     let title = "Parallel connections: effective decrease factor (busy server, §3.2.2)".to_owned();
-    vec![(title, table(columns, lines.collect())), shares(losses)]
+    vec![(title, new_table(columns, lines.collect())), loss_shares_table(losses)]
 }
 
 /// A column for each number of losses, a row for each share.
-fn shares(losses: &Losses) -> (String, Table) {
+fn loss_shares_table(losses: &Losses) -> (String, Table) {
     let mut kinds: Vec<u32> = losses.shares.iter().map(|s| s.losses).collect();
     kinds.dedup();
     let per_kind = losses.shares.len() / kinds.len().max(1);
     let lines = (0..per_kind).step_by(2).map(|at| {
         let of_kind = (0..kinds.len()).map(|kind| &losses.shares[kind * per_kind + at]);
-        let share = number(losses.shares[at].share);
-        row([share].into_iter().chain(of_kind.map(|s| number(s.probability))).collect())
+        let share = number_cell(losses.shares[at].share);
+        new_row([share].into_iter().chain(of_kind.map(|s| number_cell(s.probability))).collect())
     });
     let first = Column::new("share", Quantity::Ratio, "Of all windows, x");
     let help = "Chance that the connection is hit, 1 - (1 - x)^k";
@@ -206,12 +208,12 @@ pub(super) fn time(time: &Time) -> Vec<(String, Table)> {
 
 fn comparisons(sizes: &[WindowComparison]) -> Table {
     let lines = sizes.iter().map(|c| {
-        let mut cells = vec![Cell::Text(size(c.bytes))];
+        let mut cells = vec![Cell::Text(size_text(c.bytes))];
         cells.extend([c.segments, c.fastest, c.shifted, c.unshifted].map(count));
-        cells.extend([c.bound_s, c.fastest_s, c.shifted_s, c.unshifted_s].map(number));
-        cells.push(number(c.excess()));
+        cells.extend([c.bound_s, c.fastest_s, c.shifted_s, c.unshifted_s].map(number_cell));
+        cells.push(number_cell(c.excess()));
         cells.extend([c.fastest_round_trips, c.shifted_round_trips].map(count));
-        row(cells)
+        new_row(cells)
     });
     let columns = [
         Column::new("size", Quantity::Text, "Bytes of the transfer"),
@@ -231,11 +233,11 @@ fn comparisons(sizes: &[WindowComparison]) -> Table {
         Column::new("RTTs fastest", Quantity::Count, "Round trips, as the paper counts"),
         Column::new("RTTs cwnd_opt", Quantity::Count, "Round trips, as the paper counts"),
     ];
-    table(columns, lines.collect())
+    new_table(columns, lines.collect())
 }
 
 /// `30 kB`, `1 MB`.
-pub(super) fn size(bytes: u64) -> String {
+pub(super) fn size_text(bytes: u64) -> String {
     match bytes {
         n if n % 1_000_000 == 0 => format!("{} MB", n / 1_000_000),
         n if n % 1000 == 0 => format!("{} kB", n / 1000),
@@ -244,16 +246,16 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// `10mbit, 80ms, 0.25 bdp`.
-pub(super) fn place(row: &Matrix) -> String {
+pub(super) fn path_text(row: &Matrix) -> String {
     let rtt = Duration::from_secs_f64(row.rtt_s);
     format!("{}, {rtt}, {} bdp", Rate::from_bps(row.rate_bps), row.queue_bdp)
 }
 
 fn matrix(rows: &[Matrix]) -> (String, Table) {
     let lines = rows.iter().map(|r| {
-        let mut cells = vec![Cell::Text(place(r)), count(r.pipe), count(r.capacity)];
-        cells.extend(r.sizes.iter().map(|cell| number(cell.excess())));
-        row(cells)
+        let mut cells = vec![Cell::Text(path_text(r)), count(r.pipe), count(r.capacity)];
+        cells.extend(r.sizes.iter().map(|cell| number_cell(cell.excess())));
+        new_row(cells)
     });
     let fixed = [
         Column::new("path", Quantity::Text, "Rate, round trip, queue"),
@@ -261,7 +263,7 @@ fn matrix(rows: &[Matrix]) -> (String, Table) {
         Column::new("Wc", Quantity::Count, "Segments that the path holds"),
     ];
     let help = "Time from cwnd_opt over that from the fastest window, less one";
-    let by_size = SIZES.map(|bytes| Column::new(size(bytes), Quantity::Gain, help));
+    let by_size = SIZES.map(|bytes| Column::new(size_text(bytes), Quantity::Gain, help));
     let columns = fixed.into_iter().chain(by_size).collect();
     let title = "Where cwnd_opt is slower than the fastest window, and by how much".to_owned();
     (title, Table { columns, rows: lines.collect() })

@@ -211,11 +211,11 @@ impl PathSpec {
         let link = |rate, delay| self.link(rate, delay).expect("a path is checked when it is made");
         let forward = link(self.down, delays.forward);
         let links = Duplex { forward, reverse: link(self.up, delays.reverse) };
-        self.changing.in_links(self.stepped(links))
+        self.changing.in_links(self.with_delay_steps(links))
     }
 
     /// The links with a half of each later round trip, an odd nanosecond on the way up.
-    fn stepped(&self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
+    fn with_delay_steps(&self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
         let Some(steps) = self.rtt_steps else { return links };
         let begin = self.steps_begin;
         let half = |step: DelayStep| DelayStep { from: step.from + begin, delay: step.delay / 2 };

@@ -15,7 +15,7 @@ pub(crate) struct AcksFirst {
 
 impl AcksFirst {
     pub(super) fn enqueue(&mut self, packet: Queued, room: Room) -> bool {
-        let fits = room.admits(self.held(), packet.info.bytes);
+        let fits = room.admits(self.occupancy(), packet.info.bytes);
         let queue = if packet.info.pure_ack { &mut self.acks } else { &mut self.others };
         fits && queue.push(packet)
     }
@@ -24,8 +24,8 @@ impl AcksFirst {
         self.acks.pop().or_else(|| self.others.pop())
     }
 
-    pub(super) fn held(&self) -> Occupancy {
-        let (acks, others) = (self.acks.held(), self.others.held());
+    pub(super) fn occupancy(&self) -> Occupancy {
+        let (acks, others) = (self.acks.occupancy(), self.others.occupancy());
         Occupancy { packets: acks.packets + others.packets, bytes: acks.bytes + others.bytes }
     }
 }

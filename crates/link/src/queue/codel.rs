@@ -55,7 +55,7 @@ impl CoDel {
         }
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            let marks = self.marks(packet.next.as_ref());
+            let marks = self.can_mark(packet.next.as_ref());
             packet = self.strike(now, packet, queue, dropped);
             if !packet.at_fault {
                 self.dropping = false;
@@ -73,7 +73,7 @@ impl CoDel {
     fn pop(&mut self, now: Instant, queue: &mut Waiting) -> Head {
         let next = queue.pop();
         let waited = next.map_or(Duration::ZERO, |packet| now.saturating_since(packet.since));
-        let little = queue.held().bytes <= u64::from(self.config.mtu);
+        let little = queue.occupancy().bytes <= u64::from(self.config.mtu);
         if waited < self.config.target || little {
             self.at_fault_from = None;
             return Head { next, at_fault: false };
@@ -93,14 +93,14 @@ impl CoDel {
         let Some(packet) = head.next else {
             return head;
         };
-        if self.marks(Some(&packet)) {
+        if self.can_mark(Some(&packet)) {
             return Head { next: Some(Queued { marked: true, ..packet }), ..head };
         }
         dropped.push(packet);
         self.pop(now, queue)
     }
 
-    fn marks(&self, packet: Option<&Queued>) -> bool {
+    fn can_mark(&self, packet: Option<&Queued>) -> bool {
         self.config.ecn && packet.is_some_and(|packet| packet.info.ecn_capable)
     }
 
@@ -145,15 +145,15 @@ impl CoDelQueue {
     }
 
     pub(super) fn enqueue(&mut self, packet: Queued, room: Room) -> bool {
-        room.admits(self.waiting.held(), packet.info.bytes) && self.waiting.push(packet)
+        room.admits(self.waiting.occupancy(), packet.info.bytes) && self.waiting.push(packet)
     }
 
     pub(super) fn dequeue(&mut self, now: Instant, dropped: &mut Dropped) -> Option<Queued> {
         self.codel.dequeue(now, &mut self.waiting, dropped)
     }
 
-    pub(super) fn held(&self) -> Occupancy {
-        self.waiting.held()
+    pub(super) fn occupancy(&self) -> Occupancy {
+        self.waiting.occupancy()
     }
 }
 

@@ -68,7 +68,7 @@ impl FqCoDel {
         }
         self.held = self.held.with(u64::from(packet.info.bytes));
         queue.waiting.push(packet);
-        while self.held.packets > 0 && !room.holds(self.held) {
+        while self.held.packets > 0 && !room.has_room_for(self.held) {
             self.drop_from_longest(dropped);
         }
         true
@@ -76,7 +76,7 @@ impl FqCoDel {
 
     /// Evenly over the queues, by the upper bits of a mixed hash.
     fn queue_of(&self, flow: u64) -> u32 {
-        let spread = u128::from(mix(flow ^ self.salt)) * u128::from(self.config.queues);
+        let spread = u128::from(mix_bits(flow ^ self.salt)) * u128::from(self.config.queues);
         (spread >> 64) as u32
     }
 
@@ -84,7 +84,7 @@ impl FqCoDel {
     fn drop_from_longest(&mut self, dropped: &mut Dropped) {
         let candidates = self.new.iter().chain(&self.old);
         let size = |index: &&u32| {
-            let Occupancy { packets, bytes } = self.queues[**index as usize].waiting.held();
+            let Occupancy { packets, bytes } = self.queues[**index as usize].waiting.occupancy();
             // Packets count only where there are no bytes at all.
             (bytes, packets)
         };
@@ -92,7 +92,7 @@ impl FqCoDel {
             return;
         };
         let waiting = &mut self.queues[longest as usize].waiting;
-        let batch = waiting.held().packets.div_ceil(2).min(self.config.drop_batch);
+        let batch = waiting.occupancy().packets.div_ceil(2).min(self.config.drop_batch);
         for _ in 0..batch {
             if let Some(packet) = waiting.pop() {
                 self.held = self.held.without(u64::from(packet.info.bytes));
@@ -142,14 +142,14 @@ impl FqCoDel {
         }
     }
 
-    pub(super) const fn held(&self) -> Occupancy {
+    pub(super) const fn occupancy(&self) -> Occupancy {
         self.held
     }
 }
 
 /// Spreads the differences of two flows over all bits (the finaliser of splitmix64, Steele, Lea &
 /// Flood 2014).
-const fn mix(flow: u64) -> u64 {
+const fn mix_bits(flow: u64) -> u64 {
     let x = (flow ^ (flow >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

@@ -10,7 +10,7 @@ mod codel;
 mod fq_codel;
 mod priority_drop;
 
-use crate::medium::{Draws, beside};
+use crate::medium::{Draws, independent_stream};
 use crate::packet::Queued;
 use crate::{Discipline, LinkConfig, Occupancy, QueueLimit};
 use acks_first::AcksFirst;
@@ -33,11 +33,11 @@ pub(crate) struct Room {
 impl Room {
     /// True if a packet of `bytes` fits beside the `waiting` packets.
     pub(crate) const fn admits(&self, waiting: Occupancy, bytes: u32) -> bool {
-        self.holds(waiting.with(bytes as u64))
+        self.has_room_for(waiting.with(bytes as u64))
     }
 
     /// True if the `waiting` packets have room.
-    pub(crate) const fn holds(&self, waiting: Occupancy) -> bool {
+    pub(crate) const fn has_room_for(&self, waiting: Occupancy) -> bool {
         let packets = waiting.packets + self.in_service.packets;
         match self.limit {
             QueueLimit::Packets(limit) => packets <= limit,
@@ -72,7 +72,7 @@ impl Queue {
             Discipline::DropTail | Discipline::Red(_) => Self::Fifo(Waiting::default()),
             Discipline::CoDel(codel) => Self::CoDel(CoDelQueue::new(codel)),
             Discipline::FqCoDel(fq) => {
-                let salt = beside(stream, Draws::FlowHash).next_u64();
+                let salt = independent_stream(stream, Draws::FlowHash).next_u64();
                 Self::FqCoDel(FqCoDel::new(fq, salt))
             }
             Discipline::AcksFirst => Self::AcksFirst(AcksFirst::default()),
@@ -82,7 +82,9 @@ impl Queue {
     /// Takes in a packet, or drops it or others where there is no room. True if it is in.
     pub(crate) fn enqueue(&mut self, packet: Queued, room: Room, dropped: &mut Dropped) -> bool {
         match self {
-            Self::Fifo(queue) => room.admits(queue.held(), packet.info.bytes) && queue.push(packet),
+            Self::Fifo(queue) => {
+                room.admits(queue.occupancy(), packet.info.bytes) && queue.push(packet)
+            }
             Self::PriorityDrop(queue) => queue.enqueue(packet, room, dropped),
             Self::CoDel(queue) => queue.enqueue(packet, room),
             Self::FqCoDel(queue) => queue.enqueue(packet, room, dropped),
@@ -102,13 +104,13 @@ impl Queue {
     }
 
     /// Packets that wait.
-    pub(crate) fn held(&self) -> Occupancy {
+    pub(crate) fn occupancy(&self) -> Occupancy {
         match self {
-            Self::Fifo(queue) => queue.held(),
-            Self::PriorityDrop(queue) => queue.held(),
-            Self::CoDel(queue) => queue.held(),
-            Self::FqCoDel(queue) => queue.held(),
-            Self::AcksFirst(queue) => queue.held(),
+            Self::Fifo(queue) => queue.occupancy(),
+            Self::PriorityDrop(queue) => queue.occupancy(),
+            Self::CoDel(queue) => queue.occupancy(),
+            Self::FqCoDel(queue) => queue.occupancy(),
+            Self::AcksFirst(queue) => queue.occupancy(),
         }
     }
 }
@@ -134,7 +136,7 @@ impl Waiting {
         Some(packet)
     }
 
-    fn held(&self) -> Occupancy {
+    fn occupancy(&self) -> Occupancy {
         Occupancy { packets: self.packets.len() as u32, bytes: self.bytes }
     }
 }

@@ -78,7 +78,7 @@ impl PriorityDrop {
         }
     }
 
-    pub(super) const fn held(&self) -> Occupancy {
+    pub(super) const fn occupancy(&self) -> Occupancy {
         self.held
     }
 

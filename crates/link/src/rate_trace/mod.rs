@@ -99,7 +99,7 @@ impl RateTrace {
     pub fn length(&self) -> Duration {
         match &self.0 {
             Shape::Opportunities(all) => Duration::from_millis(u64::from(all.last())),
-            Shape::Steps(steps) => Duration::from_nanos(steps.length()),
+            Shape::Steps(steps) => Duration::from_nanos(steps.cycle_length()),
         }
     }
 
@@ -142,7 +142,7 @@ impl RateTrace {
                 let last = bytes.div_ceil(u64::from(OPPORTUNITY_BYTES)) - 1;
                 all.at(all.first_from(start).saturating_add(last))
             }
-            Shape::Steps(steps) => steps.passed(start, bytes),
+            Shape::Steps(steps) => steps.time_to_pass(start, bytes),
         }
     }
 

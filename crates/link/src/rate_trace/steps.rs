@@ -45,12 +45,12 @@ impl RateSteps {
     }
 
     /// The length of a cycle, nanoseconds.
-    pub(super) fn length(&self) -> u64 {
+    pub(super) fn cycle_length(&self) -> u64 {
         self.last().ends
     }
 
     /// Sum that a cycle moves, billionths of bits.
-    fn cycle(&self) -> u128 {
+    fn bits_per_cycle(&self) -> u128 {
         self.last().moved
     }
 
@@ -60,7 +60,7 @@ impl RateSteps {
 
     /// The mean rate, rounded down.
     pub(super) fn mean(&self) -> Rate {
-        Rate::from_bps((self.cycle() / u128::from(self.length().max(1))) as u64)
+        Rate::from_bps((self.bits_per_cycle() / u128::from(self.cycle_length().max(1))) as u64)
     }
 
     /// The highest rate.
@@ -77,7 +77,7 @@ impl RateSteps {
 
     /// The first instant at `ready` or later at which something moves.
     pub(super) fn moving_from(&self, ready: Instant) -> Instant {
-        let (cycle, within) = self.within(ready);
+        let (cycle, within) = self.cycle_position(ready);
         let first = self.steps.partition_point(|step| step.ends <= within);
         if self.steps.get(first).is_some_and(|step| step.bps > 0) {
             return ready;
@@ -89,34 +89,34 @@ impl RateSteps {
             None => (cycle + 1, around().map_or(0, |(at, _)| at)),
         };
         let begins = at.checked_sub(1).map_or(0, |before| self.steps[before].ends);
-        Instant::from_nanos(cycle.saturating_mul(self.length()).saturating_add(begins))
+        Instant::from_nanos(cycle.saturating_mul(self.cycle_length()).saturating_add(begins))
     }
 
     /// When `bytes` have passed that begin at `start`, rounded up to a nanosecond.
-    pub(super) fn passed(&self, start: Instant, bytes: u64) -> Instant {
+    pub(super) fn time_to_pass(&self, start: Instant, bytes: u64) -> Instant {
         if bytes == 0 {
             return start;
         }
-        let (cycle, within) = self.within(start);
+        let (cycle, within) = self.cycle_position(start);
         let at = self.steps.partition_point(|step| step.ends <= within);
         let started = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
         let since = u128::from(within - started.ends);
         let before = started.moved + u128::from(self.steps[at].bps) * since;
         let goal = before + u128::from(bytes) * 8 * BILLIONTHS;
         // A goal at the very end of a cycle is met in that cycle.
-        let cycles = (goal - 1) / self.cycle();
-        let rest = goal - cycles * self.cycle();
+        let cycles = (goal - 1) / self.bits_per_cycle();
+        let rest = goal - cycles * self.bits_per_cycle();
         let at = self.steps.partition_point(|step| step.moved < rest);
         let started = at.checked_sub(1).map(|before| self.steps[before]).unwrap_or_default();
         let took = (rest - started.moved).div_ceil(u128::from(self.steps[at].bps));
-        let nanos = (u128::from(cycle) + cycles) * u128::from(self.length());
+        let nanos = (u128::from(cycle) + cycles) * u128::from(self.cycle_length());
         let nanos = nanos + u128::from(started.ends) + took;
         Instant::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// The number of a cycle, and the nanoseconds in it.
-    fn within(&self, at: Instant) -> (u64, u64) {
-        let length = self.length().max(1);
+    fn cycle_position(&self, at: Instant) -> (u64, u64) {
+        let length = self.cycle_length().max(1);
         (at.as_nanos() / length, at.as_nanos() % length)
     }
 }
@@ -148,25 +148,25 @@ mod tests {
     #[test]
     fn bytes_pass_at_the_rates_of_their_times() {
         let link = with_outage();
-        assert_eq!(link.passed(at(0), 1_000), at(1));
+        assert_eq!(link.time_to_pass(at(0), 1_000), at(1));
         // The first 10 ms move 10,000 bytes. One more waits for the outage and takes 2 us.
-        assert_eq!(link.passed(at(0), 10_000), at(10));
-        assert_eq!(link.passed(at(0), 10_001), Instant::from_nanos(15 * MS + 2_000));
+        assert_eq!(link.time_to_pass(at(0), 10_000), at(10));
+        assert_eq!(link.time_to_pass(at(0), 10_001), Instant::from_nanos(15 * MS + 2_000));
         // 2,000 bytes at the full rate, the outage, 2,000 at half.
-        assert_eq!(link.passed(at(8), 4_000), at(19));
+        assert_eq!(link.time_to_pass(at(8), 4_000), at(19));
         // A cycle moves 15,000 bytes in 25 ms; 1,000 more are those of the next cycle's first ms.
-        assert_eq!(link.passed(at(0), 15_000), at(25));
-        assert_eq!(link.passed(at(0), 16_000), at(26));
-        assert_eq!(link.passed(at(1), 15_000 * 1_000_000), at(25_000_001));
+        assert_eq!(link.time_to_pass(at(0), 15_000), at(25));
+        assert_eq!(link.time_to_pass(at(0), 16_000), at(26));
+        assert_eq!(link.time_to_pass(at(1), 15_000 * 1_000_000), at(25_000_001));
     }
 
     /// A load that ends with a cycle does not wait for the outages around that end.
     #[test]
     fn the_last_bytes_of_a_cycle_pass_in_it() {
         let link = steps(&[(0, 5), (8_000_000, 10), (0, 5)]);
-        assert_eq!(link.passed(at(0), 10_000), at(15));
-        assert_eq!(link.passed(at(0), 20_000), at(35));
-        assert_eq!(link.passed(at(16), 1), Instant::from_nanos(25 * MS + 1_000));
+        assert_eq!(link.time_to_pass(at(0), 10_000), at(15));
+        assert_eq!(link.time_to_pass(at(0), 20_000), at(35));
+        assert_eq!(link.time_to_pass(at(16), 1), Instant::from_nanos(25 * MS + 1_000));
     }
 
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(link.mean(), Rate::from_bps(4_800_000));
         assert_eq!(link.peak(), Rate::from_mbps(8));
         assert_eq!(link.outage(), Duration::from_millis(5));
-        assert_eq!(link.length(), 25 * MS);
+        assert_eq!(link.cycle_length(), 25 * MS);
     }
 
     #[test]
@@ -212,13 +212,13 @@ mod tests {
             rates.push((1_000_000, 7));
             let link = steps(&rates);
             let start = Instant::from_nanos(begin);
-            let apart = link.passed(link.passed(start, first), second);
-            let together = link.passed(start, first + second);
+            let apart = link.time_to_pass(link.time_to_pass(start, first), second);
+            let together = link.time_to_pass(start, first + second);
             prop_assert!(apart >= together);
-            prop_assert!(link.passed(Instant::from_nanos(begin + 1), first) >= link.passed(start, first));
+            prop_assert!(link.time_to_pass(Instant::from_nanos(begin + 1), first) >= link.time_to_pass(start, first));
             prop_assert!(link.moving_from(start) >= start);
-            let started = link.passed(link.moving_from(start), first);
-            prop_assert_eq!(started, link.passed(start, first));
+            let started = link.time_to_pass(link.moving_from(start), first);
+            prop_assert_eq!(started, link.time_to_pass(start, first));
         }
     }
 }

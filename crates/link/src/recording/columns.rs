@@ -4,7 +4,7 @@ use super::RecordedDirection;
 use super::source::{FORM, TraceSource};
 use super::table::RecordingTable;
 use super::times::TimeUnit;
-use super::unit::{Unit, words};
+use super::unit::{Unit, words_of_name};
 
 /// The columns of a recording, from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl TakenColumns {
         let unit = unit.or_else(|| is_kbit.then_some(Unit::KBIT)).ok_or_else(|| {
             format!(
                 "the unit of column {} is unknown: name it, like trace={}:column={}:unit=Mbit/s",
-                shown(table, rate),
+                column_name(table, rate),
                 source.file,
                 source.column.clone().unwrap_or_else(|| option_of(table, rate)),
             )
@@ -57,7 +57,7 @@ impl TakenColumns {
             None => times(table, rate)?,
         };
         let name = table.names.as_ref().map_or("", |names| names[time].as_str());
-        let named = words(name).iter().find_map(|word| TimeUnit::of_word(word));
+        let named = words_of_name(name).iter().find_map(|word| TimeUnit::of_word(word));
         Ok(Self { rate, unit, time, time_unit: source.time_unit.or(named) })
     }
 }
@@ -73,7 +73,7 @@ fn find(table: &RecordingTable, key: &str, named: &str) -> Result<usize, String>
         number.checked_sub(1).filter(|at| *at < table.columns())
     };
     by_name.or_else(by_number).ok_or_else(|| {
-        let shown = table.shown();
+        let shown = table.columns_text();
         format!("there is no column {named:?}: {shown}; {key}= takes a name, or a number from 1")
     })
 }
@@ -92,14 +92,15 @@ fn rates(table: &RecordingTable, direction: RecordedDirection) -> Result<usize, 
     if found.iter().any(|at| has(*at, &own)) {
         found.retain(|at| has(*at, &own));
     }
-    one(table, &found, "rates", "column")
+    only_column(table, &found, "rates", "column")
 }
 
 /// Finds the one column of times.
 fn times(table: &RecordingTable, rate: usize) -> Result<usize, String> {
     let names = table.names.as_deref().unwrap_or_default();
     let is_time = |at: &usize| {
-        let by_unit = words(&names[*at]).iter().any(|word| TimeUnit::of_word(word).is_some());
+        let by_unit =
+            words_of_name(&names[*at]).iter().any(|word| TimeUnit::of_word(word).is_some());
         let is_rate = *at == rate || Unit::of_name(&names[*at]).is_some();
         !is_rate && (by_unit || has_word(&names[*at], &TIME_WORDS))
     };
@@ -108,19 +109,27 @@ fn times(table: &RecordingTable, rate: usize) -> Result<usize, String> {
     if found.len() > 1 {
         found.retain(|at| !names[*at].eq_ignore_ascii_case("date"));
     }
-    one(table, &found, "times", "time")
+    only_column(table, &found, "times", "time")
 }
 
 fn has_word(name: &str, set: &[&str]) -> bool {
-    words(name).iter().any(|word| set.contains(&word.to_lowercase().as_str()))
+    words_of_name(name).iter().any(|word| set.contains(&word.to_lowercase().as_str()))
 }
 
-fn one(table: &RecordingTable, found: &[usize], what: &str, key: &str) -> Result<usize, String> {
+fn only_column(
+    table: &RecordingTable,
+    found: &[usize],
+    what: &str,
+    key: &str,
+) -> Result<usize, String> {
     match found {
         [only] => Ok(*only),
-        [] => Err(format!("no column of {what} is known: {}; name it by {FORM}", table.shown())),
+        [] => Err(format!(
+            "no column of {what} is known: {}; name it by {FORM}",
+            table.columns_text()
+        )),
         several => {
-            let several: Vec<String> = several.iter().map(|at| shown(table, *at)).collect();
+            let several: Vec<String> = several.iter().map(|at| column_name(table, *at)).collect();
             let several = several.join(", ");
             Err(format!(
                 "columns {several} may be the {what}: choose one by {key}=NAME, or by its number"
@@ -130,7 +139,7 @@ fn one(table: &RecordingTable, found: &[usize], what: &str, key: &str) -> Result
 }
 
 /// A column as a summary names it.
-pub(super) fn shown(table: &RecordingTable, at: usize) -> String {
+pub(super) fn column_name(table: &RecordingTable, at: usize) -> String {
     match &table.names {
         Some(names) => names[at].clone(),
         None => (at + 1).to_string(),
@@ -139,7 +148,7 @@ pub(super) fn shown(table: &RecordingTable, at: usize) -> String {
 
 /// A column as an option names it: by number if the name has a character of the notation.
 fn option_of(table: &RecordingTable, at: usize) -> String {
-    let name = shown(table, at);
+    let name = column_name(table, at);
     match name.contains([',', ':', ' ', '=']) {
         true => (at + 1).to_string(),
         false => name,

@@ -16,7 +16,7 @@ mod times;
 mod unit;
 
 use crate::{RateTrace, TraceError, TraceStep};
-use columns::{TakenColumns, shown};
+use columns::{TakenColumns, column_name};
 use source::{FORM, TraceSource};
 use std::fmt;
 use std::sync::Arc;
@@ -181,7 +181,7 @@ impl Rows<'_> {
             let at = self.time(row, unit)?;
             if times.last().is_some_and(|last| at < *last) {
                 return Err(
-                    self.fail(row, "its time is before that of the row above: sort the rows")
+                    self.row_error(row, "its time is before that of the row above: sort the rows")
                 );
             }
             times.push(at);
@@ -201,7 +201,7 @@ impl Rows<'_> {
         let columns = RecordedColumns {
             rate: self.shown_rate(),
             unit: self.taken.unit.to_string(),
-            time: shown(self.table, self.taken.time),
+            time: column_name(self.table, self.taken.time),
             time_unit: unit.map_or("date", TimeUnit::name),
             longest: lengths.into_iter().max().filter(|longest| *longest > typical * 2),
         };
@@ -210,14 +210,14 @@ impl Rows<'_> {
 
     /// The unit of times; `None` if they are dates.
     fn time_unit(&self) -> Result<Option<TimeUnit>, TraceError> {
-        let field = |row: &RecordedRow| self.table.number(row.field(self.taken.time));
+        let field = |row: &RecordedRow| self.table.parse_number(row.field(self.taken.time));
         let numbers: Vec<f64> = self.table.rows.iter().filter_map(field).collect();
         if numbers.is_empty() {
             return Ok(None);
         }
         let unit = self.taken.time_unit.or_else(|| TimeUnit::of_numbers(&numbers));
         unit.map(Some).ok_or_else(|| {
-            let column = shown(self.table, self.taken.time);
+            let column = column_name(self.table, self.taken.time);
             let why = format!(
                 "the times in column {column} may be seconds or milliseconds: name the unit, like \
                  trace={}:time-unit=s",
@@ -230,20 +230,20 @@ impl Rows<'_> {
     fn time(&self, row: &RecordedRow, unit: Option<TimeUnit>) -> Result<Duration, TraceError> {
         let field = row.field(self.taken.time);
         let read = match unit {
-            Some(unit) => unit.read(&self.table.plain(field)),
+            Some(unit) => unit.read(&self.table.with_decimal_point(field)),
             None => read_date(field),
         };
         read.ok_or_else(|| {
-            let column = shown(self.table, self.taken.time);
+            let column = column_name(self.table, self.taken.time);
             let form = unit.map_or("a date and time, like 2026-01-31 12:00:03", |_| "a number");
             let choose = "choose another column by time=, or mend the row";
-            self.fail(row, &format!("{field:?} in column {column} is not {form}: {choose}"))
+            self.row_error(row, &format!("{field:?} in column {column} is not {form}: {choose}"))
         })
     }
 
     fn rate(&self, row: &RecordedRow) -> Result<Rate, TraceError> {
         let field = row.field(self.taken.rate);
-        let number = self.table.number(field);
+        let number = self.table.parse_number(field);
         number.and_then(|number| self.taken.unit.rate(number)).ok_or_else(|| {
             let (column, unit) = (self.shown_rate(), self.taken.unit);
             let limit = crate::config::MAX_RATE;
@@ -251,19 +251,19 @@ impl Rows<'_> {
                 "{field:?} in column {column} is no rate in {unit} from 0 to {limit}: mend the row, or \
                  choose column and unit, as in {FORM}"
             );
-            self.fail(row, &why)
+            self.row_error(row, &why)
         })
     }
 
     fn shown_rate(&self) -> String {
-        shown(self.table, self.taken.rate)
+        column_name(self.table, self.taken.rate)
     }
 
     fn last_line(&self) -> usize {
         self.table.rows.last().map_or(1, |row| row.line)
     }
 
-    fn fail(&self, row: &RecordedRow, why: &str) -> TraceError {
+    fn row_error(&self, row: &RecordedRow, why: &str) -> TraceError {
         TraceError::new(self.file, row.line, why)
     }
 }

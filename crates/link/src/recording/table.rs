@@ -27,7 +27,7 @@ impl RecordingTable {
     /// Reads the text of the file `name`; empty lines and comments behind `#` are left out.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
         let text = text.trim_start_matches('\u{feff}');
-        let separator = separator(text);
+        let separator = find_separator(text);
         let joined = separator.is_none().then(|| joined_by_tabs(text));
         let text = joined.as_deref().unwrap_or(text);
         let mut reader = ReaderBuilder::new()
@@ -56,7 +56,7 @@ impl RecordingTable {
     /// The first row is a header if nothing in it is a number.
     fn take_header(&mut self) {
         let Some(first) = self.rows.first() else { return };
-        if first.fields.iter().all(|field| self.number(field).is_none()) {
+        if first.fields.iter().all(|field| self.parse_number(field).is_none()) {
             let header = self.rows.remove(0);
             self.names = Some(header.fields.iter().map(str::to_owned).collect());
         }
@@ -81,7 +81,7 @@ impl RecordingTable {
     }
 
     /// The columns, as errors show them.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn columns_text(&self) -> String {
         match &self.names {
             Some(names) => format!("its columns are {}", names.join(", ")),
             None => format!("it has {} and no header", units::counted(self.columns(), "column")),
@@ -89,13 +89,13 @@ impl RecordingTable {
     }
 
     /// A number with a point, or with a comma where commas separate nothing.
-    pub(super) fn number(&self, field: &str) -> Option<f64> {
-        let number: f64 = self.plain(field).parse().ok()?;
+    pub(super) fn parse_number(&self, field: &str) -> Option<f64> {
+        let number: f64 = self.with_decimal_point(field).parse().ok()?;
         number.is_finite().then_some(number)
     }
 
     /// The field with a point for its comma, if it has one.
-    pub(super) fn plain(&self, field: &str) -> String {
+    pub(super) fn with_decimal_point(&self, field: &str) -> String {
         match self.comma_is_point {
             true => field.replacen(',', ".", 1),
             false => field.to_owned(),
@@ -128,7 +128,7 @@ pub(super) fn first_line(text: &str) -> &str {
 }
 
 /// The separator of fields; `None` if it is spaces.
-fn separator(text: &str) -> Option<u8> {
+fn find_separator(text: &str) -> Option<u8> {
     let first = first_line(text);
     SEPARATORS.into_iter().find(|byte| first.as_bytes().contains(byte))
 }

@@ -32,13 +32,13 @@ impl Unit {
 
     /// The unit that a text is: `Mbit/s`.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let words = words(text);
+        let words = words_of_name(text);
         at_end(&words).filter(|(_, used)| *used == words.len()).map(|(unit, _)| unit)
     }
 
     /// The unit in the name of a column: `DL_bitrate_Mbps`, `throughput (kbit/s)`, `Mbps down`.
     pub(super) fn of_name(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = words_of_name(name);
         (1..=words.len()).rev().find_map(|end| at_end(&words[..end])).map(|(unit, _)| unit)
     }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Unit {
 
 /// The words of a name: letters and digits between anything else, and between small and large
 /// letters (`downloadMbps`). `/` is a word of its own.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(super) fn words_of_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut before) = (String::new(), ' ');
     for letter in name.chars() {
@@ -97,9 +97,9 @@ fn at_end(words: &[String]) -> Option<(Unit, usize)> {
         (true, _) => return None,
         // As in 20mbit, a number of bits alone is a rate; one of bytes is an amount.
         (false, _) if is_bits(last) => (last, 1),
-        (false, _) => return Some((read(last).or_else(|| read(glued(last)?))?, 1)),
+        (false, _) => return Some((read(last).or_else(|| read(unit_suffix(last)?))?, 1)),
     };
-    Some((read(&format!("{}/s", short(amount)))?, used))
+    Some((read(&format!("{}/s", short_unit(amount)))?, used))
 }
 
 /// A unit as rates have it: `Mbps`, `kbit/s`, `B/s`. Their reader knows bits from bytes.
@@ -111,19 +111,19 @@ fn read(unit: &str) -> Option<Unit> {
 
 /// `kbps` behind another word, as in `throughputkbps`. A prefix has to be there, since words end
 /// in `bps` and `bs`.
-fn glued(word: &str) -> Option<&str> {
+fn unit_suffix(word: &str) -> Option<&str> {
     let end = word.get(word.len().checked_sub(4)?..)?;
     ["kbps", "mbps", "gbps", "Kbps", "Mbps", "Gbps"].contains(&end).then_some(end)
 }
 
 /// `kbit`, `megabits`.
 fn is_bits(word: &str) -> bool {
-    short(word).strip_suffix("bit").is_some_and(|prefix| !prefix.is_empty())
+    short_unit(word).strip_suffix("bit").is_some_and(|prefix| !prefix.is_empty())
 }
 
 /// Converts an amount to the notation of rates: `mbit` for `Megabits`, `kB` for `kilobytes`, `B`
 /// for `bytes`; other words stay unchanged.
-fn short(word: &str) -> String {
+fn short_unit(word: &str) -> String {
     let small = word.to_lowercase();
     let ends = [("bits", "bit"), ("bit", "bit"), ("bytes", "B"), ("byte", "B")];
     let prefixes = ["", "k", "m", "g", "kilo", "mega", "giga"];

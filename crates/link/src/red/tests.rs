@@ -26,7 +26,7 @@ fn packet(ecn_capable: bool) -> PacketInfo {
 /// share of the first average is below 0.98^2000, or 3e-18.
 fn settled(red: &mut Red, packets: u32) {
     for _ in 0..2000 {
-        red.judge(&waiting(packets), &packet(true));
+        red.decide_fate(&waiting(packets), &packet(true));
     }
     assert!((red.average() - f64::from(packets)).abs() < 1e-9);
 }
@@ -37,7 +37,7 @@ fn gaps(mut red: Red, packets: u32, strikes: usize) -> Vec<usize> {
     let (mut gaps, mut gap) = (Vec::new(), 0);
     while gaps.len() <= strikes {
         gap += 1;
-        if red.judge(&waiting(packets), &packet(true)) == Judgement::Mark {
+        if red.decide_fate(&waiting(packets), &packet(true)) == Judgement::Mark {
             gaps.push(std::mem::take(&mut gap));
         }
     }
@@ -88,8 +88,8 @@ fn with_wait_the_packet_of_one_over_p_may_be_struck() {
 fn the_first_packet_above_the_minimum_counts_nothing() {
     let mut red = prompt(|_| ());
     let mut first_gap = || {
-        red.judge(&waiting(0), &packet(true));
-        (1..).find(|_| red.judge(&waiting(10), &packet(true)) == Judgement::Mark).unwrap_or(0)
+        red.decide_fate(&waiting(0), &packet(true));
+        (1..).find(|_| red.decide_fate(&waiting(10), &packet(true)) == Judgement::Mark).unwrap_or(0)
     };
     let gaps: Vec<usize> = (0..20_000).map(|_| first_gap()).collect();
     assert_even(&gaps, 1, 20);
@@ -104,14 +104,14 @@ fn packets_at_the_minimum_count_and_an_overflow_is_a_strike() {
         let mut red = prompt(|_| ());
         let mut strikes = 0;
         for _ in 0..400 {
-            red.judge(&waiting(0), &packet(true));
+            red.decide_fate(&waiting(0), &packet(true));
             for _ in 0..20 {
-                assert_eq!(red.judge(&waiting(5), &packet(true)), Judgement::Take);
+                assert_eq!(red.decide_fate(&waiting(5), &packet(true)), Judgement::Take);
             }
             if overflows {
                 red.on_overflow();
             }
-            strikes += u32::from(red.judge(&waiting(10), &packet(true)) == Judgement::Mark);
+            strikes += u32::from(red.decide_fate(&waiting(10), &packet(true)) == Judgement::Mark);
         }
         strikes
     };
@@ -127,7 +127,7 @@ fn packets_at_the_minimum_count_and_an_overflow_is_a_strike() {
 fn at_the_maximum_itself_all_are_struck() {
     let all = |red: &mut Red, queue, bytes, wanted| {
         let info = PacketInfo { bytes, ..packet(true) };
-        (0..200).all(|_| red.judge(&waiting(queue), &info) == wanted)
+        (0..200).all(|_| red.decide_fate(&waiting(queue), &info) == wanted)
     };
     assert!(all(&mut prompt(|_| ()), 15, 1000, Judgement::Mark));
     assert!(all(&mut prompt(|red| red.mark_above_max = false), 15, 1000, Judgement::Drop));
@@ -164,12 +164,12 @@ fn the_rate_of_strikes_follows_the_average() {
 fn below_the_minimum_none_is_struck_above_the_maximum_all() {
     let mut low = red(|_| ());
     for _ in 0..10_000 {
-        assert_eq!(low.judge(&waiting(4), &packet(true)), Judgement::Take);
+        assert_eq!(low.decide_fate(&waiting(4), &packet(true)), Judgement::Take);
     }
     let judge = |change: fn(&mut RedConfig), queue, capable| {
         let mut red = red(change);
         settled(&mut red, queue);
-        (0..1000).map(|_| red.judge(&waiting(queue), &packet(capable))).collect::<Vec<_>>()
+        (0..1000).map(|_| red.decide_fate(&waiting(queue), &packet(capable))).collect::<Vec<_>>()
     };
     let all = |judged: Vec<Judgement>, wanted| judged.into_iter().all(|is| is == wanted);
     assert!(all(judge(|_| (), 16, true), Judgement::Mark), "marks everything above the maximum");
@@ -187,7 +187,7 @@ fn below_the_minimum_none_is_struck_above_the_maximum_all() {
 fn the_average_is_exponential_and_falls_while_idle() {
     let mut red = red(|red| red.weight = 0.25);
     for n in 1..=4 {
-        red.judge(&waiting(8), &packet(true));
+        red.decide_fate(&waiting(8), &packet(true));
         let expected = 8.0 * (1.0 - 0.75f64.powi(n));
         assert!((red.average() - expected).abs() < 1e-12);
     }
@@ -195,11 +195,11 @@ fn the_average_is_exponential_and_falls_while_idle() {
     // 3.9 ms idle are three whole packets of 1 ms.
     let now = Instant::from_nanos(10_900_000);
     let idle_since = Some(Instant::from_nanos(7_000_000));
-    red.judge(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
+    red.decide_fate(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
     assert!((red.average() - before * 0.75f64.powi(4)).abs() < 1e-12);
     // A year of idleness ends at nothing, and quickly.
     let now = now + Duration::from_secs(365 * 86_400);
-    red.judge(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
+    red.decide_fate(&RedArrival { now, idle_since, ..waiting(0) }, &packet(true));
     assert_eq!(red.average(), 0.0);
 }
 
@@ -211,7 +211,7 @@ fn in_bytes_small_packets_are_struck_less() {
     let small = PacketInfo { bytes: 500, ..packet(true) };
     let mut strikes = 0;
     for n in 0..202_000 {
-        let struck = red.judge(&waiting(10), &small) == Judgement::Mark;
+        let struck = red.decide_fate(&waiting(10), &small) == Judgement::Mark;
         strikes += u32::from(struck && n >= 2000);
     }
     // 200,000 packets, a strike every 20 on average with a standard deviation of 11.3: 10,000

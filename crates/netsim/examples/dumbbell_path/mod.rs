@@ -31,12 +31,13 @@ impl Run {
         self.mbit * 1000 * ROUND_TRIP_MS / 8 / PACKET
     }
 
-    pub(super) fn bell(&self, pairs: u64) -> Dumbbell {
-        let (side, bottleneck) = self.wires().unwrap_or_else(|error| give_up(&error));
+    pub(super) fn dumbbell(&self, pairs: u64) -> Dumbbell {
+        let (side, bottleneck) =
+            self.access_and_bottleneck().unwrap_or_else(|error| give_up(&error));
         Dumbbell::new(pairs as usize, side, Duplex::symmetric(bottleneck))
     }
 
-    fn wires(&self) -> Result<(LinkConfig, LinkConfig), LinkError> {
+    fn access_and_bottleneck(&self) -> Result<(LinkConfig, LinkConfig), LinkError> {
         let queue = QueueLimit::Packets(self.pipe() as u32);
         let side_rate = Rate::from_mbps(self.mbit.max(1000));
         Ok((
@@ -63,13 +64,13 @@ impl Run {
 }
 
 /// Returns start times of flows, anywhere in the first second.
-pub(super) fn starts(flows: u64) -> Vec<Instant> {
+pub(super) fn start_times(flows: u64) -> Vec<Instant> {
     let mut random = stream(1, "starts");
     (0..flows).map(|_| Instant::from_nanos(u64::from(random.next_u32()) * 232 / 1000)).collect()
 }
 
 /// Returns the `n`-th argument from 1 on, or its default.
-pub(super) fn argument<T: FromStr>(n: usize, usual: T) -> T {
+pub(super) fn nth_argument<T: FromStr>(n: usize, usual: T) -> T {
     let Some(text) = std::env::args().nth(n) else {
         return usual;
     };
@@ -87,7 +88,7 @@ pub(super) fn peak_memory() -> u64 {
 }
 
 /// Returns the resident memory of this process, bytes; 0 if the system does not report it.
-pub(super) fn resident() -> u64 {
+pub(super) fn resident_bytes() -> u64 {
     memory("VmRSS:") * 1024
 }
 

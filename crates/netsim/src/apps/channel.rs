@@ -93,7 +93,7 @@ impl Channel {
         self.flow = FlowRecord::new(from, self.flow.to, now, bytes);
         self.flow.connected_at = Some(now);
         context.write(from, self.sender, bytes);
-        self.ask(context);
+        self.subscribe_to_end(context);
     }
 
     /// Adds to the current transfer.
@@ -103,11 +103,11 @@ impl Channel {
         self.flow.acked_at = None;
         self.flow.received_at = None;
         context.write(self.flow.from, self.sender, bytes);
-        self.ask(context);
+        self.subscribe_to_end(context);
     }
 
     /// Requests events only for the end of the transfer.
-    fn ask(&self, context: &mut AppContext<'_>) {
+    fn subscribe_to_end(&self, context: &mut AppContext<'_>) {
         let goal = self.goal.unwrap_or(ENDLESS);
         if !self.ended {
             context.set_low_water(self.flow.from, self.sender, goal);
@@ -196,7 +196,7 @@ impl Channel {
         match event.kind {
             EventKind::Accepted => {
                 self.receiver = Some(event.conn);
-                self.ask(context);
+                self.subscribe_to_end(context);
             }
             EventKind::Received { total } => {
                 self.received = total;

@@ -46,13 +46,13 @@ pub(super) struct FlowLog {
 
 impl FlowLog {
     /// Creates a log that keeps every record.
-    pub(super) fn keeping() -> Self {
+    pub(super) fn keeping_all() -> Self {
         Self { kept: Vec::new(), sink: None, totals: FlowTotals::default() }
     }
 
     /// Creates a log that passes every record to `sink` and keeps none.
     pub(super) fn handing_to(sink: Sink) -> Self {
-        Self { sink: Some(sink), ..Self::keeping() }
+        Self { sink: Some(sink), ..Self::keeping_all() }
     }
 
     pub(super) fn push(&mut self, flow: &FlowRecord) {

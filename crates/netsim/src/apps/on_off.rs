@@ -70,7 +70,7 @@ impl OnOff {
     }
 
     /// Draws the silence before the next burst, and the burst. Returns the silence.
-    fn draw(&mut self) -> Duration {
+    fn draw_cycle(&mut self) -> Duration {
         let Some(streams) = &mut self.streams else {
             return Duration::ZERO;
         };
@@ -84,7 +84,7 @@ impl Application for OnOff {
     fn start(&mut self, context: &mut AppContext<'_>) {
         let stream = |period| context.stream(&format!("{}/{period}", self.spec.name));
         self.streams = Some(Streams { on: stream("on"), off: stream("off") });
-        let silence = self.draw();
+        let silence = self.draw_cycle();
         context.set_timer(context.now() + silence, 0);
     }
 
@@ -95,7 +95,7 @@ impl Application for OnOff {
         self.remaining -= 1;
         let mut next = context.now() + self.interval;
         if self.remaining == 0 {
-            next += self.draw();
+            next += self.draw_cycle();
         }
         context.set_timer(next, 0);
     }

@@ -79,7 +79,7 @@ struct Draws {
 impl PoissonFlows {
     /// Creates arrivals that have not started. Every flow's record is kept.
     pub fn new(spec: PoissonSpec) -> Self {
-        Self::with_log(spec, FlowLog::keeping())
+        Self::with_log(spec, FlowLog::keeping_all())
     }
 
     /// Does the same as [`PoissonFlows::new`], but passes each record to `sink` when its flow is
@@ -145,7 +145,7 @@ impl PoissonFlows {
         let Some(draws) = &mut self.draws else { return };
         let pair = match self.spec.choice {
             PairChoice::RoundRobin => (self.started % self.spec.pairs.len() as u64) as usize,
-            PairChoice::Random => below(self.spec.pairs.len(), &mut draws.pairs),
+            PairChoice::Random => random_below(self.spec.pairs.len(), &mut draws.pairs),
         };
         let bytes = self.spec.bytes.sample_count(&mut draws.bytes);
         let (from, to) = self.spec.pairs[pair];
@@ -154,14 +154,14 @@ impl PoissonFlows {
         let channel = Channel::open(context, ends, scheme, Some(bytes));
         context.shutdown(from, channel.sender());
         self.started += 1;
-        let number = self.enter(channel);
+        let number = self.insert_channel(channel);
         self.index.insert(from, channel.sender(), number as usize);
         if let Some(peer) = context.peer(from, channel.sender()) {
             self.callers.insert(Caller { from, port: peer.local_port, to }, number);
         }
     }
 
-    fn enter(&mut self, channel: Channel) -> u32 {
+    fn insert_channel(&mut self, channel: Channel) -> u32 {
         if let Some(number) = self.free.pop() {
             self.active[number as usize] = Some(channel);
             return number;
@@ -200,7 +200,7 @@ impl PoissonFlows {
 }
 
 /// Returns a random number below `n`, by multiplication (Lemire 2019); the bias is below n / 2^32.
-fn below(n: usize, stream: &mut Pcg32) -> usize {
+fn random_below(n: usize, stream: &mut Pcg32) -> usize {
     ((u64::from(stream.next_u32()) * n as u64) >> 32) as usize
 }
 

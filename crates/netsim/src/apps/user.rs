@@ -57,7 +57,7 @@ pub struct User {
 impl User {
     /// Creates a user who has not started. Every object's record is kept.
     pub fn new(spec: UserSpec) -> Self {
-        Self::with_log(spec, FlowLog::keeping())
+        Self::with_log(spec, FlowLog::keeping_all())
     }
 
     /// Does the same as [`User::new`], but passes each record to `sink` when its object is over,
@@ -90,7 +90,7 @@ impl User {
         self.log.flows()
     }
 
-    fn draw(&mut self, of: impl Fn(&UserSpec) -> &Distribution) -> f64 {
+    fn draw_quantity(&mut self, of: impl Fn(&UserSpec) -> &Distribution) -> f64 {
         self.draws.as_mut().map_or(0.0, |stream| of(&self.spec).sample(stream))
     }
 
@@ -98,11 +98,11 @@ impl User {
         self.draws.as_mut().map_or(1, |stream| of(&self.spec).sample_count(stream))
     }
 
-    fn wait(&mut self, context: &mut AppContext<'_>, seconds: f64) {
+    fn set_timer(&mut self, context: &mut AppContext<'_>, seconds: f64) {
         context.set_timer(context.now() + Duration::from_secs_f64(seconds), 0);
     }
 
-    fn ask(&mut self, context: &mut AppContext<'_>) {
+    fn send_request(&mut self, context: &mut AppContext<'_>) {
         if self.left == 0 {
             self.left = self.draw_count(|spec| &spec.objects);
             self.pages += 1;
@@ -121,13 +121,13 @@ impl User {
         self.log.push(channel.flow());
         self.left -= 1;
         if self.left > 0 {
-            let pause = self.draw(|spec| &spec.pause);
-            self.wait(context, pause);
+            let pause = self.draw_quantity(|spec| &spec.pause);
+            self.set_timer(context, pause);
         } else if self.spec.pages == Some(self.pages) {
             context.finish();
         } else {
-            let think = self.draw(|spec| &spec.think);
-            self.wait(context, think);
+            let think = self.draw_quantity(|spec| &spec.think);
+            self.set_timer(context, think);
         }
     }
 
@@ -150,12 +150,12 @@ impl Application for User {
     fn start(&mut self, context: &mut AppContext<'_>) {
         self.port = channel::listen(context, self.spec.to, &self.spec.receiver);
         self.draws = Some(context.stream(&format!("{}/user", self.spec.name)));
-        let think = self.draw(|spec| &spec.think);
-        self.wait(context, think);
+        let think = self.draw_quantity(|spec| &spec.think);
+        self.set_timer(context, think);
     }
 
     fn on_timer(&mut self, context: &mut AppContext<'_>, _token: u32) {
-        self.ask(context);
+        self.send_request(context);
     }
 
     fn on_event(&mut self, context: &mut AppContext<'_>, host: HostId, event: &Event) {

@@ -9,7 +9,7 @@
 //! as without this optimisation, so no result depends on it. Observers must see each step in its
 //! order: if there is one, no link is crossed ahead.
 
-use super::{Feeder, NO_LANE, Network, Wire, arrival};
+use super::{Feeder, NO_LANE, Network, Wire, link_arrival};
 use crate::LinkId;
 use crate::events::LinkArrival;
 use crate::key::Key;
@@ -29,7 +29,7 @@ pub(super) struct Ahead {
 impl Ahead {
     /// Notes that a packet crosses a link ahead, which it enters by `key`.
     #[inline(always)]
-    fn note(&mut self, packet: u32, key: Key) {
+    fn note_crossing(&mut self, packet: u32, key: Key) {
         match self.entered.get_mut(packet as usize) {
             Some(entered) => *entered = key,
             None => self.entered.resize(packet as usize + 1, key),
@@ -43,10 +43,10 @@ impl Network {
     pub(super) fn cross_ahead(&mut self, key: Key, due: LinkArrival) {
         let LinkArrival { packet, cursor, bytes } = due;
         let Some(hop) = self.routes.hop(cursor) else { return };
-        self.ahead.note(packet, key);
+        self.ahead.note_crossing(packet, key);
         let id = hop.link();
         let wire = &mut self.wires[id.index()];
-        let lane = wire.lane(bytes);
+        let lane = wire.lane_for(bytes);
         if let Stage::Fifo(fifo) = wire.link.stage()
             && let LinkFate::Delivered { arrives, .. } = fifo.offer(key.at(), bytes)
         {
@@ -64,7 +64,7 @@ impl Network {
             self.note_feeder(hops[1], Feeder::Link(hops[0]));
         }
         let wires = &self.wires;
-        self.routes.mark(start, |id| wires[id.index()].ahead);
+        self.routes.mark_crossed_ahead(start, |id| wires[id.index()].ahead);
     }
 
     fn note_feeder(&mut self, id: LinkId, feeder: Feeder) {
@@ -103,7 +103,7 @@ impl Network {
     fn end_crossing(&mut self, id: LinkId) {
         let wire = &mut self.wires[id.index()];
         (wire.ahead, wire.lanes) = (false, [NO_LANE; 2]);
-        self.routes.unmark(id);
+        self.routes.unmark_crossed_ahead(id);
     }
 
     /// Stops all crossings ahead; the run has to be paused.
@@ -116,7 +116,7 @@ impl Network {
     }
 
     /// Takes back crossings in the future, so that links and their counters are as of now.
-    pub(crate) fn pause(&mut self) {
+    pub(crate) fn roll_back_to_now(&mut self) {
         self.take_back(None);
         self.ahead.paused = true;
     }
@@ -149,7 +149,7 @@ impl Network {
             let entered = ahead.entered.get(arrival.packet as usize);
             let future = crossed && entered.is_some_and(|entered| entered > current);
             if crossed {
-                links.entry(id).or_default().note(key, arrival.bytes, future);
+                links.entry(id).or_default().note_arrival(key, arrival.bytes, future);
             }
             future
         });
@@ -157,7 +157,7 @@ impl Network {
             crossings.take_back(&mut wires[id as usize].link);
         }
         for (_, LinkArrival { packet, cursor, bytes }) in future {
-            queue.restore(ahead.entered[packet as usize], arrival(packet, cursor - 1, bytes));
+            queue.restore(ahead.entered[packet as usize], link_arrival(packet, cursor - 1, bytes));
         }
     }
 }
@@ -172,7 +172,7 @@ struct Crossings {
 }
 
 impl Crossings {
-    fn note(&mut self, arrives: Key, bytes: u32, future: bool) {
+    fn note_arrival(&mut self, arrives: Key, bytes: u32, future: bool) {
         if future {
             self.future.push(bytes);
         } else {

@@ -4,7 +4,7 @@
 //! for its next service. It is after all other events of the same instant, so that the link sees
 //! all arrivals of that instant.
 
-use super::{Network, arrival};
+use super::{Network, link_arrival};
 use crate::events::Due;
 use crate::observer::Step;
 use crate::packet::{Body, SimPacket};
@@ -21,32 +21,32 @@ impl Network {
         match self.wires[id.index()].link.stage() {
             Stage::Fifo(fifo) => {
                 let fate = fifo.offer(now, info.bytes);
-                self.follow(id, fate, packet, cursor);
+                self.apply_fate(id, fate, packet, cursor);
             }
             Stage::Judged(judged) => {
                 let verdict = judged.offer(now, &info);
                 self.observe_entry(id, verdict.fate == LinkFate::Dropped, packet);
                 if verdict.marked {
-                    self.mark(now, id, packet);
+                    self.mark_ce(now, id, packet);
                 }
-                self.follow(id, verdict.fate, packet, cursor);
+                self.apply_fate(id, verdict.fate, packet, cursor);
             }
             Stage::Served(served) => {
                 let entry = served.offer(now, &info, packet);
-                self.enter(id, entry, packet, cursor);
+                self.on_admission(id, entry, packet, cursor);
                 self.take_outcomes(id);
             }
         }
     }
 
     /// Handles a packet offered to a link with a service stage.
-    fn enter(&mut self, id: LinkId, entry: Admission, packet: u32, cursor: u32) {
+    fn on_admission(&mut self, id: LinkId, entry: Admission, packet: u32, cursor: u32) {
         self.observe_entry(id, entry == Admission::Dropped, packet);
         if entry == (Admission::Queued { marked: true }) {
-            self.mark(self.now(), id, packet);
+            self.mark_ce(self.now(), id, packet);
         }
         if entry == Admission::Dropped {
-            self.lose(packet);
+            self.remove_packet(packet);
             return;
         }
         let index = packet as usize;
@@ -78,14 +78,14 @@ impl Network {
             match outcome {
                 ServiceOutcome::Served { token, at, fate, marked } => {
                     if marked {
-                        self.mark(at, id, token);
+                        self.mark_ce(at, id, token);
                     }
-                    self.follow(id, fate, token, self.kept[token as usize]);
+                    self.apply_fate(id, fate, token, self.kept[token as usize]);
                 }
                 ServiceOutcome::Discarded { token, at } => {
                     let queue = self.wires[id.index()].link.occupancy(at);
                     self.observe_if_any(at, id, Step::Discard { queue }, token);
-                    self.lose(token);
+                    self.remove_packet(token);
                 }
             }
         }
@@ -102,19 +102,19 @@ impl Network {
     }
 
     /// Sends a packet on by its fate.
-    fn follow(&mut self, id: LinkId, fate: LinkFate, packet: u32, cursor: u32) {
+    fn apply_fate(&mut self, id: LinkId, fate: LinkFate, packet: u32, cursor: u32) {
         self.observe_departure(id, fate, packet);
         match fate {
             LinkFate::Delivered { arrives, .. } => {
                 let bytes = self.packets.packet(packet).wire_bytes;
-                let lane = self.wires[id.index()].lane(bytes);
-                self.schedule(id, lane, arrives, arrival(packet, cursor + 1, bytes));
+                let lane = self.wires[id.index()].lane_for(bytes);
+                self.schedule(id, lane, arrives, link_arrival(packet, cursor + 1, bytes));
             }
-            LinkFate::Dropped | LinkFate::Lost { .. } => self.lose(packet),
+            LinkFate::Dropped | LinkFate::Lost { .. } => self.remove_packet(packet),
         }
     }
 
-    fn mark(&mut self, at: Instant, id: LinkId, packet: u32) {
+    fn mark_ce(&mut self, at: Instant, id: LinkId, packet: u32) {
         self.packets.mark(packet);
         self.observe_if_any(at, id, Step::Mark, packet);
     }
@@ -124,13 +124,13 @@ impl Network {
             let now = self.now();
             let queue = self.wires[id.index()].link.occupancy(now);
             let step = if dropped { Step::Drop { queue } } else { Step::Enter { queue } };
-            self.observe(now, id, step, packet);
+            self.notify_observers(now, id, step, packet);
         }
     }
 
     fn observe_if_any(&mut self, at: Instant, id: LinkId, step: Step, packet: u32) {
         if !self.observers.is_empty() {
-            self.observe(at, id, step, packet);
+            self.notify_observers(at, id, step, packet);
         }
     }
 }

@@ -157,7 +157,7 @@ impl PageLoad {
                 Tls::Tls12 | Tls::Tls13 | Tls::ZeroRtt => 443,
             };
             let port = context.unused_port(*server, usual);
-            context.listen(*server, port, over(&protocol, &self.spec.server_scheme));
+            context.listen(*server, port, with_transport_of(&protocol, &self.spec.server_scheme));
             self.ports.push(port);
         }
     }
@@ -173,7 +173,7 @@ impl PageLoad {
                         true => transfer.request_at_once(context.now(), span),
                         false => transfer.request(context, self.spec.client, span),
                     }
-                    transfer.answer(context, &mut self.loader, conn);
+                    transfer.write_response(context, &mut self.loader, conn);
                 }
                 LoaderAction::Close { conn } => {
                     let transfer = &mut self.transfers[conn.index()];
@@ -234,7 +234,7 @@ impl PageLoad {
         };
         let protocol = self.loader.protocol(host);
         let port = self.ports[host.index()];
-        let id = context.connect(from, to, port, &over(&protocol, scheme));
+        let id = context.connect(from, to, port, &with_transport_of(&protocol, scheme));
         let session = ServerSession::new(page, config, host);
         let index = self.transfers.len();
         let token = self.first_token + 1 + index as u32;
@@ -265,13 +265,18 @@ impl PageLoad {
     }
 
     /// Returns the transfer that a connection accepted at `host` is the other end of.
-    fn called(&self, context: &AppContext<'_>, host: HostId, event: &Event) -> Option<usize> {
+    fn transfer_of_accepted(
+        &self,
+        context: &AppContext<'_>,
+        host: HostId,
+        event: &Event,
+    ) -> Option<usize> {
         let peer = context.peer(host, event.conn).filter(|_| event.kind == EventKind::Accepted)?;
         self.callers.get(&(peer.host, peer.port)).copied()
     }
 
     fn on_client(&mut self, context: &mut AppContext<'_>, event: &Event) {
-        if let Some(index) = self.called(context, self.spec.client, event) {
+        if let Some(index) = self.transfer_of_accepted(context, self.spec.client, event) {
             self.at_client.insert(event.conn, index);
             self.transfers[index].on_client_conn(event.conn);
         }
@@ -298,7 +303,7 @@ impl PageLoad {
     }
 
     fn on_server(&mut self, context: &mut AppContext<'_>, server: HostId, event: &Event) {
-        if let Some(index) = self.called(context, server, event) {
+        if let Some(index) = self.transfer_of_accepted(context, server, event) {
             self.at_server.insert((server, event.conn), index);
             self.transfers[index].on_server_conn(event.conn);
         }
@@ -314,13 +319,13 @@ impl PageLoad {
             }
             _ => {}
         }
-        transfer.answer(context, &mut self.loader, LoadConnId(index as u32));
+        transfer.write_response(context, &mut self.loader, LoadConnId(index as u32));
         self.act(context);
     }
 }
 
 /// Returns a scheme with the transport for a protocol: TCP, or one like QUIC.
-fn over(protocol: &Protocol, scheme: &Scheme) -> Scheme {
+fn with_transport_of(protocol: &Protocol, scheme: &Scheme) -> Scheme {
     match protocol.http {
         Http::Http3 => scheme.over_quic(protocol.tls == Tls::ZeroRtt),
         _ => scheme.clone(),
@@ -348,7 +353,7 @@ impl Application for PageLoad {
         let Some(&index) = self.at_server.get(&(host, conn)) else {
             return;
         };
-        self.transfers[index].answer(context, &mut self.loader, LoadConnId(index as u32));
+        self.transfers[index].write_response(context, &mut self.loader, LoadConnId(index as u32));
     }
 
     fn on_timer(&mut self, context: &mut AppContext<'_>, token: u32) {
@@ -361,13 +366,13 @@ impl Application for PageLoad {
         };
         match token.checked_sub(1) {
             None => {
-                self.alarm.rung();
+                self.alarm.on_timer();
                 self.loader.handle_timeout(now);
             }
             Some(index) => {
                 let transfer = &mut self.transfers[index as usize];
                 transfer.on_alarm(context);
-                transfer.answer(context, &mut self.loader, LoadConnId(index));
+                transfer.write_response(context, &mut self.loader, LoadConnId(index));
             }
         }
         self.act(context);

@@ -26,7 +26,7 @@ impl Alarm {
     }
 
     /// Notes that it fired.
-    pub(super) fn rung(&mut self) {
+    pub(super) fn on_timer(&mut self) {
         self.0 = None;
     }
 }
@@ -206,7 +206,7 @@ impl PageTransfer {
     }
 
     fn draw_reading(&mut self, context: &AppContext<'_>) -> Duration {
-        let delay = context.reading(self.server);
+        let delay = context.reading_delay(self.server);
         if delay == ReadingDelay::NONE {
             return Duration::ZERO;
         }
@@ -228,7 +228,7 @@ impl PageTransfer {
 
     pub(super) fn on_alarm(&mut self, context: &AppContext<'_>) {
         let now = context.now();
-        self.alarm.rung();
+        self.alarm.on_timer();
         self.read(context);
         self.session.handle_timeout(now);
     }
@@ -247,19 +247,19 @@ impl PageTransfer {
     }
 
     /// Lets the server write the data that it has and that TCP should have by now.
-    pub(super) fn answer(
+    pub(super) fn write_response(
         &mut self,
         context: &mut AppContext<'_>,
         loader: &mut PageLoader,
         conn: workload::LoadConnId,
     ) {
         let Some(id) = self.server_conn else { return };
-        while let Some(unsent) = self.unsent(context)
+        while let Some(unsent) = self.unsent_bytes(context)
             && let Some(call) = self.session.poll_call(context.now(), unsent)
         {
             match call {
                 SocketCall::Write(span) => {
-                    self.write(context, id, loader.page(), &span);
+                    self.write_span(context, id, loader.page(), &span);
                     loader.expect(conn, span);
                 }
                 SocketCall::NoDelay(on) => context.set_nodelay(self.server, id, on),
@@ -276,13 +276,13 @@ impl PageTransfer {
         let next = [self.session.poll_timeout(), reading].into_iter().flatten().min();
         self.alarm.set(context, next, self.token);
         if let Some(low) = self.session.low_water()
-            && self.unsent(context).is_some_and(|unsent| unsent >= low)
+            && self.unsent_bytes(context).is_some_and(|unsent| unsent >= low)
         {
             context.notify_unsent_below(self.server, id, low);
         }
     }
 
-    fn write(&mut self, context: &mut AppContext<'_>, id: ConnId, page: &Page, span: &Span) {
+    fn write_span(&mut self, context: &mut AppContext<'_>, id: ConnId, page: &Page, span: &Span) {
         if let SpanContent::Response(object) = span.content {
             let content = page.object(object).kind.ticket_content();
             context.set_content(self.server, id, content);
@@ -301,7 +301,7 @@ impl PageTransfer {
     }
 
     /// Returns the bytes that the server has written and TCP not sent; `None` without a connection.
-    fn unsent(&self, context: &AppContext<'_>) -> Option<u64> {
+    fn unsent_bytes(&self, context: &AppContext<'_>) -> Option<u64> {
         let connection = context.host(self.server).connection(self.server_conn?)?;
         Some(connection.unsent())
     }

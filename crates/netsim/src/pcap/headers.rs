@@ -39,7 +39,7 @@ impl Headers {
 
 /// Returns the length of the payload.
 fn of_segment(packet: &SimPacket, transit: &Transit, bytes: &mut Vec<u8>) -> io::Result<u32> {
-    let payload = zeros(transit.segment.len)?;
+    let payload = zero_bytes(transit.segment.len)?;
     let segment = Segment { low_priority: packet.low_priority, ..transit.segment };
     let source = SocketAddr::new(address_of(packet.from), transit.source_port);
     let destination = SocketAddr::new(address_of(packet.to), transit.destination_port);
@@ -50,7 +50,7 @@ fn of_segment(packet: &SimPacket, transit: &Transit, bytes: &mut Vec<u8>) -> io:
 
 /// Returns the length of the payload.
 fn of_datagram(packet: &SimPacket, bytes: &mut Vec<u8>) -> io::Result<u32> {
-    let payload = zeros(packet.wire_bytes.saturating_sub(DATAGRAM_OVERHEAD))?;
+    let payload = zero_bytes(packet.wire_bytes.saturating_sub(DATAGRAM_OVERHEAD))?;
     let marking = Marking::default();
     let dscp = if packet.low_priority { marking.low_priority } else { marking.normal };
     let ends = [packet.from, packet.to].map(|host| SocketAddrV4::new(v4(host), DATAGRAM_PORT));
@@ -58,7 +58,7 @@ fn of_datagram(packet: &SimPacket, bytes: &mut Vec<u8>) -> io::Result<u32> {
     Ok(payload.len() as u32)
 }
 
-fn zeros(len: u32) -> io::Result<&'static [u8]> {
+fn zero_bytes(len: u32) -> io::Result<&'static [u8]> {
     let zeros = ZEROS.get(..len as usize);
     zeros.ok_or_else(|| io::Error::other(format!("{len} bytes do not fit an IP packet")))
 }

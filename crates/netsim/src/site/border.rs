@@ -37,7 +37,12 @@ impl SiteBorder {
     }
 
     /// Returns the direction of a packet that passes the border with this step.
-    pub(super) fn passes(&self, link: LinkId, step: Step, packet: &SimPacket) -> Option<Way> {
+    pub(super) fn crossing_direction(
+        &self,
+        link: LinkId,
+        step: Step,
+        packet: &SimPacket,
+    ) -> Option<Way> {
         let (begin, end) = *self.links.get(link.index())?;
         match (self.node(packet.from), self.node(packet.to)) {
             (Some(from), None) => {
@@ -67,7 +72,7 @@ impl Observer for ReportTap {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let Some(performance) = transit.segment.options.performance else { return };
-        if self.border.passes(link, step, packet) == Some(Way::Out) {
+        if self.border.crossing_direction(link, step, packet) == Some(Way::Out) {
             let sample = Sample::Report(GatewayReport {
                 share: performance.share(),
                 rtt: performance.rtt(),

@@ -43,7 +43,7 @@ impl PassiveGateway {
 
     /// Creates a box for servers that run this model instead of NewReno.
     pub fn of_model(gateway: Shared, servers: &[HostId], model: SenderModel) -> Self {
-        Self::beside(gateway, servers.iter().map(|server| address_of(*server)), model)
+        Self::for_servers(gateway, servers.iter().map(|server| address_of(*server)), model)
     }
 
     /// Sets the rule for the reports that senders would make of their share.
@@ -53,7 +53,11 @@ impl PassiveGateway {
     }
 
     /// Creates a box for the addresses of servers.
-    fn beside(gateway: Shared, servers: impl Iterator<Item = IpAddr>, model: SenderModel) -> Self {
+    fn for_servers(
+        gateway: Shared,
+        servers: impl Iterator<Item = IpAddr>,
+        model: SenderModel,
+    ) -> Self {
         let servers = servers.map(ServerPattern::from);
         let config = EngineConfig {
             models: SenderModels::all(model),
@@ -72,18 +76,18 @@ impl PassiveGateway {
     /// Handles a packet that leaves the site.
     fn on_outgoing(&mut self, segment: &Observed) {
         self.release(segment.at);
-        self.follow(segment);
+        self.show_segment(segment);
     }
 
     /// Shows the engine the packets that have entered the site by `now`.
     fn release(&mut self, now: Instant) {
         while let Some(segment) = self.in_transit.pop_until(now) {
-            self.follow(&segment);
+            self.show_segment(&segment);
         }
     }
 
-    fn follow(&mut self, segment: &Observed) {
-        self.engine.sink_mut().settle(segment.at);
+    fn show_segment(&mut self, segment: &Observed) {
+        self.engine.sink_mut().end_quiet_transfers(segment.at);
         self.engine.on_segment(segment);
     }
 }
@@ -95,7 +99,7 @@ impl PathMemory for PassiveGateway {
 
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered> {
         self.release(now);
-        self.engine.sink_mut().settle(now);
+        self.engine.sink_mut().end_quiet_transfers(now);
         self.gateway.borrow_mut().recall(now, remote)
     }
 
@@ -123,7 +127,7 @@ impl PassiveTap {
 impl Observer for PassiveTap {
     fn on_packet(&mut self, at: Instant, link: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
-        let Some(way) = self.border.passes(link, step, packet) else { return };
+        let Some(way) = self.border.crossing_direction(link, step, packet) else { return };
         let segment = observed(at, packet, transit);
         let mut passive = self.passive.borrow_mut();
         match way {

@@ -43,7 +43,7 @@ struct SiteSender {
 }
 
 impl SiteSender {
-    const fn counted(&self) -> SegmentedWindow {
+    const fn segmented_window(&self) -> SegmentedWindow {
         SegmentedWindow { cwnd: self.window, mss: self.mss }
     }
 }
@@ -71,7 +71,7 @@ impl SharesOfSenders {
     }
 
     /// Ends the transfers that have been quiet for a round trip.
-    pub(super) fn settle(&mut self, now: Instant) {
+    pub(super) fn end_quiet_transfers(&mut self, now: Instant) {
         while let Some((since, connection)) = self.quiet.front().copied() {
             if let Some(sender) = self.senders.get(&connection)
                 && sender.transfer.quiet == Some(since)
@@ -90,7 +90,7 @@ impl SharesOfSenders {
     fn end_transfer(&mut self, connection: u64, at: Instant) {
         let Some(sender) = self.senders.get_mut(&connection) else { return };
         let SiteTransfer { quiet, .. } = std::mem::take(&mut sender.transfer);
-        let share = sender.shares.on_end(sender.counted());
+        let share = sender.shares.on_end(sender.segmented_window());
         if let Some(share) = share.filter(|_| quiet.is_some()) {
             self.report_share(connection, at, share);
         }
@@ -154,7 +154,7 @@ impl TraceSink for SharesOfSenders {
         {
             return known.shares.on_repair();
         }
-        if let Some(share) = known.shares.on_loss(known.counted(), in_avoidance) {
+        if let Some(share) = known.shares.on_loss(known.segmented_window(), in_avoidance) {
             self.report_share(sender.connection, again.at, share);
         }
     }

@@ -92,7 +92,7 @@ impl Ensemble {
             touched: false,
             finishing: false,
         };
-        self.scheduler.join(id, self.claim(&member));
+        self.scheduler.join(id, self.turn_claim(&member));
         self.members.insert(id, member);
     }
 
@@ -119,11 +119,11 @@ impl Ensemble {
 
     fn update_claim(&mut self, id: ConnId) {
         if let Some(member) = self.members.get(&id) {
-            self.scheduler.set_claim(id, self.claim(member));
+            self.scheduler.set_claim(id, self.turn_claim(member));
         }
     }
 
-    fn claim(&self, member: &Member) -> TurnClaim {
+    fn turn_claim(&self, member: &Member) -> TurnClaim {
         match self.scheduling {
             Scheduling::RoundRobin => TurnClaim::Proportional(1),
             Scheduling::WeightedRoundRobin => TurnClaim::Proportional(member.weight),

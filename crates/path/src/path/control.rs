@@ -123,7 +123,7 @@ impl Path {
     }
 
     /// Carries out the policies' orders for the meter.
-    pub(super) fn obey(&mut self) {
+    pub(super) fn apply_meter_orders(&mut self) {
         if self.window.take_ignore_rates() {
             let in_flight = self.in_flight.div_ceil(self.window.mss());
             if let Some(meter) = &mut self.meter {

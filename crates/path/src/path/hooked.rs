@@ -32,7 +32,7 @@ impl Path {
     pub fn hook(&mut self, hooked: HostAccess) {
         if let Some(startup) = self.startup.kernel_events() {
             self.hooks.hooked = Some(hooked.clone());
-            startup.hook(hooked);
+            startup.attach_host(hooked);
         }
     }
 
@@ -54,14 +54,16 @@ impl Path {
     fn open(&mut self, now: Instant, by: OpenedBy) {
         if self.is_hooked() {
             self.set_now(now);
-            self.notify_startup(|startup, window, at| startup.open(window, at, by));
+            self.notify_startup(|startup, window, at| startup.on_open(window, at, by));
         }
     }
 
     /// Notes that data is about to be sent with nothing outstanding.
     pub(super) fn on_start_of_sending(&mut self, transfer: PendingData) {
         if self.is_hooked() && transfer.bytes > 0 {
-            self.notify_startup(|startup, window, at| startup.start(window, at, transfer));
+            self.notify_startup(|startup, window, at| {
+                startup.on_transfer_start(window, at, transfer)
+            });
             // A window below the threshold returns to the start-up.
             self.in_startup |= self.falls_to_startup();
         }
@@ -70,7 +72,7 @@ impl Path {
     /// Notes that an idle time is about to reduce the window.
     pub(super) fn on_idle_end(&mut self) {
         if self.is_hooked() {
-            self.notify_startup(|startup, window, at| startup.idle(window, at));
+            self.notify_startup(|startup, window, at| startup.on_idle(window, at));
         }
     }
 
@@ -101,7 +103,7 @@ impl Path {
             self.observe_ack(sample);
         }
         if self.is_hooked() && (has_grown || self.capabilities.startup.sees_all_acks) {
-            self.notify_startup(|startup, window, at| startup.acked(window, at, sample));
+            self.notify_startup(|startup, window, at| startup.on_acked(window, at, sample));
         }
     }
 
@@ -118,7 +120,7 @@ impl Path {
     /// Notes a congestion event, while the window is unchanged.
     pub(super) fn on_loss_met(&mut self) {
         if self.is_hooked() {
-            self.notify_startup(|startup, window, at| startup.lose(window, at));
+            self.notify_startup(|startup, window, at| startup.on_loss_or_mark(window, at));
         }
     }
 
@@ -127,13 +129,13 @@ impl Path {
         if self.is_hooked() {
             let controller = self.congestion.modelling().filter(|_| !self.in_startup);
             let modelled = controller.and_then(|controller| controller.modelled());
-            self.notify_startup(|startup, window, at| startup.close(window, at, modelled));
+            self.notify_startup(|startup, window, at| startup.on_close(window, at, modelled));
         }
     }
 
     /// Returns bytes in flight as the policy counts them: in whole segments, like the kernel, if
     /// the start-up follows its events.
-    pub(super) fn counted(&self, in_flight: u64) -> u64 {
+    pub(super) fn in_whole_segments(&self, in_flight: u64) -> u64 {
         match self.is_hooked() {
             true => in_flight.next_multiple_of(self.window.mss()),
             false => in_flight,

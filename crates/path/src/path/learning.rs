@@ -105,7 +105,7 @@ impl Learning {
     }
 }
 
-fn counted(window: &Window) -> SegmentedWindow {
+fn segmented_window(window: &Window) -> SegmentedWindow {
     SegmentedWindow { cwnd: window.cwnd(), mss: window.mss() }
 }
 
@@ -171,7 +171,7 @@ impl Path {
     pub(super) fn learn_of_congestion(&mut self) {
         let Some(learning) = self.learning.as_deref_mut() else { return };
         if learning.kind == MemoryKind::Gateway {
-            let (window, early) = (counted(&self.window), self.window.below_ssthresh());
+            let (window, early) = (segmented_window(&self.window), self.window.below_ssthresh());
             if let Some(share) = learning.shares.on_loss(window, !early) {
                 learning.report(self.window.now(), share, &self.rtt);
             }
@@ -226,7 +226,7 @@ impl Path {
         let Some(learning) = self.learning.as_deref_mut() else { return };
         let counts = self.beginning == Beginning::Whole;
         if learning.kind == MemoryKind::Gateway {
-            let share = learning.shares.on_end(counted(&self.window));
+            let share = learning.shares.on_end(segmented_window(&self.window));
             if let Some(share) = share.filter(|_| counts) {
                 learning.report(self.window.now(), share, &self.rtt);
             }

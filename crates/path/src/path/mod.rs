@@ -332,7 +332,7 @@ impl Path {
             // Short segments, and a FIN, use the window as full ones do (`max_packets_out`).
             let segments = if self.is_shared() { 0 } else { self.segments_out };
             let in_flight = self.in_flight.max(segments * self.window.mss());
-            self.usage.note(limit, PathBytes { in_flight, ..self.bytes() }, is_full);
+            self.usage.note_limit(limit, PathBytes { in_flight, ..self.bytes() }, is_full);
         }
     }
 
@@ -342,7 +342,7 @@ impl Path {
     pub fn is_cwnd_limited(&self) -> bool {
         let usage = &self.usage;
         let uses_half = || {
-            let used = self.counted(usage.max_in_flight);
+            let used = self.in_whole_segments(usage.max_in_flight);
             self.window.below_ssthresh() && self.window.cwnd() < 2 * used
         };
         match usage.validation {
@@ -389,7 +389,7 @@ impl Path {
         }
         let fall_back = self.ask_owner(sample);
         if self.is_metered() {
-            self.obey();
+            self.apply_meter_orders();
         }
         fall_back
     }
@@ -399,7 +399,7 @@ impl Path {
     #[inline]
     fn ask_owner(&mut self, sample: &AckSample) -> bool {
         if !self.in_startup {
-            self.avoid(sample);
+            self.grow_in_avoidance(sample);
             return false;
         }
         let before = self.window.cwnd();
@@ -410,14 +410,14 @@ impl Path {
             self.hand_over();
             if self.window.cwnd() == before {
                 // The window was at the threshold before, so this ACK is for congestion avoidance.
-                self.avoid(sample);
+                self.grow_in_avoidance(sample);
             }
         }
         phase == Phase::FallBack
     }
 
     #[inline]
-    fn avoid(&mut self, sample: &AckSample) {
+    fn grow_in_avoidance(&mut self, sample: &AckSample) {
         if self.startup_meter.is_under_way() {
             self.startup_meter.on_avoidance(sample.now, self.bytes());
         }

@@ -38,13 +38,13 @@ impl Pacer {
         // A rate of zero must not stop a path for good: no timer would fire.
         let gap = if gap == Duration::MAX { Duration::ZERO } else { gap };
         let saved = gap * u64::from(self.more_at_once);
-        let due = due(now, late, gap).saturating_since(Instant::ZERO + saved);
+        let due = count_as_sent_at(now, late, gap).saturating_since(Instant::ZERO + saved);
         self.next = self.next.max(Instant::ZERO + due) + gap;
     }
 }
 
 /// Returns the time at which a segment sent `late` counts as sent, with segments a `gap` apart.
-pub(super) fn due(now: Instant, late: Duration, gap: Duration) -> Instant {
+pub(super) fn count_as_sent_at(now: Instant, late: Duration, gap: Duration) -> Instant {
     Instant::ZERO + now.saturating_since(Instant::ZERO + late.min(gap / 2))
 }
 
@@ -125,7 +125,7 @@ impl PathPacer {
     }
 
     /// Permits the next segment at `at` if it was not permitted earlier.
-    pub(super) fn forgive(&mut self, at: Instant) {
+    pub(super) fn permit_at(&mut self, at: Instant) {
         let next = match self {
             Self::Even(pacer) => &mut pacer.next,
             Self::Batched(batches) => &mut batches.next,

@@ -55,7 +55,7 @@ impl Path {
     /// time for earlier segments.
     pub fn forgive_pacer(&mut self, at: Instant) {
         if let Some(pacer) = &mut self.pacer {
-            pacer.forgive(at);
+            pacer.permit_at(at);
         }
     }
 
@@ -79,7 +79,7 @@ impl Path {
         if self.window.has_order() {
             self.take_order();
         }
-        self.planned.as_ref().is_some_and(|planned| planned.marks(len))
+        self.planned.as_ref().is_some_and(|planned| planned.is_marked(len))
     }
 
     fn take_order(&mut self) {

@@ -1,7 +1,7 @@
 //! Carries out the [`SendPlan`] of a start-up.
 
 use super::bucket::TokenBucket;
-use super::pacer::due;
+use super::pacer::count_as_sent_at;
 use policy::send_plan::{GapShape, SendPlan};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
@@ -57,7 +57,7 @@ impl PlannedSending {
 
     /// Returns true if the next segment of new data, of `len` bytes, contains a byte of the range
     /// to be marked.
-    pub(super) fn marks(&self, len: u64) -> bool {
+    pub(super) fn is_marked(&self, len: u64) -> bool {
         self.plan.mark.is_some_and(|mark| {
             let end = mark.after.saturating_add(mark.len);
             self.bytes < end && self.bytes + len > mark.after
@@ -78,13 +78,13 @@ impl PlannedSending {
     pub(super) fn on_sent(&mut self, now: Instant, late: Duration, fresh: u64) {
         match self.plan.shape {
             GapShape::Bucket => self.bucket.take(now, self.plan.gap),
-            GapShape::Interval => self.remember(due(now, late, self.plan.gap)),
+            GapShape::Interval => self.record_send(count_as_sent_at(now, late, self.plan.gap)),
         }
         self.segments += u32::from(fresh > 0);
         self.bytes += fresh;
     }
 
-    fn remember(&mut self, now: Instant) {
+    fn record_send(&mut self, now: Instant) {
         if self.recent.len() >= self.burst() {
             self.recent.pop_front();
         }
@@ -211,7 +211,7 @@ mod tests {
         let mut planned = PlannedSending::new(SendPlan { mark, ..plan() });
         let mut marked = Vec::new();
         for n in 0..10 {
-            if planned.marks(400) {
+            if planned.is_marked(400) {
                 marked.push(n);
             }
             planned.on_sent(at(n), Duration::ZERO, 400);

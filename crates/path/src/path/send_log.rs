@@ -46,7 +46,7 @@ impl Front {
     pub const EMPTY: Self =
         Self { orders: [NOWHERE; FRONT], sent_at: Instant::ZERO, busy: false, ack_due: true };
 
-    const fn lowest(&self) -> u64 {
+    const fn lowest_order(&self) -> u64 {
         self.orders[0]
     }
 }
@@ -131,7 +131,7 @@ impl SendLog {
     /// ACK.
     pub fn withholds_growth(&self, order: u64, lowest: Option<u64>) -> bool {
         let overtakes = |entry: &Entry| {
-            let place = entry.front.lowest();
+            let place = entry.front.lowest_order();
             place < order && Some(place) != lowest
         };
         self.rule.withholds_growth() && self.members.values().any(overtakes)
@@ -144,7 +144,7 @@ impl SendLog {
             self.on_sent(member, self.next);
             self.next += 1;
         }
-        self.settle(member, front);
+        self.set_front(member, front);
         if let Some((order, sent_at)) = self.arrived.take() {
             self.on_acked(member, order, sent_at);
         }
@@ -156,11 +156,11 @@ impl SendLog {
     }
 
     /// Updates the front of a member: after each of its ACKs, timeouts and segments.
-    fn settle(&mut self, member: Member, front: Front) {
+    fn set_front(&mut self, member: Member, front: Front) {
         let new = Entry { front, held: NOWHERE, lost: NOWHERE, suspect: false };
         self.members.entry(member).or_insert(new).front = front;
         // Its ACK may have uncovered a segment that was overtaken long ago.
-        self.consider(member);
+        self.check_overtaken(member);
     }
 
     /// Forgets a member that leaves.
@@ -216,7 +216,7 @@ impl SendLog {
 
     fn still_lost(&mut self, order: u64, member: Member) -> bool {
         let Some(entry) = self.members.get_mut(&member) else { return false };
-        let lost = !entry.front.busy && entry.front.lowest() == order;
+        let lost = !entry.front.busy && entry.front.lowest_order() == order;
         if !lost {
             // The member is not notified, so the segment may be found again.
             entry.lost = NOWHERE;
@@ -233,7 +233,7 @@ impl SendLog {
                 break;
             }
             self.near += 1;
-            self.consider(member);
+            self.check_overtaken(member);
         }
         while let Some(&(order, member)) = self.sent.front() {
             if order >= far {
@@ -241,7 +241,7 @@ impl SendLog {
             }
             self.sent.pop_front();
             self.near = self.near.saturating_sub(1);
-            self.consider(member);
+            self.check_overtaken(member);
         }
     }
 
@@ -256,14 +256,14 @@ impl SendLog {
     }
 
     /// Checks whether a member has a segment that was overtaken often enough.
-    fn consider(&mut self, member: Member) {
+    fn check_overtaken(&mut self, member: Member) {
         #[cfg(test)]
         {
             self.steps += 1;
         }
         let (far, near) = self.limits();
         let Some(entry) = self.members.get_mut(&member) else { return };
-        let lowest = entry.front.lowest();
+        let lowest = entry.front.lowest_order();
         if entry.front.busy || lowest < self.since || lowest >= far {
             return;
         }
@@ -290,7 +290,7 @@ impl SendLog {
     /// ACK.
     fn release_held(&mut self, acked: Instant) {
         while let Some(&Reverse((order, member))) = self.held.peek() {
-            let entry = self.members.get_mut(&member).filter(|e| e.front.lowest() == order);
+            let entry = self.members.get_mut(&member).filter(|e| e.front.lowest_order() == order);
             if let Some(entry) = entry.filter(|e| !e.front.busy) {
                 if acked <= entry.front.sent_at + LONGEST_ACK_DELAY {
                     return;

@@ -58,7 +58,7 @@ impl WindowUsage {
     /// Notes the cause that ended sending, and the bytes of the path at that time. `is_full`: the
     /// window has no room for a full segment.
     #[inline]
-    pub(super) fn note(&mut self, limit: SendLimit, path: PathBytes, is_full: bool) {
+    pub(super) fn note_limit(&mut self, limit: SendLimit, path: PathBytes, is_full: bool) {
         match self.validation {
             WindowValidation::Quic => self.limited = limit != SendLimit::Application,
             // Linux only considers the window: data that the pacer delays may still fill it.
@@ -102,12 +102,12 @@ mod tests {
     #[test]
     fn a_limit_counts_until_what_was_sent_by_then_is_acknowledged() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Window, path(10, 0, 10), false);
-        usage.note(SendLimit::Application, path(14, 2, 12), false);
+        usage.note_limit(SendLimit::Window, path(10, 0, 10), false);
+        usage.note_limit(SendLimit::Application, path(14, 2, 12), false);
         assert!(usage.limited);
-        usage.note(SendLimit::Application, path(14, 9, 5), false);
+        usage.note_limit(SendLimit::Application, path(14, 9, 5), false);
         assert!(usage.limited);
-        usage.note(SendLimit::Application, path(15, 10, 5), false);
+        usage.note_limit(SendLimit::Application, path(15, 10, 5), false);
         assert!(!usage.limited);
         assert_eq!(usage.max_in_flight, 5);
     }
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn a_limit_met_again_lasts_longer() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Window, path(10, 0, 10), false);
-        usage.note(SendLimit::Window, path(14, 4, 10), false);
-        usage.note(SendLimit::Application, path(14, 10, 4), false);
+        usage.note_limit(SendLimit::Window, path(10, 0, 10), false);
+        usage.note_limit(SendLimit::Window, path(14, 4, 10), false);
+        usage.note_limit(SendLimit::Application, path(14, 10, 4), false);
         assert!(usage.limited);
-        usage.note(SendLimit::Application, path(15, 14, 1), false);
+        usage.note_limit(SendLimit::Application, path(15, 14, 1), false);
         assert!(!usage.limited);
     }
 
@@ -131,13 +131,13 @@ mod tests {
     #[test]
     fn an_ack_after_which_nothing_is_sent_keeps_the_limit() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Window, path(10, 0, 10), true);
-        usage.note(SendLimit::Application, path(12, 2, 10), false);
+        usage.note_limit(SendLimit::Window, path(10, 0, 10), true);
+        usage.note_limit(SendLimit::Application, path(12, 2, 10), false);
         for acked in [4, 6, 8, 10, 12] {
-            usage.note(SendLimit::Application, path(12, acked, 12 - acked), false);
+            usage.note_limit(SendLimit::Application, path(12, acked, 12 - acked), false);
             assert!(usage.limited, "{acked} acknowledged");
         }
-        usage.note(SendLimit::Application, path(13, 12, 1), false);
+        usage.note_limit(SendLimit::Application, path(13, 12, 1), false);
         assert!(!usage.limited);
     }
 
@@ -146,11 +146,11 @@ mod tests {
     #[test]
     fn a_window_filled_exactly_is_the_limit() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Application, path(10, 0, 10), true);
+        usage.note_limit(SendLimit::Application, path(10, 0, 10), true);
         assert!(usage.limited);
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Application, path(10, 0, 10), false);
-        usage.note(SendLimit::Application, path(10, 0, 10), true);
+        usage.note_limit(SendLimit::Application, path(10, 0, 10), false);
+        usage.note_limit(SendLimit::Application, path(10, 0, 10), true);
         assert!(!usage.limited);
     }
 
@@ -158,9 +158,9 @@ mod tests {
     #[test]
     fn without_a_limit_the_most_in_flight_counts() {
         let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note(SendLimit::Application, path(4, 0, 4), false);
-        usage.note(SendLimit::Application, path(6, 0, 6), false);
-        usage.note(SendLimit::Application, path(6, 2, 4), false);
+        usage.note_limit(SendLimit::Application, path(4, 0, 4), false);
+        usage.note_limit(SendLimit::Application, path(6, 0, 6), false);
+        usage.note_limit(SendLimit::Application, path(6, 2, 4), false);
         assert_eq!((usage.max_in_flight, usage.limited), (6, false));
     }
 
@@ -169,9 +169,9 @@ mod tests {
     #[test]
     fn by_the_rule_of_quic_a_limit_does_not_last() {
         let mut usage = WindowUsage::new(WindowValidation::Quic);
-        usage.note(SendLimit::Window, path(10, 0, 10), false);
+        usage.note_limit(SendLimit::Window, path(10, 0, 10), false);
         assert!(usage.limited);
-        usage.note(SendLimit::Application, path(14, 4, 10), false);
+        usage.note_limit(SendLimit::Application, path(14, 4, 10), false);
         assert!(!usage.limited);
     }
 
@@ -179,8 +179,8 @@ mod tests {
     fn the_pacer_is_a_limit_by_the_rule_of_quic_alone() {
         let limited = |validation, before| {
             let mut usage = WindowUsage::new(validation);
-            usage.note(before, path(4, 0, 4), false);
-            usage.note(SendLimit::Pacer, path(5, 4, 1), false);
+            usage.note_limit(before, path(4, 0, 4), false);
+            usage.note_limit(SendLimit::Pacer, path(5, 4, 1), false);
             usage.limited
         };
         let all = [SendLimit::Window, SendLimit::Application];

@@ -37,20 +37,20 @@ impl RttEstimator {
     pub const fn new(config: RtoConfig) -> Self {
         Self {
             config,
-            smoothing: Self::fresh(&config),
+            smoothing: Self::first_smoothing(&config),
             base_rto: config.initial,
-            bounded_rto: bounded(&config, config.initial),
+            bounded_rto: clamp_rto(&config, config.initial),
             srtt: Duration::ZERO,
             min_rtt: Duration::MAX,
             seeded: false,
         }
     }
 
-    const fn fresh(config: &RtoConfig) -> Smoothing {
+    const fn first_smoothing(config: &RtoConfig) -> Smoothing {
         match config.floor {
             RtoFloor::Total => Smoothing::Jacobson(Estimator::new()),
             RtoFloor::Variance => {
-                let floor = config.min.as_nanos() / tick(config);
+                let floor = config.min.as_nanos() / clock_tick(config);
                 Smoothing::Linux(LinuxEstimator::new(floor))
             }
         }
@@ -101,7 +101,7 @@ impl RttEstimator {
         if srtt.is_zero() {
             return;
         }
-        let tick = tick(&self.config);
+        let tick = clock_tick(&self.config);
         let scaled = |time: Duration, scale: u64| time.saturating_mul(scale).as_nanos() / tick;
         let (srtt8, rttvar4) = (scaled(srtt, 8), scaled(rttvar, 4));
         let (rto, srtt8) = match &mut self.smoothing {
@@ -120,7 +120,7 @@ impl RttEstimator {
     /// The smoothing has changed: `rto` and `srtt8` are its, in ticks.
     #[inline]
     fn take_over(&mut self, rto: Option<u64>, srtt8: u64) {
-        let tick = tick(&self.config);
+        let tick = clock_tick(&self.config);
         let rto = Duration::from_nanos(rto.unwrap_or(0).saturating_mul(tick));
         let rto = match self.config.floor {
             RtoFloor::Total => rto.max(self.config.min),
@@ -132,7 +132,7 @@ impl RttEstimator {
 
     #[inline]
     fn ticks_between(&self, sent: Instant, now: Instant) -> u64 {
-        let tick = tick(&self.config);
+        let tick = clock_tick(&self.config);
         if tick == 1 {
             // No clock to be out of phase with, and two divisions spared.
             return now.saturating_since(sent).as_nanos();
@@ -149,7 +149,7 @@ impl RttEstimator {
     #[inline]
     fn set_base_rto(&mut self, rto: Duration) {
         self.base_rto = rto;
-        self.bounded_rto = bounded(&self.config, rto);
+        self.bounded_rto = clamp_rto(&self.config, rto);
     }
 
     /// Smoothed RTT; zero before the first sample.
@@ -163,7 +163,7 @@ impl RttEstimator {
             Smoothing::Jacobson(e) => e.rttvar4(),
             Smoothing::Linux(e) => e.mdev4(),
         };
-        Duration::from_nanos(rttvar4.saturating_mul(tick(&self.config)) / 4)
+        Duration::from_nanos(rttvar4.saturating_mul(clock_tick(&self.config)) / 4)
     }
 
     /// Lowest sample; [`Duration::MAX`] before the first.
@@ -207,7 +207,7 @@ impl RttEstimator {
         if backoff == 0 {
             return self.bounded_rto;
         }
-        bounded(&self.config, self.base_rto.saturating_mul(1 << backoff.min(MAX_BACKOFF)))
+        clamp_rto(&self.config, self.base_rto.saturating_mul(1 << backoff.min(MAX_BACKOFF)))
     }
 
     /// The handshake needed retransmissions and gave no sample: at least 3 s until one comes
@@ -223,14 +223,14 @@ impl RttEstimator {
         if self.is_of_linux() && self.measured().is_some() {
             return;
         }
-        self.smoothing = Self::fresh(&self.config);
+        self.smoothing = Self::first_smoothing(&self.config);
         self.srtt = Duration::ZERO;
         self.seeded = false;
     }
 }
 
 /// `rto` within the configured bounds.
-const fn bounded(config: &RtoConfig, rto: Duration) -> Duration {
+const fn clamp_rto(config: &RtoConfig, rto: Duration) -> Duration {
     let least = config.tick.saturating_mul(2).as_nanos();
     let most = config.max.as_nanos();
     let nanos = rto.as_nanos();
@@ -239,7 +239,7 @@ const fn bounded(config: &RtoConfig, rto: Duration) -> Duration {
 }
 
 /// Nanoseconds in a tick of the configured clock.
-const fn tick(config: &RtoConfig) -> u64 {
+const fn clock_tick(config: &RtoConfig) -> u64 {
     match config.tick.as_nanos() {
         0 => 1,
         n => n,

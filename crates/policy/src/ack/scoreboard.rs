@@ -109,7 +109,7 @@ impl Scoreboard {
     }
     /// Index of the first segment that starts at or after `offset`.
     pub fn index_from(&self, offset: u64) -> usize {
-        match self.guess(offset) {
+        match self.find_ending_after(offset) {
             Some((at, segment)) => at + usize::from(segment.start < offset),
             None => self.segments.partition_point(|s| s.start < offset),
         }
@@ -117,7 +117,7 @@ impl Scoreboard {
 
     /// Index of the first segment that ends after `offset`.
     fn index_reaching(&self, offset: u64) -> usize {
-        match self.guess(offset) {
+        match self.find_ending_after(offset) {
             Some((at, _)) => at,
             None => self.segments.partition_point(|s| s.end() <= offset),
         }
@@ -126,7 +126,7 @@ impl Scoreboard {
     /// Returns the first segment that ends after `offset`, with its index. If all segments have one
     /// size, as is usual, no search is needed. `None`: the caller must search.
     #[inline(always)]
-    fn guess(&self, offset: u64) -> Option<(usize, &SentSegment)> {
+    fn find_ending_after(&self, offset: u64) -> Option<(usize, &SentSegment)> {
         let first = self.segments.front()?;
         let Some(beyond) = offset.checked_sub(first.end()) else { return Some((0, first)) };
         let at = 1 + (beyond / u64::from(first.len)) as usize;
@@ -294,7 +294,7 @@ impl Scoreboard {
         while let Some(segment) = self.segments.pop_front_if(|first| first.end() <= una) {
             progress.segments += 1;
             again |= segment.was_retransmitted();
-            self.settle(&segment, u64::from(segment.len), progress);
+            self.record_acked(&segment, u64::from(segment.len), progress);
             again |= self.acknowledge_sacked(una, progress);
         }
         if let Some(first) = self.segments.front_mut().filter(|first| first.start < una) {
@@ -303,7 +303,7 @@ impl Scoreboard {
             first.start = una;
             first.len -= part as u32;
             again |= segment.was_retransmitted();
-            self.settle(&segment, part, progress);
+            self.record_acked(&segment, part, progress);
             progress.partial = if segment.is_sacked() { 0 } else { part };
         }
         progress.again |= again;
@@ -365,7 +365,7 @@ impl Scoreboard {
 
     /// Records `part` bytes of a cumulatively acknowledged segment.
     #[inline]
-    fn settle(&mut self, s: &SentSegment, part: u64, progress: &mut AckProgress) {
+    fn record_acked(&mut self, s: &SentSegment, part: u64, progress: &mut AckProgress) {
         self.outstanding -= part;
         progress.acked += part;
         if s.marks != 0 {

@@ -73,7 +73,7 @@ impl Aggregation {
     }
 
     /// Segments that the window is larger by.
-    pub(super) fn excess(&self, bw: u64) -> u64 {
+    pub(super) fn extra_segments(&self, bw: u64) -> u64 {
         let most = self.maxima[0].max(self.maxima[1]);
         most.min(bw.saturating_mul(MAX_US) >> BW_SCALE)
     }
@@ -110,12 +110,12 @@ mod tests {
         aggregation.on_ack(&delivery(10_000, 10), Carried { bw, cwnd: 100 }, false);
         // At 20 ms: 20 acknowledged since, 10 (less a rounding) expected, the excess is still 10.
         aggregation.on_ack(&delivery(20_000, 10), Carried { bw, cwnd: 100 }, false);
-        assert_eq!(aggregation.excess(bw), 11);
+        assert_eq!(aggregation.extra_segments(bw), 11);
         // The window bounds it, and so does what 100 ms deliver (at a tenth of the bandwidth 10).
-        assert_eq!(aggregation.excess(bw / 10), 9);
+        assert_eq!(aggregation.extra_segments(bw / 10), 9);
         let mut bounded = Aggregation::default();
         bounded.on_ack(&delivery(10_000, 10), Carried { bw, cwnd: 4 }, false);
-        assert_eq!(bounded.excess(bw), 4);
+        assert_eq!(bounded.extra_segments(bw), 4);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
                     Carried { bw, cwnd: 100 },
                     true,
                 );
-                aggregation.excess(bw)
+                aggregation.extra_segments(bw)
             })
             .collect();
         // The fifth round begins the other half, the tenth drops the first.

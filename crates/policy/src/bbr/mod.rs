@@ -114,7 +114,7 @@ impl Model {
 
     /// Creates the model within a transfer that another policy started, with the path assumed to be
     /// full.
-    pub(crate) fn amid(sample: &AckSample) -> Self {
+    pub(crate) fn take_over_at(sample: &AckSample) -> Self {
         let mut model = Self::unknown();
         model.trips = RoundTrips::new(sample.min_rtt, sample.now);
         model.aggregation.restart(sample.now);
@@ -171,7 +171,7 @@ impl Model {
     }
 
     /// The path is full: the window follows the model down, too, from now on.
-    pub(crate) fn fill(&mut self) {
+    pub(crate) fn on_full_path(&mut self) {
         self.full = true;
     }
 
@@ -243,7 +243,7 @@ impl Model {
         let expired = self.trips.on_ack(sample, delivery.delayed);
         if expired && !self.resumed && !self.is_probing_rtt() {
             self.trips.probe = Some(Probe::default());
-            self.repair.keep(window, true);
+            self.repair.save_window(window, true);
         }
         let probing = self.go_on_probing(window, sample, delivery);
         if delivery.rate.is_some_and(|rate| rate.delivered > 0) {
@@ -286,7 +286,12 @@ impl Model {
     }
 
     /// Sets pacing rate and window from the model (§4.2).
-    pub(crate) fn steer(&mut self, window: &mut Window, ack: MeteredAck<'_>, gains: Gains) {
+    pub(crate) fn set_rate_and_window(
+        &mut self,
+        window: &mut Window,
+        ack: MeteredAck<'_>,
+        gains: Gains,
+    ) {
         let MeteredAck { sample, .. } = ack;
         let gains = if self.is_probing_rtt() { Gains::PROBE_RTT } else { gains };
         if !self.rtt_known && !sample.srtt.is_zero() {
@@ -349,7 +354,7 @@ impl Model {
     /// Keeps the window at congestion, to return to it later, unless it is already reduced.
     pub(crate) fn on_congestion(&mut self, window: &Window) {
         let probing = self.is_probing_rtt();
-        self.repair.keep(window, probing);
+        self.repair.save_window(window, probing);
     }
 
     /// Forgets the policer, because the repair was needless.

@@ -19,7 +19,7 @@ pub(super) struct Repair {
 
 impl Repair {
     /// Notes the window as one to go back to; one that is `lowered` only if it is larger.
-    pub(super) fn keep(&mut self, window: &Window, lowered: bool) {
+    pub(super) fn save_window(&mut self, window: &Window, lowered: bool) {
         let cwnd = segments(window);
         let lowered = lowered || self.episode != Episode::None;
         self.kept = if lowered { self.kept.max(cwnd) } else { cwnd };
@@ -81,7 +81,7 @@ impl Model {
 
     fn towards_target(&self, window: &Window, cwnd: u64, delivery: &Delivery, gain: u64) -> u64 {
         let bw = self.bandwidth();
-        let excess = if self.full { self.aggregation.excess(bw) } else { 0 };
+        let excess = if self.full { self.aggregation.extra_segments(bw) } else { 0 };
         let target = self.quantized(window, self.bdp(bw, gain) + excess);
         let cwnd = if self.full {
             (cwnd + delivery.fresh).min(target)

@@ -77,19 +77,19 @@ impl CongestionControl for Bbr {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(delivery) = &sample.delivery else { return };
         let ack = MeteredAck { sample, delivery };
-        let mut model = self.model.take().unwrap_or_else(|| Box::new(Model::amid(sample)));
+        let mut model = self.model.take().unwrap_or_else(|| Box::new(Model::take_over_at(sample)));
         let cruising = matches!(self.state, State::ProbeBw(_));
         if !std::mem::take(&mut self.fresh) && model.on_ack(window, delivery, cruising) {
-            self.cruise(&mut model, delivery.at);
+            self.start_probe_cycle(&mut model, delivery.at);
         }
         if !model.is_probing_rtt() {
             self.advance(&mut model, window, ack);
         }
         if model.on_round_trip(window, sample, delivery) == Probing::Over {
-            self.cruise(&mut model, delivery.at);
+            self.start_probe_cycle(&mut model, delivery.at);
         }
         let gains = self.gains(&model);
-        model.steer(window, ack, gains);
+        model.set_rate_and_window(window, ack, gains);
         self.model = Some(model);
     }
 
@@ -115,7 +115,7 @@ impl CongestionControl for Bbr {
     fn on_restart(&mut self, window: &mut Window, now: Instant, _: Duration) {
         let Some(mut model) = self.model.take() else { return };
         match model.on_restart(window, now) {
-            Probing::Over => self.cruise(&mut model, now),
+            Probing::Over => self.start_probe_cycle(&mut model, now),
             Probing::No if self.state != State::Drain => model.set_rate(window, UNIT),
             Probing::No | Probing::Yes => {}
         }
@@ -152,14 +152,14 @@ impl Bbr {
         match self.state {
             State::ProbeBw(phase) => {
                 if is_over(phase, model, window, ack) {
-                    self.enter(model, phase.next(delivery.at));
+                    self.enter_phase(model, phase.next(delivery.at));
                 }
             }
             State::Drain => {
                 let in_flight = sample.in_flight.div_ceil(window.mss());
                 let left = model.in_network(window, ack, in_flight, false);
                 if left <= model.inflight(window, UNIT) {
-                    self.cruise(model, delivery.at);
+                    self.start_probe_cycle(model, delivery.at);
                 }
             }
         }
@@ -167,12 +167,12 @@ impl Bbr {
 
     /// Begins a cycle, in any phase but the one that drains: flows that share a path probe at
     /// different times (§4.3.4.3).
-    fn cruise(&mut self, model: &mut Model, now: Instant) {
-        let last = Phase { index: CYCLE.len() - 1 - self.draw(7), since: now };
-        self.enter(model, last.next(now));
+    fn start_probe_cycle(&mut self, model: &mut Model, now: Instant) {
+        let last = Phase { index: CYCLE.len() - 1 - self.random_below(7), since: now };
+        self.enter_phase(model, last.next(now));
     }
 
-    fn enter(&mut self, model: &mut Model, phase: Phase) {
+    fn enter_phase(&mut self, model: &mut Model, phase: Phase) {
         self.state = State::ProbeBw(phase);
         model.set_probing_up(phase.index == 0);
     }
@@ -186,7 +186,7 @@ impl Bbr {
     }
 
     /// Fewer than `n`, by a generator that is seeded (Steele, Lea & Flood 2014).
-    fn draw(&mut self, n: u64) -> usize {
+    fn random_below(&mut self, n: u64) -> usize {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut x = self.random;
         x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -56,7 +56,7 @@ impl Proxy {
     }
 
     /// `1 - 1 / 2n` of what is in use.
-    fn reduced(&self, window: &Window, event: &CongestionEvent) -> u64 {
+    fn reduced_window(&self, window: &Window, event: &CongestionEvent) -> u64 {
         let base = match self.halve {
             Halve::FlightSize => event.flight_size,
             Halve::Window => event.usable_window,
@@ -76,7 +76,7 @@ impl CongestionControl for Proxy {
     }
 
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
-        let reduced = self.reduced(window, event);
+        let reduced = self.reduced_window(window, event);
         match self.whole_segments {
             true => LoweredWindow::whole_segments(reduced, window.mss()),
             false => LoweredWindow::to(reduced),

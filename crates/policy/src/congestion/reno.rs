@@ -50,7 +50,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    fn half(&self, event: &CongestionEvent) -> u64 {
+    fn half_of_flight(&self, event: &CongestionEvent) -> u64 {
         let base = match self.halve {
             Halve::FlightSize => event.flight_size,
             Halve::Window => event.usable_window,
@@ -66,7 +66,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
-        let half = self.half(event);
+        let half = self.half_of_flight(event);
         if self.whole_segments {
             LoweredWindow::whole_segments(half, window.mss())
         } else {

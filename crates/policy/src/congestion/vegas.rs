@@ -111,12 +111,12 @@ impl Vegas {
         Self { options, growing_from: None, remainder: 0 }
     }
 
-    fn judge(&mut self, window: &mut Window, round: &RoundTrip) {
+    fn adjust_window(&mut self, window: &mut Window, round: &RoundTrip) {
         let mss = window.mss();
         let queued = self.options.queued(round, mss);
         self.growing_from = None;
         if queued > threshold(self.options.beta, mss) {
-            shrink(window, window.cwnd().saturating_sub(mss));
+            lower_window(window, window.cwnd().saturating_sub(mss));
         } else if queued < threshold(self.options.alpha, mss) {
             self.growing_from = Some(window.cwnd());
         }
@@ -131,7 +131,7 @@ impl Vegas {
 }
 
 /// Lowers the window on rising delay. The threshold goes with it: slow start does not begin again.
-pub(crate) fn shrink(window: &mut Window, cwnd: u64) {
+pub(crate) fn lower_window(window: &mut Window, cwnd: u64) {
     let cwnd = cwnd.max(LEAST * window.mss());
     if window.ssthresh() > cwnd {
         window.set_ssthresh(cwnd, Cause::Delay);
@@ -146,7 +146,7 @@ impl CongestionControl for Vegas {
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         if let Some(round) = &sample.round {
-            self.judge(window, round);
+            self.adjust_window(window, round);
         }
         if let Some(from) = self.growing_from.filter(|_| keeps_up(window, sample)) {
             self.grow(window, from);

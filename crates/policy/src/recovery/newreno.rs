@@ -214,7 +214,7 @@ impl NewReno {
         } else if self.dup.count == DUP_THRESH && self.dup.is_new_episode(ack) {
             self.dup.begin_episode(cx.snd_nxt);
             self.partial_seen = false;
-            self.fast = Some(FastRecovery::enter(cx));
+            self.fast = Some(FastRecovery::enter_fast_recovery(cx));
             return ENTERED;
         }
         Report::default()

@@ -194,7 +194,7 @@ impl RackTlp {
 impl RackTlp {
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Report {
         let una = cx.board.segment(0).map_or(cx.snd_nxt, |head| head.start);
-        let fresh = !self.recovering();
+        let fresh = !self.is_recovering();
         let first = self.timeouts == 0;
         self.mark_lost_by_timeout(cx, now);
         if fresh {
@@ -243,7 +243,7 @@ impl RackTlp {
         self.timer.map(|(at, _)| at)
     }
 
-    fn recovering(&self) -> bool {
+    fn is_recovering(&self) -> bool {
         matches!(self.state, State::Recovery | State::Loss)
     }
 
@@ -285,7 +285,7 @@ impl LossRecovery for RackTlp {
     }
 
     fn state(&self) -> RecoveryState {
-        let recovery_point = self.recovering().then_some(self.high);
+        let recovery_point = self.is_recovering().then_some(self.high);
         RecoveryState {
             repairs_timeout: self.state == State::Loss,
             is_disordered: self.state == State::Disorder,
@@ -318,7 +318,7 @@ impl LossRecovery for RackTlp {
             RecoveryEvent::SmallerSegments => self.on_smaller_segments(cx),
             RecoveryEvent::NothingNew => self.on_nothing_new(cx),
             RecoveryEvent::Opened => {
-                self.undo.settle();
+                self.undo.clear_retransmissions();
                 Report::default()
             }
             _ => Report::default(),
@@ -334,7 +334,7 @@ impl LossRecovery for RackTlp {
             }
             _ => cx.cwnd.saturating_sub(cx.board.pipe()),
         };
-        if self.recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
+        if self.is_recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }
 
     fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {

@@ -57,7 +57,7 @@ pub(super) struct FastRecovery {
 
 impl FastRecovery {
     /// Enters on the third duplicate: three segments have left, and the first one is retransmitted.
-    pub(super) fn enter(cx: &mut RecoveryContext<'_>) -> Self {
+    pub(super) fn enter_fast_recovery(cx: &mut RecoveryContext<'_>) -> Self {
         Self::enter_after(cx, DUP_THRESH)
     }
 
@@ -108,7 +108,7 @@ impl RenoRecovery {
         if let Some(fast) = &mut self.fast {
             fast.left_network += cx.mss;
         } else if self.dup.count == DUP_THRESH && self.may_enter(cx, ack.una) {
-            return self.enter(cx);
+            return self.enter_fast_recovery(cx);
         }
         Report::default()
     }
@@ -123,7 +123,7 @@ impl RenoRecovery {
 
     /// Enters fast recovery. Segments overtaken by others' ACKs count, but those ACKs were not for
     /// bytes of this member.
-    fn enter(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
+    fn enter_fast_recovery(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         let own = self.dup.count - self.overtaken;
         self.fast = Some(FastRecovery::enter_after(cx, own));
@@ -145,7 +145,7 @@ impl RenoRecovery {
         self.dup.count += segments;
         self.overtaken += segments;
         let una = cx.board.segment(0).map_or(0, |s| s.start);
-        if self.is_busy() && self.may_enter(cx, una) { self.enter(cx) } else { Report::default() }
+        if self.is_busy() && self.may_enter(cx, una) { self.enter_fast_recovery(cx) } else { Report::default() }
     }
 
     fn is_busy(&self) -> bool {

@@ -64,7 +64,7 @@ impl Sack {
         self.marked_to = limit;
     }
 
-    fn enter(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
+    fn enter_recovery(&mut self, cx: &mut RecoveryContext<'_>) -> Report {
         self.dup.begin_episode(cx.snd_nxt);
         self.recovering = true;
         self.rescued = false;
@@ -81,7 +81,7 @@ impl Sack {
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
         // §5.1: a new recovery may begin once all up to the last RecoveryPoint is acknowledged.
-        if lost && ack.una >= self.dup.recover { self.enter(cx) } else { Report::default() }
+        if lost && ack.una >= self.dup.recover { self.enter_recovery(cx) } else { Report::default() }
     }
 }
 
@@ -103,7 +103,7 @@ impl Sack {
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, evidence: MemberEvidence) -> Report {
         let una = cx.board.segment(0).map_or(0, |head| head.start);
         let fresh = una >= self.dup.recover;
-        if evidence == MemberEvidence::Lost && fresh { self.enter(cx) } else { Report::default() }
+        if evidence == MemberEvidence::Lost && fresh { self.enter_recovery(cx) } else { Report::default() }
     }
 
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {

@@ -122,13 +122,13 @@ impl StartUp for BbrStart {
         let lossy = |losses: &mut LossyRound| losses.is_over(delivery, model.has_round_started());
         let lossy = self.losses.as_mut().is_some_and(lossy);
         if self.full_pipe.is_reached(model, delivery) || lossy {
-            model.fill();
+            model.on_full_path();
             let full = model.inflight(window, UNIT) * window.mss();
             window.set_ssthresh(full, Cause::Model);
             return Phase::Done;
         }
         model.on_round_trip(window, sample, delivery);
-        model.steer(window, MeteredAck { sample, delivery }, self.gains);
+        model.set_rate_and_window(window, MeteredAck { sample, delivery }, self.gains);
         Phase::Continue
     }
 

@@ -58,7 +58,7 @@ impl EwmaIw {
     }
 
     /// The average with this connection.
-    fn moved(&self) -> u64 {
+    fn updated_average(&self) -> u64 {
         let sample = self.largest.min(self.acked);
         let moved = match self.average {
             Some(average) if self.halves_on_loss && self.lost => average / 2,
@@ -93,7 +93,7 @@ impl Overlay for EwmaIw {
     }
 
     fn leave(&self, state: &mut PathState) {
-        state.cwnd = self.moved();
+        state.cwnd = self.updated_average();
         state.ssthresh = None;
     }
 }

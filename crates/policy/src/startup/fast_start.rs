@@ -184,7 +184,7 @@ impl FastStart {
 
     /// Takes over remembered values, if they are usable. A handshake has measured the path since.
     fn begin_new(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
-        let Some(seed) = start.seed.filter(|seed| self.trusts(seed)) else {
+        let Some(seed) = start.seed.filter(|seed| self.is_seed_usable(seed)) else {
             return OverlayTurn::Left;
         };
         let measured = self.exact;
@@ -200,11 +200,11 @@ impl FastStart {
         if ssthresh < window.ssthresh() {
             window.set_ssthresh(ssthresh, Cause::Seed);
         }
-        self.attempt(window, cwnd, start.initial_window);
+        self.send_first_window(window, cwnd, start.initial_window);
         OverlayTurn::Taken
     }
 
-    fn trusts(&self, seed: &Remembered) -> bool {
+    fn is_seed_usable(&self, seed: &Remembered) -> bool {
         seed.age <= self.options.max_age && seed.srtt.max(seed.rttvar) <= LONGEST_RTT
     }
 
@@ -212,14 +212,14 @@ impl FastStart {
     fn begin_idle(&mut self, window: &mut Window, start: &Start<'_>) {
         let cwnd = went_through(window.cwnd(), window.ssthresh(), window.mss());
         if start.idle <= self.options.max_age && self.exact.srtt8() > 0 {
-            self.attempt(window, cwnd, start.initial_window);
+            self.send_first_window(window, cwnd, start.initial_window);
         } else {
             window.set_cwnd(start.initial_window.min(window.cwnd()), Cause::Idle);
         }
     }
 
     /// Sends `cwnd` bytes at once if that is more than slow start would.
-    fn attempt(&mut self, window: &mut Window, cwnd: u64, initial_window: u64) {
+    fn send_first_window(&mut self, window: &mut Window, cwnd: u64, initial_window: u64) {
         window.set_cwnd(cwnd.max(initial_window), Cause::Seed);
         let first_window = window.usable() / window.mss() * window.mss();
         if first_window <= initial_window || self.exact.srtt8() == 0 {
@@ -253,7 +253,7 @@ impl FastStart {
 
     /// Lets ACKs clock segments after the first window. The attempt is over when all of that is
     /// delivered.
-    fn follow(&mut self, window: &mut Window, mut attempt: Attempt) {
+    fn continue_attempt(&mut self, window: &mut Window, mut attempt: Attempt) {
         if self.acked >= attempt.acked_before + attempt.first_window {
             return self.end(window);
         }
@@ -283,7 +283,7 @@ impl FastStart {
     }
 
     /// A loss of segments with low priority shows only that the attempt was too bold (§3.4.4).
-    fn answer(&mut self, window: &mut Window, loss_signal: LossSignal) -> Option<Phase> {
+    fn fall_back_on_loss(&mut self, window: &mut Window, loss_signal: LossSignal) -> Option<Phase> {
         let attempt = self.attempt?;
         let failed = match loss_signal {
             LossSignal::Timeout { marked } => marked,
@@ -331,7 +331,7 @@ impl Overlay for FastStart {
             self.exact.on_one_of(acks / u64::from(weight), rtt.as_nanos());
         }
         if let Some(attempt) = self.attempt {
-            self.follow(window, attempt);
+            self.continue_attempt(window, attempt);
         }
         self.order_timeout(window);
     }
@@ -339,7 +339,7 @@ impl Overlay for FastStart {
     /// A mark counts however the attempt ends: its reduction of the threshold stays (§4.3).
     fn on_loss(&mut self, window: &mut Window, event: LossEvent) -> Option<Phase> {
         if let LossEvent::LossSignal(loss_signal) = event {
-            let phase = self.answer(window, loss_signal);
+            let phase = self.fall_back_on_loss(window, loss_signal);
             self.order_timeout(window);
             return phase;
         }

@@ -59,7 +59,7 @@ impl HostAccess {
 
     /// Chooses the memory that answers for the peer from now on, because the connection starts at
     /// `now`.
-    pub fn answer(&mut self, now: Instant) {
+    pub fn choose_memory(&mut self, now: Instant) {
         self.peer = self.pool(|pool, to| pool.answer(now, to.address));
     }
 
@@ -154,33 +154,33 @@ pub enum OpenedBy {
 /// The events at which the Linux kernel calls a congestion control.
 pub trait KernelEvents {
     /// Takes the common state of the host's connections, before anything else.
-    fn hook(&mut self, hooked: HostAccess);
+    fn attach_host(&mut self, hooked: HostAccess);
 
     /// The connection opens.
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);
+    fn on_open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);
 
     /// Data is about to leave with nothing outstanding, for the first time or again
     /// (`CA_EVENT_TX_START`).
-    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
+    fn on_transfer_start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData);
 
     /// The connection has been idle, and its window is about to be taken back
     /// (`CA_EVENT_CWND_RESTART`).
-    fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_idle(&mut self, window: &mut Window, at: &Situation<'_>) {
         let _ = (window, at);
     }
 
     /// Segments were delivered outside of recovery, and the window has grown for them
     /// (`cong_avoid`).
-    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
+    fn on_acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample);
 
     /// A loss or mark was found, before the window is reduced (`ssthresh`, before the congestion
     /// control's own).
-    fn lose(&mut self, window: &mut Window, at: &Situation<'_>);
+    fn on_loss_or_mark(&mut self, window: &mut Window, at: &Situation<'_>);
 
     /// The connection has sent everything and its FIN is acknowledged, or it is over (`release`).
     /// `modelled` is the measurement of a controller that models the path, once it has found it
     /// full.
-    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>);
+    fn on_close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>);
 
     /// Returns the policy itself if it sends at the pace of the host's other connections; the
     /// answer is the same for its life.

@@ -107,7 +107,7 @@ impl HyStart {
         let train = self.round.train_length(sample.now);
         let long_train =
             train.is_some_and(|length| length > train_limit(window, sample, min_delay));
-        let slow_round = self.round.delay(delay).is_some_and(|d| d > min_delay + rise(min_delay));
+        let slow_round = self.round.delay(delay).is_some_and(|d| d > min_delay + delay_threshold(min_delay));
         (long_train && !self.ignores_trains) || slow_round
     }
 }
@@ -132,7 +132,7 @@ fn batching(window: &Window, srtt: Duration) -> Duration {
     Duration::from_nanos((batches / u128::from(bytes_per_srtt)) as u64)
 }
 
-fn rise(min_delay: Duration) -> Duration {
+fn delay_threshold(min_delay: Duration) -> Duration {
     (min_delay / 8).clamp(MIN_RISE, MAX_RISE)
 }
 
@@ -314,9 +314,9 @@ mod tests {
 
     #[test]
     fn the_rise_is_bounded_to_4_and_16_ms() {
-        assert_eq!(rise(Duration::from_millis(10)), Duration::from_millis(4));
-        assert_eq!(rise(Duration::from_millis(80)), Duration::from_millis(10));
-        assert_eq!(rise(Duration::from_millis(500)), Duration::from_millis(16));
+        assert_eq!(delay_threshold(Duration::from_millis(10)), Duration::from_millis(4));
+        assert_eq!(delay_threshold(Duration::from_millis(80)), Duration::from_millis(10));
+        assert_eq!(delay_threshold(Duration::from_millis(500)), Duration::from_millis(16));
     }
 
     #[test]

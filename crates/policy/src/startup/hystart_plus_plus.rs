@@ -99,7 +99,7 @@ impl HyStartPlusPlus {
     }
 
     /// Takes a sample into the round, and judges by what the round has shown (§4.2).
-    fn judge(&mut self, rtt: Duration) {
+    fn on_rtt_sample(&mut self, rtt: Duration) {
         let min = self.round.min.map_or(rtt, |least| least.min(rtt));
         self.round.min = Some(min);
         self.round.samples += 1;
@@ -107,7 +107,7 @@ impl HyStartPlusPlus {
             return;
         }
         match (self.stage, self.last_min) {
-            (Stage::SlowStart, Some(last)) if min >= last + rise(last) => {
+            (Stage::SlowStart, Some(last)) if min >= last + rtt_thresh(last) => {
                 self.stage = Stage::Conservative { baseline: min, rounds: 0 };
             }
             (Stage::Conservative { baseline, .. }, _) if min < baseline => {
@@ -132,7 +132,7 @@ impl HyStartPlusPlus {
 }
 
 /// `RttThresh` above the last round's delay.
-fn rise(last: Duration) -> Duration {
+fn rtt_thresh(last: Duration) -> Duration {
     (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
 }
 
@@ -154,7 +154,7 @@ impl StartUp for HyStartPlusPlus {
             self.begin_round(window, sample);
         }
         if let Some(rtt) = sample.rtt {
-            self.judge(rtt);
+            self.on_rtt_sample(rtt);
         }
     }
 

@@ -48,7 +48,7 @@ impl JumpStart {
         Self { stage: Stage::Inner, sent: 0 }
     }
 
-    fn jump(&mut self, window: &mut Window, bytes: u64, round_trip: Duration) {
+    fn send_jump(&mut self, window: &mut Window, bytes: u64, round_trip: Duration) {
         let segments = bytes.div_ceil(window.mss());
         let cwnd = segments.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -79,7 +79,7 @@ impl Overlay for JumpStart {
         let may_jump = bytes > start.initial_window && start.lost_window.is_none();
         match start.rtt.measured().filter(|_| may_jump) {
             Some(round_trip) => {
-                self.jump(window, bytes, round_trip);
+                self.send_jump(window, bytes, round_trip);
                 OverlayTurn::Taken
             }
             // Nothing yet was more than an initial window.
@@ -90,7 +90,7 @@ impl Overlay for JumpStart {
         }
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended { observing: self.stage != Stage::Inner, ..Default::default() }
     }
 

@@ -108,7 +108,7 @@ impl Overlay for PicoquicResume {
         }
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended { observing: self.resumed, ..Default::default() }
     }
 

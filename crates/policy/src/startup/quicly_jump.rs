@@ -130,7 +130,7 @@ impl QuiclyJump {
         (bytes > start.initial_window).then_some((bytes, handshake))
     }
 
-    fn jump(&mut self, window: &mut Window, cwnd: u64, round_trip: Duration) {
+    fn send_jump(&mut self, window: &mut Window, cwnd: u64, round_trip: Duration) {
         window.set_cwnd(cwnd, Cause::Seed);
         let segments = cwnd / window.mss();
         let burst = u32::try_from(BURST).expect("ten");
@@ -140,7 +140,7 @@ impl QuiclyJump {
     }
 
     /// Returns the window that is left after a loss.
-    fn left(&self) -> u64 {
+    fn window_after_loss(&self) -> u64 {
         self.brought.max(self.initial_window) * BETA_TENTHS / 10
     }
 
@@ -152,11 +152,11 @@ impl QuiclyJump {
             Stage::Normal | Stage::SafeRetreat { .. } => return,
         };
         window.end_plan();
-        window.set_ssthresh(self.left(), Cause::FallBack);
+        window.set_ssthresh(self.window_after_loss(), Cause::FallBack);
         self.stage = Stage::SafeRetreat { until };
     }
 
-    const fn turn(&self) -> OverlayTurn {
+    const fn overlay_turn(&self) -> OverlayTurn {
         if self.awaits_transfer { OverlayTurn::AwaitsTransfer } else { OverlayTurn::Left }
     }
 }
@@ -164,19 +164,19 @@ impl QuiclyJump {
 impl Overlay for QuiclyJump {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn {
         if start.reason != StartupReason::NewPath {
-            return self.turn();
+            return self.overlay_turn();
         }
         self.initial_window = start.initial_window;
         self.remembered = start.seed.and_then(|seed| seed.rate);
         self.awaits_transfer = start.transfer.is_some_and(|t| t.bytes <= start.initial_window);
         match Self::target(start, window.mss()).filter(|_| !self.awaits_transfer) {
-            Some((cwnd, round_trip)) => self.jump(window, cwnd, round_trip),
+            Some((cwnd, round_trip)) => self.send_jump(window, cwnd, round_trip),
             None => self.stage = Stage::Normal,
         }
-        self.turn()
+        self.overlay_turn()
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended {
             observing: matches!(self.stage, Stage::Jump { .. } | Stage::SafeRetreat { .. }),
             ruling: self.stage != Stage::Normal,
@@ -197,7 +197,7 @@ impl Overlay for QuiclyJump {
                 self.stage = Stage::Normal;
             }
             Stage::SafeRetreat { until } => {
-                window.set_ssthresh(self.left().max(window.ssthresh()), Cause::FallBack);
+                window.set_ssthresh(self.window_after_loss().max(window.ssthresh()), Cause::FallBack);
                 if sample.acked_total >= until {
                     self.stage = Stage::Normal;
                 }

@@ -120,7 +120,7 @@ impl Gauge {
 
     /// Returns the best of the last rates; for a connection too short to have one, that of its only
     /// round.
-    fn best(&self) -> Option<u64> {
+    fn best_rate(&self) -> Option<u64> {
         let unfinished = || self.round.as_ref().and_then(RateRound::rate);
         self.rates.iter().copied().max().or_else(unfinished)
     }
@@ -155,7 +155,7 @@ impl Overlay for StatefulTcp {
         OverlayTurn::Left
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended { observing: self.pacing, ruling: self.pacing }
     }
 
@@ -183,7 +183,7 @@ impl Overlay for StatefulTcp {
     }
 
     fn leave(&self, state: &mut PathState) {
-        let best = self.gauge.best().map(|bytes| Rate::from_bps(bytes.saturating_mul(8)));
+        let best = self.gauge.best_rate().map(|bytes| Rate::from_bps(bytes.saturating_mul(8)));
         state.rate = best.or(self.remembered);
     }
 }
@@ -214,13 +214,13 @@ mod tests {
         // One segment each at 0, 2, 4, 6 ms, then a pause until 96, then 98 and 100: a round trip.
         // After the pause of 90 ms one does not count: five segments in 10 ms.
         let acks = [(0, 1), (2, 1), (4, 1), (6, 1), (96, 1), (98, 1), (100, 1)];
-        assert_eq!(gauge(&acks).best(), Some(500_000));
+        assert_eq!(gauge(&acks).best_rate(), Some(500_000));
     }
 
     #[test]
     fn three_acks_tell_no_rate_and_an_unfinished_round_tells_if_there_is_no_other() {
-        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1)]).best(), None);
+        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1)]).best_rate(), None);
         // 0, 2, 4, 6 ms: the first of three equal gaps is left out. Two segments in 4 ms.
-        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1), (6, 1)]).best(), Some(500_000));
+        assert_eq!(gauge(&[(0, 1), (2, 1), (4, 1), (6, 1)]).best_rate(), Some(500_000));
     }
 }

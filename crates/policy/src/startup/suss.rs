@@ -206,7 +206,7 @@ impl Suss {
     }
 
     /// Decides on the next flight when the last blue segment of a flight is acknowledged.
-    fn judge(
+    fn decide_next_flight(
         &mut self,
         window: &mut Window,
         mut state: State,
@@ -218,7 +218,7 @@ impl Suss {
             Some(train) => {
                 let free = state.stays_free(train, self.most)?;
                 state.last_train = train;
-                free && self.fill(window, &state, sample, train)
+                free && self.add_red_part(window, &state, sample, train)
             }
             None => false,
         };
@@ -228,7 +228,7 @@ impl Suss {
     }
 
     /// Gives the window the red part of the flight, if there is time for it in the round trip.
-    fn fill(
+    fn add_red_part(
         &mut self,
         window: &mut Window,
         state: &State,
@@ -276,7 +276,7 @@ impl Suss {
     }
 
     /// Follows the flights.
-    fn follow(
+    fn track_flights(
         &mut self,
         window: &mut Window,
         mut state: State,
@@ -293,7 +293,7 @@ impl Suss {
             state.take_rtt(rtt);
         }
         if state.cap.is_none() && state.blue == Blue::Yes && sample.acked_total >= state.tail {
-            state = self.judge(window, state, sample)?;
+            state = self.decide_next_flight(window, state, sample)?;
         }
         self.watch_train(window, &mut state, sample.now);
         if state.blue != Blue::No {
@@ -337,7 +337,7 @@ impl StartUp for Suss {
         }
         let Some(state) = self.state.filter(|_| sample.acked > 0) else { return };
         let after = if window.below_ssthresh() && sample.cwnd_limited {
-            self.follow(window, state, sample)
+            self.track_flights(window, state, sample)
         } else {
             None
         };

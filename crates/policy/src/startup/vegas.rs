@@ -5,7 +5,7 @@
 
 use super::{LossEvent, Phase, StartUp, StartUpCapabilities, StartUpDescriptor};
 use crate::ack::{AckSample, RoundTrip};
-use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, shrink, threshold};
+use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, lower_window, threshold};
 use crate::registry::Make;
 use crate::window::{Cause, Window};
 
@@ -35,7 +35,7 @@ impl VegasStart {
     }
 
     /// A round has ended: the next one grows, or watches.
-    fn judge(&mut self, window: &mut Window, round: &RoundTrip) {
+    fn on_round_end(&mut self, window: &mut Window, round: &RoundTrip) {
         let mss = window.mss();
         self.growing = self.next_grows;
         self.next_grows = !self.next_grows;
@@ -43,7 +43,7 @@ impl VegasStart {
         if self.growing && queued > threshold(self.options.gamma, mss) {
             self.growing = false;
             window.set_ssthresh(0, Cause::Delay);
-            shrink(window, window.cwnd() - window.cwnd() / 8);
+            lower_window(window, window.cwnd() - window.cwnd() / 8);
         }
     }
 
@@ -66,7 +66,7 @@ impl StartUp for VegasStart {
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         self.begin_late(window, sample);
         if let Some(round) = sample.round.as_ref().filter(|_| window.below_ssthresh()) {
-            self.judge(window, round);
+            self.on_round_end(window, round);
         }
         if self.growing && window.below_ssthresh() && keeps_up(window, sample) {
             window.grow(window.mss(), Cause::SlowStart);

@@ -46,7 +46,7 @@ pub trait Overlay {
     fn begin(&mut self, window: &mut Window, start: &Start<'_>) -> OverlayTurn;
 
     /// Duties that the wrapped start-up does not have now.
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended::default()
     }
 
@@ -120,7 +120,7 @@ impl<O: Overlay> Wrapping<O> {
 impl<O: Overlay> StartUp for Wrapping<O> {
     fn capabilities(&self) -> StartUpCapabilities {
         let (own, inner) = (self.overlay.capabilities(), self.inner.capabilities());
-        let may_rule = !self.passed_over && !self.overlay.suspends().ruling;
+        let may_rule = !self.passed_over && !self.overlay.suspended_duties().ruling;
         StartUpCapabilities {
             observes: true,
             needs_rounds: own.needs_rounds || inner.needs_rounds,
@@ -151,7 +151,7 @@ impl<O: Overlay> StartUp for Wrapping<O> {
     }
 
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
-        if !self.overlay.suspends().observing {
+        if !self.overlay.suspended_duties().observing {
             self.inner.observe(window, sample);
         }
         self.overlay.observe(window, sample);

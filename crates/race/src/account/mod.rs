@@ -52,6 +52,6 @@ pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> A
         .map(|index| sender::timeline(page, recording, index))
         .collect();
     let parties = Parties::new(&recording.busy, &BrowserWork::of(page, recording), &alone);
-    let shares = parties.shares(recording.start, end);
+    let shares = parties.bound_shares(recording.start, end);
     Account { shares, alone }
 }

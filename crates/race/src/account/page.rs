@@ -44,7 +44,7 @@ impl Parties {
     }
 
     /// Returns the shares of the bounds in the time from `start` to `end`.
-    pub(super) fn shares(&self, start: Instant, end: Instant) -> Option<BoundShares> {
+    pub(super) fn bound_shares(&self, start: Instant, end: Instant) -> Option<BoundShares> {
         let mut waiting = [0_i64; Bound::ALL.len()];
         let mut nanos = [0.0; Bound::ALL.len()];
         let mut now = start;

@@ -23,7 +23,7 @@ pub(super) struct Reply {
 }
 
 /// The objects that the end of the load waits for.
-fn awaited<'a>(
+fn awaited_objects<'a>(
     page: &'a Page,
     recording: &'a LoadRecording,
 ) -> impl Iterator<Item = (&'a Object, &'a Milestones)> {
@@ -37,7 +37,7 @@ fn awaited<'a>(
 pub(super) fn replies(page: &Page, recording: &LoadRecording, index: usize) -> Vec<Reply> {
     let transfer = &recording.transfers[index];
     let is_here = |m: &Milestones| m.connection.is_some_and(|conn| conn.index() == index);
-    let answers = awaited(page, recording)
+    let answers = awaited_objects(page, recording)
         .filter(|(_, milestones)| is_here(milestones))
         .filter_map(|(object, milestones)| reply(recording, transfer, object, milestones));
     let mut replies: Vec<Reply> = answers.collect();
@@ -58,7 +58,7 @@ fn reply(
     let arrived = match object.request_bytes == 0 && requests.is_empty() {
         // The request costs no trip, once the server has a connection to answer on.
         true => transfer.trace.accepted,
-        false => arrival(requests, from),
+        false => request_arrival(requests, from),
     };
     let arrived = arrived.map_or(from, |arrived| arrived.max(from));
     let end = delivered(transfer, to);
@@ -80,7 +80,7 @@ fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Vec<Reply>
     let begins = std::iter::once(opened).chain(keys);
     let ends = keys.into_iter().chain([ready]);
     let reply = |(from, to): (Instant, Instant)| {
-        let asked = arrival(requests, from).unwrap_or(to).min(to);
+        let asked = request_arrival(requests, from).unwrap_or(to).min(to);
         Reply { asked, thought: asked, ready: asked, end: delivered(transfer, to), from, to }
     };
     begins.zip(ends).map(reply).collect()
@@ -88,7 +88,7 @@ fn handshake(recording: &LoadRecording, transfer: &TransferRecord) -> Vec<Reply>
 
 /// Time at which a request made at `asked` was at the server: the first data that left the client
 /// since.
-fn arrival(requests: &[RequestData], asked: Instant) -> Option<Instant> {
+fn request_arrival(requests: &[RequestData], asked: Instant) -> Option<Instant> {
     requests.get(requests.partition_point(|data| data.sent < asked))?.arrived
 }
 
@@ -122,8 +122,8 @@ impl BrowserWork {
             Some(Stretch { from, to: connection.opened })
         };
         let takes_time = |stretch: &Stretch| stretch.from < stretch.to;
-        let requests = awaited(page, recording).filter_map(worked_out).filter(takes_time);
-        let lookups = awaited(page, recording).filter_map(looked_up).filter(takes_time);
+        let requests = awaited_objects(page, recording).filter_map(worked_out).filter(takes_time);
+        let lookups = awaited_objects(page, recording).filter_map(looked_up).filter(takes_time);
         Self { requests: requests.collect(), lookups: lookups.collect() }
     }
 }

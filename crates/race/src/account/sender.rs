@@ -59,7 +59,7 @@ impl Sender {
             Change::Acked(to) => self.acked = self.acked.max(to),
             Change::Edge(to) => self.edge = to,
             Change::Ready(to) => {
-                if self.waiting() == 0 {
+                if self.ready_bytes() == 0 {
                     self.fresh = Some(self.sent);
                 }
                 self.ready = self.ready.max(to);
@@ -72,23 +72,23 @@ impl Sender {
     }
 
     /// Bytes that are ready and not sent.
-    const fn waiting(&self) -> u64 {
+    const fn ready_bytes(&self) -> u64 {
         self.ready.saturating_sub(self.sent)
     }
 
     /// The window has no room for the next segment: a full one, or all the remaining data (RFC 9293
     /// §3.8.6.2.1).
     fn meets_edge(&self) -> bool {
-        let waiting = self.waiting();
+        let waiting = self.ready_bytes();
         waiting > 0 && self.edge.saturating_sub(self.sent) < waiting.min(self.mss)
     }
 
     /// Returns the cause for which it waits while the link is idle; `None` if no data is wanted.
-    fn bound(&self) -> Option<Bound> {
+    fn current_bound(&self) -> Option<Bound> {
         if self.wanted <= 0 {
             return None;
         }
-        Some(match self.waiting() {
+        Some(match self.ready_bytes() {
             _ if self.gaps > 0 => Bound::Recovery,
             0 if self.thinking > 0 => Bound::Server,
             0 => Bound::Rounds,
@@ -106,9 +106,9 @@ impl Sender {
 /// idle throughout.
 pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> Vec<BoundFrom> {
     let transfer = &recording.transfers[index];
-    let mut changes = seen(transfer);
+    let mut changes = changes_at_link(transfer);
     for reply in replies(page, recording, index) {
-        changes.extend(wanted(reply));
+        changes.extend(changes_in_demand(reply));
     }
     changes.sort_by_key(|(at, _)| *at);
     let start = at_start(transfer);
@@ -118,7 +118,7 @@ pub(super) fn timeline(page: &Page, recording: &LoadRecording, index: usize) -> 
     changes.sort_by_key(|(at, _)| *at);
     let mut timeline: Vec<BoundFrom> = Vec::new();
     for_each_instant(start, &changes, |at, sender| {
-        let bound = sender.bound();
+        let bound = sender.current_bound();
         if timeline.last().and_then(|last| last.bound) != bound {
             timeline.push(BoundFrom { at, bound });
         }
@@ -170,7 +170,7 @@ fn at_start(transfer: &TransferRecord) -> Sender {
 }
 
 /// Returns the sender's changes as seen at the link.
-fn seen(transfer: &TransferRecord) -> Vec<Dated> {
+fn changes_at_link(transfer: &TransferRecord) -> Vec<Dated> {
     let of_stream = transfer.sequence.iter().filter_map(|event| {
         let change = match event.step {
             SequenceStep::Sent => Change::Sent(event.to),
@@ -187,7 +187,7 @@ fn seen(transfer: &TransferRecord) -> Vec<Dated> {
 }
 
 /// Returns the changes that a reply makes to the wanted data.
-fn wanted(reply: Reply) -> [Dated; 5] {
+fn changes_in_demand(reply: Reply) -> [Dated; 5] {
     [
         (reply.from, Change::Wanted(1)),
         (reply.asked, Change::Thinking(1)),

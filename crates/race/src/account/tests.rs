@@ -71,15 +71,15 @@ fn account_at((stage, race): (&Stage, &Race), at: Instant) -> Vec<AccountAt> {
 /// each sender.
 fn asked(race: &Race) -> (Vec<AccountAt>, Vec<Vec<BoundFrom>>) {
     let mut stage = Stage::new(&Staging::new(race, &race.schemes[0]), 0);
-    stage.watch(false);
+    stage.attach_observers(false);
     let (mut at, mut account) = (stage.start, Vec::new());
     while !stage.load_of(race, 0).loader().is_done() {
         stage.simulation.run_until(at).unwrap();
         account.extend(account_at((&stage, race), at));
         at += Duration::from_nanos(301_237);
     }
-    let mut recording = LoadRecording::started(stage.start, stage.load_of(race, 0));
-    stage.simulation.observer::<Recorder>().unwrap().watch().complete(&mut recording, None);
+    let mut recording = LoadRecording::start_recording(stage.start, stage.load_of(race, 0));
+    stage.simulation.observer::<Recorder>().unwrap().link_watch().complete(&mut recording, None);
     let all = 0..recording.transfers.len();
     (account, all.map(|index| timeline(&race.page, &recording, index)).collect())
 }
@@ -162,7 +162,7 @@ fn moments_are_divided_among_those_who_wait() {
         requests: vec![stretch(30, 40), stretch(30, 40)],
         lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
     };
-    let shares = Parties::new(&busy, &browser, &senders).shares(at(0), at(100)).unwrap();
+    let shares = Parties::new(&busy, &browser, &senders).bound_shares(at(0), at(100)).unwrap();
     // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50,
     // and half of 50 to 60.
     let third = 10.0 / 3.0;
@@ -178,5 +178,5 @@ fn moments_are_divided_among_those_who_wait() {
         assert!((shares.get(bound) - nanos / 100.0).abs() < 1e-12, "{bound:?}: {shares:?}");
     }
     let idle = BrowserWork { requests: Vec::new(), lookups: Vec::new() };
-    assert_eq!(Parties::new(&[], &idle, &[]).shares(at(5), at(5)), None);
+    assert_eq!(Parties::new(&[], &idle, &[]).bound_shares(at(5), at(5)), None);
 }

@@ -72,7 +72,7 @@ impl Backlog {
 
     /// The earliest instant at which all of it can be delivered. It is the latest, over all
     /// instants, at which the bytes released no earlier can have passed.
-    pub(super) fn bound(mut self, wire: &Wire<'_>) -> Duration {
+    pub(super) fn earliest_delivery(mut self, wire: &Wire<'_>) -> Duration {
         // On the link the order is that of arrival there.
         for item in &mut self.0 {
             item.released = wire.at_link(item.host, item.released);
@@ -98,7 +98,7 @@ impl Item {
             Stream::SynAcks => {
                 Load { packets: amount, bytes: Wire::syn().bytes.saturating_mul(amount) }
             }
-            Stream::Host(_) | Stream::Object(_) => self.shape.stream(amount),
+            Stream::Host(_) | Stream::Object(_) => self.shape.load_of_stream(amount),
         }
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn bounds(
     chains.due.extend(start.map(|id| Reverse((Duration::ZERO, id))));
     let mut bounds = vec![None; page.objects().len()];
     while let Some(Reverse((discovered, id))) = chains.due.pop() {
-        bounds[id.index()] = Some(chains.follow(discovered, id));
+        bounds[id.index()] = Some(chains.object_bound(discovered, id));
     }
     // Every object is requested at the start or revealed by an earlier one, so none is missing.
     bounds.into_iter().flatten().collect()
@@ -119,7 +119,7 @@ struct Chains<'a> {
 
 impl Chains<'_> {
     /// The bound of an object discovered then; queues the objects that it reveals.
-    fn follow(&mut self, discovered: Duration, id: ObjectId) -> Bound {
+    fn object_bound(&mut self, discovered: Duration, id: ObjectId) -> Bound {
         let object = self.page.object(id);
         let protocol = self.config.protocol(self.page.host(object.host));
         let is_kept = protocol.keeps_alive() || self.beginning == Beginning::Open;
@@ -145,7 +145,9 @@ impl Chains<'_> {
         let at_server = |bytes| match bytes {
             // A request of no bytes costs no trip.
             0 => requested,
-            bytes => self.wire.up(object.host, requested, shape.stream(bytes)),
+            bytes => {
+                self.wire.earliest_at_host(object.host, requested, shape.load_of_stream(bytes))
+            }
         };
         let answering = connection.serving.max(at_server(opening));
         let asked = at_server(opening + protocol.request_bytes(object));
@@ -153,7 +155,8 @@ impl Chains<'_> {
         let released = connection.serving.max(asked + object.server_wait);
         // Its settings go ahead of its first response.
         let ahead = if first { protocol.server_opening() } else { 0 };
-        let down = |at, bytes| self.wire.down(object.host, at, shape.stream(bytes));
+        let down =
+            |at, bytes| self.wire.earliest_at_client(object.host, at, shape.load_of_stream(bytes));
         let arrives = |bytes: u64| down(released, bytes).max(down(answering, ahead + bytes));
         let limit = ObjectLimit {
             discovered,
@@ -183,12 +186,12 @@ impl Chains<'_> {
 
     fn open_at(&self, at: Duration, host: HostId, protocol: &Protocol) -> Opened {
         let shape = PacketShape::of(protocol);
-        let up = |at, load| self.wire.up(host, at, load);
-        let down = |at, load| self.wire.down(host, at, load);
+        let up = |at, load| self.wire.earliest_at_host(host, at, load);
+        let down = |at, load| self.wire.earliest_at_client(host, at, load);
         if protocol.has_streams() {
             // The ClientHello opens the connection, and the server may answer it at once.
-            let hello = up(at, shape.stream(protocol.client_hello()));
-            let secured = down(hello, shape.stream(protocol.server_flight()));
+            let hello = up(at, shape.load_of_stream(protocol.client_hello()));
+            let secured = down(hello, shape.load_of_stream(protocol.server_flight()));
             let ready = if protocol.tls == Tls::ZeroRtt { at } else { secured };
             return Opened { ready, serving: hello, syn_arrived: None, hello_arrived: Some(hello) };
         }
@@ -201,15 +204,15 @@ impl Chains<'_> {
         if protocol.tls == Tls::None {
             return opened;
         }
-        let hello = up(connected, shape.stream(protocol.client_hello()));
+        let hello = up(connected, shape.load_of_stream(protocol.client_hello()));
         opened.hello_arrived = Some(hello);
-        let secured = down(hello, shape.stream(protocol.server_flight()));
+        let secured = down(hello, shape.load_of_stream(protocol.server_flight()));
         opened.ready = match protocol.tls {
             Tls::None | Tls::ZeroRtt => connected,
             Tls::Tls13 => secured,
             Tls::Tls12 => {
-                let keys = up(secured, shape.stream(TLS12_CLIENT_KEYS));
-                down(keys, shape.stream(TLS12_SERVER_FINISHED))
+                let keys = up(secured, shape.load_of_stream(TLS12_CLIENT_KEYS));
+                down(keys, shape.load_of_stream(TLS12_SERVER_FINISHED))
             }
         };
         opened

@@ -72,7 +72,7 @@ pub fn limit_again(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> L
 pub fn limit_without_handshake(page: &Page, config: &LoaderConfig, capacity: &Capacity) -> Limit {
     let persistent = LoaderConfig { http: Some(Http::Persistent), ..config.clone() };
     let of = |config| limit_from(page, config, Beginning::Open, capacity);
-    of(config).earlier(&of(&persistent))
+    of(config).pointwise_min(&of(&persistent))
 }
 
 fn limit_from(
@@ -91,7 +91,7 @@ fn limit_from(
             .map(|(_, bound)| bound.limit.done)
             .max()?;
         let backlog = Backlog::of(page, config, &objects, wanted);
-        Some(chain.max(backlog.bound(&wire)))
+        Some(chain.max(backlog.earliest_delivery(&wire)))
     };
     let times =
         MilestoneTimes::by(|milestone| bound(&|n| page.awaits(milestone, ObjectId(n as u32))));
@@ -105,7 +105,7 @@ fn limit_from(
 impl Limit {
     /// The earlier of two limits, instant by instant: a bound on whatever obeys either.
     #[must_use]
-    fn earlier(mut self, other: &Self) -> Self {
+    fn pointwise_min(mut self, other: &Self) -> Self {
         let earlier = |milestone| self.times.get(milestone).min(other.times.get(milestone));
         self.times = MilestoneTimes::by(earlier);
         self.page = self.page.min(other.page);

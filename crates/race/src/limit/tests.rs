@@ -257,8 +257,8 @@ fn the_earlier_of_two_limits_is_taken_instant_by_instant() {
         page(Http::Http11, Tls::None, vec![object(ObjectKind::Html, 2820, Discovery::AtStart)]);
     let (late, early) = (limit_of(&one), limit_again(&one, &LoaderConfig::default(), &capacity()));
     assert!(early.page < late.page);
-    assert_eq!(late.clone().earlier(&early), early);
-    assert_eq!(early.clone().earlier(&late), early);
+    assert_eq!(late.clone().pointwise_min(&early), early);
+    assert_eq!(early.clone().pointwise_min(&late), early);
 }
 
 /// Lookups of 30 ms delay the SYN to a host, once for each name. A repeated visit knows the names,

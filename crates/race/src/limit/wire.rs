@@ -58,7 +58,7 @@ impl PacketShape {
     }
 
     /// `bytes` of one stream in as few packets as possible.
-    pub(super) const fn stream(self, bytes: u64) -> Load {
+    pub(super) const fn load_of_stream(self, bytes: u64) -> Load {
         let packets = bytes.div_ceil(self.payload);
         Load { packets, bytes: bytes.saturating_add(packets.saturating_mul(self.headers)) }
     }
@@ -97,9 +97,9 @@ impl Load {
 impl CapacityRate {
     /// The earliest instant by which a load can have passed that is ready at `at`. Both times are
     /// since the start of the page.
-    fn passed(&self, at: Duration, load: Load) -> Duration {
+    fn earliest_passed(&self, at: Duration, load: Load) -> Duration {
         match self {
-            Self::Constant(rate) => at + least(*rate, load),
+            Self::Constant(rate) => at + transmission_time(*rate, load),
             Self::Traced { trace, phase } => {
                 let origin = Instant::ZERO + *phase;
                 trace.passed(origin + at, load.bytes).saturating_since(origin)
@@ -122,24 +122,24 @@ impl<'a> Wire<'a> {
     }
 
     /// When a load is at the host that the client has at `at`, on an idle link.
-    pub(super) fn up(&self, host: HostId, at: Duration, load: Load) -> Duration {
-        let beyond = self.distances.beyond(host).reverse;
-        self.capacity.up.passed(at, load) + self.distances.access().reverse + beyond
+    pub(super) fn earliest_at_host(&self, host: HostId, at: Duration, load: Load) -> Duration {
+        let beyond = self.distances.delay_beyond_access(host).reverse;
+        self.capacity.up.earliest_passed(at, load) + self.distances.access().reverse + beyond
     }
 
     /// When a load is at the client that the host has at `at`, on an idle link.
-    pub(super) fn down(&self, host: HostId, at: Duration, load: Load) -> Duration {
+    pub(super) fn earliest_at_client(&self, host: HostId, at: Duration, load: Load) -> Duration {
         self.across(self.at_link(host, at), load)
     }
 
     /// When data is at the access link that the host has at `at`.
     pub(super) fn at_link(&self, host: HostId, at: Duration) -> Duration {
-        at + self.distances.beyond(host).forward
+        at + self.distances.delay_beyond_access(host).forward
     }
 
     /// When a load is at the client that is at the access link at `at`, if the link is idle.
     pub(super) fn across(&self, at: Duration, load: Load) -> Duration {
-        self.capacity.down.passed(at, load) + self.distances.access().forward
+        self.capacity.down.earliest_passed(at, load) + self.distances.access().forward
     }
 
     /// A SYN or a SYN-ACK.
@@ -155,7 +155,7 @@ impl<'a> Wire<'a> {
 
 /// Time that a load takes at a rate, cut to a nanosecond, less half a nanosecond per packet. It
 /// never exceeds the sum of the packets' own times, each rounded to the nearest.
-fn least(rate: Rate, load: Load) -> Duration {
+fn transmission_time(rate: Rate, load: Load) -> Duration {
     if rate.as_bps() == 0 {
         return Duration::MAX;
     }
@@ -180,9 +180,9 @@ mod tests {
     #[test]
     fn packets_are_full() {
         // 1460 bytes behind headers of 40; a SYN has the segment size (4 bytes) and nothing else.
-        assert_eq!(PacketShape::TCP.stream(1460), Load { packets: 1, bytes: 1500 });
-        assert_eq!(PacketShape::TCP.stream(1461), Load { packets: 2, bytes: 1541 });
-        assert_eq!(PacketShape::TCP.stream(0), Load::default());
+        assert_eq!(PacketShape::TCP.load_of_stream(1460), Load { packets: 1, bytes: 1500 });
+        assert_eq!(PacketShape::TCP.load_of_stream(1461), Load { packets: 2, bytes: 1541 });
+        assert_eq!(PacketShape::TCP.load_of_stream(0), Load::default());
         assert_eq!((Wire::syn().bytes, Wire::ack().bytes), (44, 40));
     }
 
@@ -190,12 +190,12 @@ mod tests {
     fn a_load_takes_its_time_and_the_delay() {
         // 1500 bytes at 8 Mbit/s are 1.5 ms, at 1 Mbit/s 12 ms; the allowance is half a nanosecond,
         // rounded up.
-        let full = PacketShape::TCP.stream(1460);
+        let full = PacketShape::TCP.load_of_stream(1460);
         let (capacity, start) = (capacity(), Duration::ZERO);
         let (page, host) = (Page::single(1), HostId(0));
         let wire = Wire::new(&capacity, &page);
-        assert_eq!(wire.down(host, start, full).as_nanos(), 11_500_000 - 1);
-        assert_eq!(wire.up(host, start, full).as_nanos(), 22_000_000 - 1);
+        assert_eq!(wire.earliest_at_client(host, start, full).as_nanos(), 11_500_000 - 1);
+        assert_eq!(wire.earliest_at_host(host, start, full).as_nanos(), 22_000_000 - 1);
     }
 
     /// 8 Mbit/s for 10 ms, then none for 30. The load starts at 9 ms of the trace: 1,000 bytes
@@ -212,17 +212,21 @@ mod tests {
         let (page, host) = (Page::single(1), HostId(0));
         let wire = Wire::new(&capacity, &page);
         assert_eq!(
-            wire.down(host, Duration::ZERO, PacketShape::TCP.stream(1460)).as_nanos(),
+            wire.earliest_at_client(host, Duration::ZERO, PacketShape::TCP.load_of_stream(1460))
+                .as_nanos(),
             41_500_000
         );
         let later = Duration::from_millis(31);
-        assert_eq!(wire.down(host, later, PacketShape::TCP.stream(1460)).as_nanos(), 42_500_000);
+        assert_eq!(
+            wire.earliest_at_client(host, later, PacketShape::TCP.load_of_stream(1460)).as_nanos(),
+            42_500_000
+        );
     }
 
     #[test]
     fn no_rate_never_delivers() {
         let load = Load { packets: 1, bytes: 1 };
-        assert_eq!(least(Rate::from_bps(0), load), Duration::MAX);
+        assert_eq!(transmission_time(Rate::from_bps(0), load), Duration::MAX);
     }
 
     proptest! {
@@ -235,7 +239,7 @@ mod tests {
             let rate = Rate::from_bps(bps);
             let total: u64 = cuts.iter().sum();
             let sum = cuts.iter().fold(Duration::ZERO, |t, n| t + rate.transmit_time(n + 40));
-            prop_assert!(least(rate, PacketShape::TCP.stream(total)) <= sum);
+            prop_assert!(transmission_time(rate, PacketShape::TCP.load_of_stream(total)) <= sum);
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Busy {
 
 impl Busy {
     /// Records a packet that enters.
-    pub(super) fn enter(&mut self, at: Instant) {
+    pub(super) fn on_packet_entry(&mut self, at: Instant) {
         // A packet that leaves at the instant at which another enters leaves no gap.
         if self.present == 0 && self.last.is_none_or(|last| last.to < at) {
             self.over.extend(self.last.filter(|last| last.from < last.to));
@@ -29,7 +29,7 @@ impl Busy {
     }
 
     /// Records the departure of a packet.
-    pub(super) fn go(&mut self, at: Instant) {
+    pub(super) fn on_packet_departure(&mut self, at: Instant) {
         self.present = self.present.saturating_sub(1);
         if let Some(last) = &mut self.last {
             last.to = last.to.max(at);
@@ -37,7 +37,7 @@ impl Busy {
     }
 
     /// All stretches, in the order of time. One that has not ended lasts for ever.
-    pub(super) fn stretches(&self) -> impl Iterator<Item = Stretch> {
+    pub(super) fn busy_stretches(&self) -> impl Iterator<Item = Stretch> {
         let last = self.last.map(|last| match self.present {
             0 => last,
             _ => Stretch { to: Instant::from_nanos(u64::MAX), ..last },
@@ -54,9 +54,9 @@ mod tests {
         let mut busy = Busy::default();
         for (nanos, change) in steps {
             let at = Instant::from_nanos(*nanos);
-            if *change > 0 { busy.enter(at) } else { busy.go(at) }
+            if *change > 0 { busy.on_packet_entry(at) } else { busy.on_packet_departure(at) }
         }
-        busy.stretches().map(|s| (s.from.as_nanos(), s.to.as_nanos())).collect()
+        busy.busy_stretches().map(|s| (s.from.as_nanos(), s.to.as_nanos())).collect()
     }
 
     #[test]

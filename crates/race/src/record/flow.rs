@@ -164,7 +164,7 @@ impl FlowRecord {
         match seen.way {
             Way::Down => {
                 if segment.len > 0 {
-                    self.delivered.arrive(at, range);
+                    self.delivered.on_range_arrival(at, range);
                 }
                 if segment.has(Flags::ACK)
                     && let Some(acked) = self.client.offset(segment.ack)
@@ -303,7 +303,7 @@ impl Stream {
 }
 
 impl Delivered {
-    fn arrive(&mut self, at: Instant, range: &Range<u64>) {
+    fn on_range_arrival(&mut self, at: Instant, range: &Range<u64>) {
         let before = self.next;
         self.reassembly.arrive(&mut self.next, range.start, range.end);
         if self.next > before {

@@ -159,7 +159,7 @@ impl TransferRecord {
 
 impl LoadRecording {
     /// Starts the recording of a load that has just ended with the data that the load itself has.
-    pub(super) fn started(start: Instant, load: &PageLoad) -> Self {
+    pub(super) fn start_recording(start: Instant, load: &PageLoad) -> Self {
         let connections = load.loader().connections().zip(load.transfers());
         let transfers = connections.map(|(connection, transfer)| {
             // The last change before the load gives the window at its start.

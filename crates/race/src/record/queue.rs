@@ -58,7 +58,7 @@ impl QueueRecord {
     }
 
     /// Contents of a link's queue from `start` on, and before `next`.
-    pub(super) fn during(&self, link: &str, start: Instant, next: Option<Instant>) -> Queue {
+    pub(super) fn queue_during(&self, link: &str, start: Instant, next: Option<Instant>) -> Queue {
         let is_before_next = |at: Instant| next.is_none_or(|next| at < next);
         let drops = self.drops.iter().copied();
         let drops = drops.filter(|at| *at >= start && is_before_next(*at)).collect();

@@ -39,14 +39,14 @@ impl Recorder {
     }
 
     /// Returns its watch.
-    pub(crate) const fn watch(&self) -> &LinkWatch {
+    pub(crate) const fn link_watch(&self) -> &LinkWatch {
         &self.watch
     }
 }
 
 impl Recorder {
     /// The direction of a link, and whether it is the access link and not a server's own.
-    fn way(&self, link: LinkId) -> Option<(Way, bool)> {
+    fn link_direction(&self, link: LinkId) -> Option<(Way, bool)> {
         let way = |links: &Duplex<LinkId>| match link {
             link if link == links.forward => Some(Way::Down),
             link if link == links.reverse => Some(Way::Up),
@@ -68,7 +68,7 @@ impl Observer for Recorder {
             Step::Arrive => LinkStep::Arrive,
             Step::Mark => return,
         };
-        let Some((way, is_access)) = self.way(link) else { return };
+        let Some((way, is_access)) = self.link_direction(link) else { return };
         let seen = SeenAtLink { at, way, step };
         if is_access {
             self.watch.on_packet(seen, packet.wire_bytes);

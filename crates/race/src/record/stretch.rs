@@ -31,7 +31,7 @@ impl Stretch {
     }
 
     /// The part of it from `start` on and before `end`; `None` if there is none.
-    pub(crate) fn within(self, start: Instant, end: Instant) -> Option<Self> {
+    pub(crate) fn clipped_to(self, start: Instant, end: Instant) -> Option<Self> {
         let (from, to) = (self.from.max(start), self.to.min(end));
         (from < to).then_some(Self { from, to })
     }
@@ -52,7 +52,7 @@ mod tests {
         let all = [(1, 4), (5, 6), (8, 9), (2, 5), (3, 4)].map(|(from, to)| stretch(from, to));
         let union = Stretch::union(all.into_iter());
         assert_eq!(union, [stretch(1, 6), stretch(8, 9)]);
-        assert_eq!(union[0].within(at(3), at(5)), Some(stretch(3, 5)));
-        assert_eq!(union[0].within(at(6), at(9)), None);
+        assert_eq!(union[0].clipped_to(at(3), at(5)), Some(stretch(3, 5)));
+        assert_eq!(union[0].clipped_to(at(6), at(9)), None);
     }
 }

@@ -72,8 +72,8 @@ impl LinkWatch {
         if segment.len > 0 {
             let data = &mut self.data[seen.way as usize];
             match seen.step {
-                LinkStep::Enter => data.enter(seen.at),
-                LinkStep::Leave | LinkStep::Discard => data.go(seen.at),
+                LinkStep::Enter => data.on_packet_entry(seen.at),
+                LinkStep::Leave | LinkStep::Discard => data.on_packet_departure(seen.at),
                 LinkStep::Drop | LinkStep::Lose | LinkStep::Arrive => {}
             }
         }
@@ -96,7 +96,7 @@ impl LinkWatch {
 
     /// The packets of a connection: of several that had its port, of the one that opened when it
     /// did.
-    fn flow(&self, transfer: &TransferRecord) -> Option<&FlowRecord> {
+    fn packets_of(&self, transfer: &TransferRecord) -> Option<&FlowRecord> {
         let opened = transfer.connection.opened.as_nanos();
         self.flows.get(&transfer.port)?.iter().min_by_key(|f| f.began.as_nanos().abs_diff(opened))
     }
@@ -106,15 +106,16 @@ impl LinkWatch {
     pub fn complete(&self, recording: &mut LoadRecording, next: Option<Instant>) {
         let start = recording.start;
         for transfer in &mut recording.transfers {
-            if let Some(flow) = self.flow(transfer) {
+            if let Some(flow) = self.packets_of(transfer) {
                 flow.complete(transfer, start, next);
             }
         }
         let end = next.unwrap_or(Instant::from_nanos(u64::MAX));
-        let busy = self.data.iter().flat_map(Busy::stretches);
-        recording.busy = Stretch::union(busy.filter_map(|stretch| stretch.within(start, end)));
+        let busy = self.data.iter().flat_map(Busy::busy_stretches);
+        recording.busy = Stretch::union(busy.filter_map(|stretch| stretch.clipped_to(start, end)));
         if let Some([down, up]) = &self.queues {
-            let queues = [down.during("down", start, next), up.during("up", start, next)];
+            let queues =
+                [down.queue_during("down", start, next), up.queue_during("up", start, next)];
             recording.queues = queues.into();
         }
     }
@@ -164,7 +165,7 @@ mod tests {
                 closed: None,
             };
             let mut transfer = TransferRecord::unwatched(connection, 40_000);
-            let flow = watch.flow(&transfer).expect("it was seen");
+            let flow = watch.packets_of(&transfer).expect("it was seen");
             flow.complete(&mut transfer, at(0), None);
             let seen = |event: &SequenceEvent| (event.at, event.step);
             transfer.sequence.iter().map(seen).collect::<Vec<_>>()

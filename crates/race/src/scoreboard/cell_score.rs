@@ -55,10 +55,10 @@ impl CellScore {
             unfinished,
             over_limit: of_all(geometric(times().map(|t| Some(t? / limit)))),
             over_linux: of_all(geometric(runs.pairs(|one| Some(time(one))).map(ratio))),
-            behind_rtts: of_all(arithmetic(times().map(|t| Some((t? - limit) / rtt)))),
+            behind_rtts: of_all(mean_of_present(times().map(|t| Some((t? - limit) / rtt)))),
             harm: geometric(runs.pairs(background).map(ratio)).map(|ratio| ratio - 1.0),
             harm_over_fair: geometric(runs.over_fair()).map(|ratio| ratio - 1.0),
-            harm_loss: arithmetic(
+            harm_loss: mean_of_present(
                 runs.pairs(loss).map(|pair| pair.map(|(one, linux)| one - linux)),
             ),
             causes: scheme.iter().map(|one| one.causes).sum(),
@@ -110,7 +110,7 @@ fn loss(outcome: &TransferOutcome) -> Option<f64> {
 }
 
 /// Arithmetic mean of the present values; `None` if there is none.
-fn arithmetic(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+fn mean_of_present(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
@@ -120,7 +120,7 @@ fn geometric(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.flatten().collect();
     match values[..] {
         [one] => Some(one),
-        _ => arithmetic(values.into_iter().map(|v| Some(v.ln()))).map(f64::exp),
+        _ => mean_of_present(values.into_iter().map(|v| Some(v.ln()))).map(f64::exp),
     }
 }
 

@@ -79,7 +79,7 @@ impl CellSetup {
             rtt: self.path.rtt(),
             limit: of(first),
             limit_without_handshake: of(limit_without_handshake),
-            fair: self.fair(),
+            fair: self.fair_slowdown(),
         }
     }
 
@@ -94,7 +94,7 @@ impl CellSetup {
 
     /// Bytes that the background has to bring while it is watched: as many as the transfer, and
     /// enough for some round trips.
-    pub(super) fn goal(&self) -> u64 {
+    pub(super) fn background_bytes(&self) -> u64 {
         self.bytes.max(2 * self.path.down().bytes_in(self.path.rtt()))
     }
 
@@ -104,12 +104,12 @@ impl CellSetup {
     /// over first, the flows take G + S bytes' time; otherwise they take (n + 1) / n of G bytes'
     /// time. They are slowed by S / G, and by 1 / n at most. Flows that take half of the rate lose
     /// nothing to a transfer that takes the other half.
-    fn fair(&self) -> f64 {
+    fn fair_slowdown(&self) -> f64 {
         let flows = match self.load {
             BackgroundLoad::Idle | BackgroundLoad::Half => return 1.0,
             BackgroundLoad::Full => FULL_FLOWS,
         };
-        let slowed = self.bytes as f64 / self.goal() as f64;
+        let slowed = self.bytes as f64 / self.background_bytes() as f64;
         1.0 + slowed.min(1.0 / flows as f64)
     }
 
@@ -156,12 +156,12 @@ mod tests {
     /// thirds throughout, 150 kB's time for 100, though their goal grows with it.
     #[test]
     fn fair_sharing_by_hand() {
-        let fair = |bytes| setup(bytes, BackgroundLoad::Full).fair();
+        let fair = |bytes| setup(bytes, BackgroundLoad::Full).fair_slowdown();
         assert!((fair(30_000) - 1.3).abs() < 1e-12);
         // 50 kB end when the flows have their 100: both rules say a half.
         assert!((fair(50_000) - 1.5).abs() < 1e-12 && (fair(300_000) - 1.5).abs() < 1e-12);
         // Half of a path is left.
-        assert_eq!(setup(300_000, BackgroundLoad::Half).fair(), 1.0);
+        assert_eq!(setup(300_000, BackgroundLoad::Half).fair_slowdown(), 1.0);
     }
 
     /// A handshake is a round trip of 40 ms and the SYNs' 44 bytes each way at 10 Mbit/s, 35.2 us:

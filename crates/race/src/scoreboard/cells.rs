@@ -142,7 +142,7 @@ impl MatrixCell {
     }
 
     /// Its levels.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn levels(&self) -> Place {
         let of = |levels: &[u64], value| levels.iter().position(|l| *l == value).unwrap_or(0);
         [
             of(&SIZES, self.bytes),
@@ -157,7 +157,7 @@ impl MatrixCell {
 
     /// Its level of a factor, as an index into [`MatrixFactor::levels`].
     pub fn level(&self, factor: MatrixFactor) -> usize {
-        self.place()[factor as usize]
+        self.levels()[factor as usize]
     }
 
     /// The path when the transfer is measured.
@@ -180,7 +180,7 @@ impl MatrixCell {
     pub(super) fn setup(&self) -> CellSetup {
         CellSetup {
             name: self.name(),
-            page: Arc::new(self.page()),
+            page: Arc::new(self.equal_objects_page()),
             bytes: self.bytes,
             loader: LoaderConfig::default(),
             path: self.path(),
@@ -195,7 +195,7 @@ impl MatrixCell {
     }
 
     /// Equal objects requested at once, over connections that close after them.
-    fn page(&self) -> Page {
+    fn equal_objects_page(&self) -> Page {
         let host = PageHost::plain("server", Http::Http10);
         let count = self.shape.objects();
         let object = |n: u64| {
@@ -209,7 +209,7 @@ impl MatrixCell {
     }
 
     /// A line of the list of cells: size, round trip, rate, queue, load, memory and shape.
-    pub(super) fn listed(&self) -> String {
+    pub(super) fn list_line(&self) -> String {
         let Self { bytes, rtt_ms, rate_bps, queue_millibdp, load, memory, shape } = self;
         let words = format!("{load:?},{memory:?},{shape:?}").to_lowercase();
         format!("{bytes},{rtt_ms},{rate_bps},{queue_millibdp},{words}")
@@ -236,12 +236,12 @@ pub(super) fn pairs() -> Vec<(usize, usize)> {
 }
 
 /// The first `count` cells of the sample.
-pub(super) fn sample(count: usize) -> Vec<MatrixCell> {
-    balanced(all(), count)
+pub(super) fn first_cells(count: usize) -> Vec<MatrixCell> {
+    balanced_cells(all(), count)
 }
 
 /// Chooses `count` of these combinations, so that each two levels meet about equally often.
-pub(super) fn balanced(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
+pub(super) fn balanced_cells(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
     let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
     let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();

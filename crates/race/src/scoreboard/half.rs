@@ -35,10 +35,10 @@ impl Half {
 
     /// The half that the cell of this name is in.
     pub fn of(cell: &str) -> Self {
-        Self::under(SEED, cell)
+        Self::half_under(SEED, cell)
     }
 
-    fn under(seed: u64, cell: &str) -> Self {
+    fn half_under(seed: u64, cell: &str) -> Self {
         match derive_seed(seed, &format!("half/{cell}")) & 1 {
             0 => Self::Tune,
             _ => Self::Check,
@@ -55,7 +55,7 @@ mod tests {
     fn tuned(set: Set, seed: u64) -> Vec<(usize, usize)> {
         let strata = set.strata();
         let count = |cells: &[BoardCell]| {
-            cells.iter().filter(|cell| Half::under(seed, &cell.name()) == Half::Tune).count()
+            cells.iter().filter(|cell| Half::half_under(seed, &cell.name()) == Half::Tune).count()
         };
         strata.iter().map(|stratum| (count(&stratum.cells), stratum.cells.len())).collect()
     }

@@ -116,7 +116,7 @@ impl ScoreboardPlan {
         wanted: &(dyn Fn(usize) -> bool + Sync),
         on_run: &(dyn Fn() + Sync),
     ) -> Vec<TransferOutcome> {
-        in_threads(threads, || self.make(wanted, on_run))
+        in_threads(threads, || self.run_cells(wanted, on_run))
     }
 
     /// Scores the outcomes of all runs, in the order of runs.
@@ -128,18 +128,18 @@ impl ScoreboardPlan {
         Board::new(self, &self.sorted(outcomes))
     }
 
-    fn draws(&self) -> Vec<Draw> {
-        (0..self.seeds.max(1)).map(|n| self.draw(n)).collect()
+    fn all_draws(&self) -> Vec<Draw> {
+        (0..self.seeds.max(1)).map(|n| self.nth_draw(n)).collect()
     }
 
-    fn make(
+    fn run_cells(
         &self,
         wanted: &(dyn Fn(usize) -> bool + Sync),
         on_run: &(dyn Fn() + Sync),
     ) -> Vec<TransferOutcome> {
         let cells = WeighedCell::all(self.set, self.half);
         let setups: Vec<CellSetup> = cells.iter().map(|weighed| weighed.cell.setup()).collect();
-        let draws = self.draws();
+        let draws = self.all_draws();
         let runs: Vec<(&CellSetup, Draw)> =
             setups.iter().flat_map(|setup| draws.iter().map(move |draw| (setup, *draw))).collect();
         let parts = [Part::Alone, Part::Perfect].into_iter();
@@ -150,9 +150,9 @@ impl ScoreboardPlan {
         let one = |(part, (setup, draw)): &(Part<'_>, &(&CellSetup, Draw))| {
             let outcome = match part {
                 Part::Scheme(scheme) => run::run(setup, scheme, *draw),
-                Part::Perfect => run::perfect(setup, *draw),
+                Part::Perfect => run::perfect_transfer(setup, *draw),
                 Part::Alone => TransferOutcome {
-                    background: run::alone(setup, *draw),
+                    background: run::background_alone(setup, *draw),
                     ..TransferOutcome::default()
                 },
             };
@@ -165,7 +165,7 @@ impl ScoreboardPlan {
     /// The outcomes by parts, cells and seeds.
     fn sorted(&self, outcomes: &[TransferOutcome]) -> BoardRuns {
         let cells = WeighedCell::all(self.set, self.half);
-        let seeds = self.draws().len();
+        let seeds = self.all_draws().len();
         let by_cell = |runs: &[TransferOutcome]| -> Vec<Vec<TransferOutcome>> {
             runs.chunks(seeds).map(<[TransferOutcome]>::to_vec).collect()
         };
@@ -185,7 +185,7 @@ impl ScoreboardPlan {
     }
 
     /// The n-th seed and its delays.
-    fn draw(&self, n: u32) -> Draw {
+    fn nth_draw(&self, n: u32) -> Draw {
         Draw { seed: self.seed.wrapping_add(u64::from(n)), processing: self.processing }
     }
 }

@@ -66,7 +66,7 @@ impl RealCell {
     }
 
     /// A line of the list of cells.
-    pub(super) fn listed(&self) -> String {
+    pub(super) fn list_line(&self) -> String {
         let visit = Self::VISITS[self.visit as usize];
         format!("{},{},{visit},{}", self.content, self.path, Self::LOADS[self.levels()[3]])
     }
@@ -132,15 +132,15 @@ fn document(bytes: u64) -> Page {
 
 /// The cells of documents.
 pub(super) fn documents() -> Vec<RealCell> {
-    cells(&RealCell::CONTENTS[..DOCUMENTS.len()])
+    cells_with(&RealCell::CONTENTS[..DOCUMENTS.len()])
 }
 
 /// The cells of recorded pages.
 pub(super) fn pages() -> Vec<RealCell> {
-    cells(&RealCell::CONTENTS[DOCUMENTS.len()..])
+    cells_with(&RealCell::CONTENTS[DOCUMENTS.len()..])
 }
 
-fn cells(contents: &[&'static str]) -> Vec<RealCell> {
+fn cells_with(contents: &[&'static str]) -> Vec<RealCell> {
     let visits = [RealVisit::First, RealVisit::NewConnections, RealVisit::KeptConnections];
     let mut cells = Vec::new();
     for content in contents {

@@ -108,7 +108,7 @@ pub(super) fn run(setup: &CellSetup, scheme: &Scheme, draw: Draw) -> TransferOut
 
 /// Transfers it by servers that know the path, in the better order of the link. Its queues lose
 /// nothing, so the background's time would not measure harm, and is left out.
-pub(super) fn perfect(setup: &CellSetup, draw: Draw) -> TransferOutcome {
+pub(super) fn perfect_transfer(setup: &CellSetup, draw: Draw) -> TransferOutcome {
     let window = match setup.down_rate {
         DownRate::Steady => perfect::window(&setup.path, setup.path.rtt(), perfect::PACKET),
         DownRate::Wandering => perfect::NO_WINDOW,
@@ -132,7 +132,7 @@ struct Ends<'a> {
 }
 
 fn transfer(mut stage: Stage, setup: &CellSetup, ends: Ends<'_>) -> TransferOutcome {
-    let load = stage.enter(setup, ends);
+    let load = stage.add_page_load(setup, ends);
     let start = stage.visit_before(setup);
     start.map_or_else(TransferOutcome::default, |start| {
         if setup.before != Before::Nothing {
@@ -145,13 +145,13 @@ fn transfer(mut stage: Stage, setup: &CellSetup, ends: Ends<'_>) -> TransferOutc
 /// Time that the background takes for its bytes without a transfer. Where there is a first visit by
 /// `linux`, it counts from the instant at which the measured one would begin. `None` without a
 /// background.
-pub(super) fn alone(setup: &CellSetup, draw: Draw) -> Option<Duration> {
+pub(super) fn background_alone(setup: &CellSetup, draw: Draw) -> Option<Duration> {
     let mut stage = Stage::new(setup, draw, None);
     let start = match setup.before {
         Before::Nothing => stage.start,
         Before::SameTransfer | Before::FasterPath(_) => {
             let linux = as_browsers_use_it(&crate::run::linux());
-            stage.enter(setup, Ends { server: &linux, client: &linux });
+            stage.add_page_load(setup, Ends { server: &linux, client: &linux });
             stage.visit_before(setup)?
         }
     };
@@ -185,10 +185,10 @@ impl Stage {
         let config = SimulationConfig { seed, ..SimulationConfig::default() };
         let mut simulation = Simulation::new(access.topology.clone(), config);
         let mut phases = Phases::of(seed);
-        let phase = phases.draw();
+        let phase = phases.next_start();
         for (scheme, source) in flows.iter().zip(&access.servers[servers..]) {
             let bulk = bulk(scheme, *source, access.client);
-            simulation.add_background(Instant::ZERO + phases.draw(), bulk);
+            simulation.add_background(Instant::ZERO + phases.next_start(), bulk);
         }
         let head_start = match flows.is_empty() {
             true => Duration::ZERO,
@@ -199,7 +199,7 @@ impl Stage {
     }
 
     /// Adds the load of the page, to begin with the first visit.
-    fn enter(&mut self, setup: &CellSetup, ends: Ends<'_>) -> AppId {
+    fn add_page_load(&mut self, setup: &CellSetup, ends: Ends<'_>) -> AppId {
         let load = PageLoad::new(PageSpec {
             page: Arc::clone(&setup.page),
             config: loader_for(&setup.loader, ends.server),
@@ -234,7 +234,7 @@ impl Stage {
     fn watch_background(&mut self, setup: &CellSetup, start: Instant) -> Option<Watched> {
         let _ = self.simulation.run_until(start);
         let sources = &self.access.servers[self.servers..];
-        let (standing, counters) = Standing::new(sources, start, setup.goal());
+        let (standing, counters) = Standing::new(sources, start, setup.background_bytes());
         if sources.is_empty() {
             return None;
         }

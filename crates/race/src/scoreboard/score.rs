@@ -222,9 +222,9 @@ impl BoardRuns {
 
 impl TimeScore {
     fn of(all: &[Scored<'_>]) -> Self {
-        let over_limit = values(all, |s| Some(s.over_limit));
-        let over_linux = values(all, |s| Some(s.over_linux));
-        let behind = values(all, |s| Some(s.behind_rtts));
+        let over_limit = cell_values(all, |s| Some(s.over_limit));
+        let over_linux = cell_values(all, |s| Some(s.over_linux));
+        let behind = cell_values(all, |s| Some(s.behind_rtts));
         let or_nan = |value: Option<f64>| value.unwrap_or(f64::NAN);
         Self {
             over_linux: or_nan(geometric_mean(&over_linux)),
@@ -256,8 +256,8 @@ impl LimitScore {
 
 impl HarmScore {
     fn of(all: &[Scored<'_>]) -> Self {
-        let harm = values(all, |s| s.harm);
-        let over_fair = values(all, |s| s.harm_over_fair);
+        let harm = cell_values(all, |s| s.harm);
+        let over_fair = cell_values(all, |s| s.harm_over_fair);
         Self {
             harm: mean(&harm),
             harm_interval: mean_interval(&harm),
@@ -265,7 +265,7 @@ impl HarmScore {
             harm_over_fair: mean(&over_fair),
             harm_over_fair_interval: mean_interval(&over_fair),
             harm_over_fair_p95: percentile(over_fair, 95),
-            harm_loss: mean(&values(all, |s| s.harm_loss)),
+            harm_loss: mean(&cell_values(all, |s| s.harm_loss)),
         }
     }
 }
@@ -333,9 +333,9 @@ fn state(before: &'static str, load: &'static str, inside: &[Scored<'_>]) -> Sta
     StateScore {
         before,
         load,
-        over_linux: geometric_mean(&values(inside, |s| Some(s.over_linux))),
+        over_linux: geometric_mean(&cell_values(inside, |s| Some(s.over_linux))),
         share_of_perfect_start: None,
-        harm_p95: percentile(values(inside, |s| s.harm), 95),
+        harm_p95: percentile(cell_values(inside, |s| s.harm), 95),
     }
 }
 
@@ -348,10 +348,10 @@ fn levels(set: Set, all: &[Scored<'_>]) -> Vec<LevelScore> {
         LevelScore {
             factor,
             level,
-            over_limit: geometric_mean(&values(&inside, |s| Some(s.over_limit))),
-            over_linux: geometric_mean(&values(&inside, |s| Some(s.over_linux))),
-            harm: mean(&values(&inside, |s| s.harm)),
-            harm_over_fair: mean(&values(&inside, |s| s.harm_over_fair)),
+            over_limit: geometric_mean(&cell_values(&inside, |s| Some(s.over_limit))),
+            over_linux: geometric_mean(&cell_values(&inside, |s| Some(s.over_linux))),
+            harm: mean(&cell_values(&inside, |s| s.harm)),
+            harm_over_fair: mean(&cell_values(&inside, |s| s.harm_over_fair)),
         }
     };
     let mut levels = Vec::new();
@@ -362,7 +362,7 @@ fn levels(set: Set, all: &[Scored<'_>]) -> Vec<LevelScore> {
     levels
 }
 
-fn values(scored: &[Scored<'_>], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<CellValue> {
+fn cell_values(scored: &[Scored<'_>], value: impl Fn(&CellScore) -> Option<f64>) -> Vec<CellValue> {
     let values = scored.iter().filter_map(|(place, score)| {
         let WeighedCell { weight, stratum, .. } = **place;
         Some(CellValue { value: value(score)?, weight, stratum })

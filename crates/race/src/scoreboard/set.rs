@@ -76,7 +76,7 @@ impl Set {
         let cells = self.cells().into_iter().enumerate();
         let cells =
             cells.filter(|(_, cell)| half.is_none_or(|half| Half::of(&cell.name()) == half));
-        let lines = cells.map(|(n, cell)| format!("{},{}\n", n + 1, cell.listed()));
+        let lines = cells.map(|(n, cell)| format!("{},{}\n", n + 1, cell.list_line()));
         [format!("cell,{columns}\n")].into_iter().chain(lines).collect()
     }
 }
@@ -93,7 +93,7 @@ impl BoardCell {
     /// Its levels, as indices into those of [`Set::factors`].
     pub(super) fn levels(&self) -> Vec<usize> {
         match self {
-            Self::Matrix(cell) => cell.place().into(),
+            Self::Matrix(cell) => cell.levels().into(),
             Self::Real(cell) => cell.levels().into(),
         }
     }
@@ -105,10 +105,10 @@ impl BoardCell {
         }
     }
 
-    fn listed(&self) -> String {
+    fn list_line(&self) -> String {
         match self {
-            Self::Matrix(cell) => cell.listed(),
-            Self::Real(cell) => cell.listed(),
+            Self::Matrix(cell) => cell.list_line(),
+            Self::Real(cell) => cell.list_line(),
         }
     }
 }

@@ -6,7 +6,9 @@
 //! precise as the sample, which takes two and a half times as long.
 
 use super::cell_setup::BackgroundLoad;
-use super::cells::{MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced, sample};
+use super::cells::{
+    MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced_cells, first_cells,
+};
 use super::half::Half;
 use super::real;
 use super::set::{BoardCell, Set};
@@ -31,9 +33,9 @@ impl Set {
     /// The cells by stratum.
     pub(super) fn strata(self) -> Vec<Stratum> {
         match self {
-            Self::Quick => quick(),
-            Self::Sample => vec![whole(sample(SAMPLE_CELLS))],
-            Self::All => vec![whole(all().into_iter().map(MatrixCell::at).collect())],
+            Self::Quick => quick_strata(),
+            Self::Sample => vec![whole_matrix(first_cells(SAMPLE_CELLS))],
+            Self::All => vec![whole_matrix(all().into_iter().map(MatrixCell::at).collect())],
             Self::Real => [real::documents(), real::pages()].map(half_of_shapes).into(),
         }
     }
@@ -46,7 +48,7 @@ impl Set {
 }
 
 /// Cells of the matrix that stand for all of it, each for as much.
-fn whole(cells: Vec<MatrixCell>) -> Stratum {
+fn whole_matrix(cells: Vec<MatrixCell>) -> Stratum {
     Stratum { cells: of_board(cells), share: 1.0 }
 }
 
@@ -92,7 +94,7 @@ impl WeighedCell {
     }
 }
 
-fn quick() -> Vec<Stratum> {
+fn quick_strata() -> Vec<Stratum> {
     let (idle, busy): (Vec<Place>, Vec<Place>) =
         all().into_iter().partition(|place| MatrixCell::at(*place).load == BackgroundLoad::Idle);
     let rate = |place: &Place| place[MatrixFactor::Rate as usize];
@@ -104,5 +106,5 @@ fn quick() -> Vec<Stratum> {
 /// A stratum of `count` cells that represent all of these combinations.
 fn stratum(places: Vec<Place>, count: usize) -> Stratum {
     let share = places.len() as f64 / all().len() as f64;
-    Stratum { cells: of_board(balanced(places, count)), share }
+    Stratum { cells: of_board(balanced_cells(places, count)), share }
 }

@@ -24,7 +24,7 @@ fn the_matrix_has_every_cell_once() {
     let distinct: BTreeSet<String> = cells.iter().map(MatrixCell::name).collect();
     assert_eq!(distinct.len(), cells.len());
     for (place, cell) in all().iter().zip(&cells) {
-        assert_eq!(cell.place(), *place);
+        assert_eq!(cell.levels(), *place);
     }
 }
 
@@ -32,7 +32,7 @@ fn the_matrix_has_every_cell_once() {
 fn every_two_levels_meet_in_the_sample() {
     let cells = matrix(Set::Sample);
     assert_eq!(cells.len(), SAMPLE_CELLS);
-    let places: BTreeSet<_> = cells.iter().map(MatrixCell::place).collect();
+    let places: BTreeSet<_> = cells.iter().map(MatrixCell::levels).collect();
     assert_eq!(places.len(), SAMPLE_CELLS, "no cell twice");
     for (a, b) in pairs() {
         for x in 0..LEVELS[a] {
@@ -51,7 +51,7 @@ fn every_two_levels_meet_in_the_sample() {
 #[test]
 fn the_quick_set_has_every_level_and_stands_for_the_matrix() {
     let quick = matrix(Set::Quick);
-    let places: BTreeSet<_> = quick.iter().map(MatrixCell::place).collect();
+    let places: BTreeSet<_> = quick.iter().map(MatrixCell::levels).collect();
     assert_eq!(places.len(), quick.len(), "no cell twice");
     for factor in MatrixFactor::ALL {
         let levels: BTreeSet<_> = quick.iter().map(|cell| cell.level(factor)).collect();
@@ -194,11 +194,11 @@ fn half_a_load_takes_half_of_the_path() {
 fn a_background_alone_takes_what_its_window_says() {
     for memory in [Memory::Cold, Memory::Warm] {
         let setup = cell(BackgroundLoad::Half, memory, TransferShape::One).setup();
-        let time = run::alone(&setup, draw(1)).unwrap().as_secs_f64();
+        let time = run::background_alone(&setup, draw(1)).unwrap().as_secs_f64();
         assert!((0.137..0.220).contains(&time), "{time}");
     }
     let idle = cell(BackgroundLoad::Idle, Memory::Cold, TransferShape::One).setup();
-    assert_eq!(run::alone(&idle, draw(1)), None);
+    assert_eq!(run::background_alone(&idle, draw(1)), None);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn each_idea_of_the_papers_runs_by_itself_and_over_linux() {
 fn perfect_start_keeps_an_idle_link_busy() {
     for memory in [Memory::Cold, Memory::Warm, Memory::Stale] {
         let cell = cell(BackgroundLoad::Idle, memory, TransferShape::One);
-        let outcome = run::perfect(&cell.setup(), draw(1));
+        let outcome = run::perfect_transfer(&cell.setup(), draw(1));
         let time = outcome.completion.unwrap().as_secs_f64();
         assert!((0.160..0.168).contains(&time), "{memory:?}: {time}");
         assert_eq!(outcome.causes, CauseCounts::default());
@@ -259,7 +259,7 @@ fn perfect_start_keeps_an_idle_link_busy() {
 #[test]
 fn perfect_start_takes_its_share_of_a_full_link() {
     let cell = cell(BackgroundLoad::Full, Memory::Cold, TransferShape::One);
-    let outcome = run::perfect(&cell.setup(), draw(1));
+    let outcome = run::perfect_transfer(&cell.setup(), draw(1));
     let time = outcome.completion.unwrap().as_secs_f64();
     assert!((0.320..0.345).contains(&time), "{time}");
     assert_eq!((outcome.background, outcome.background_packets), (None, 0));

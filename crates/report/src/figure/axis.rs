@@ -26,7 +26,7 @@ impl Span {
             Scale::Linear => linear_range(values.filter(usable)),
             Scale::Log => log_range(values.filter(usable)),
         });
-        let (low, high) = if low < high { (low, high) } else { widened(low, axis.scale) };
+        let (low, high) = if low < high { (low, high) } else { range_around(low, axis.scale) };
         Self { scale: axis.scale, unit: axis.unit, low, high, home: high }
     }
 
@@ -140,7 +140,7 @@ fn log_range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// A range around a single value.
-fn widened(value: f64, scale: Scale) -> (f64, f64) {
+fn range_around(value: f64, scale: Scale) -> (f64, f64) {
     match scale {
         Scale::Log if value > 0.0 => (value / 2.0, value * 2.0),
         Scale::Log => (1.0, 10.0),

@@ -43,7 +43,7 @@ impl Canvas {
     pub(crate) fn into_markup(self) -> Markup {
         let x = describe(&self.x.0);
         let y = self.y.as_ref().map(|(y, _)| describe(y));
-        let home = home(&self.x.0);
+        let home = initial_range(&self.x.0);
         let (class, title, link) = (self.class, self.title.clone(), self.link.clone());
         let height = self.height;
         let layers: String = self.into_layers().iter().map(SVG::to_string).collect();
@@ -59,7 +59,7 @@ impl Canvas {
 
     /// Axes, curves, marks, gutter: bottom first.
     pub(crate) fn into_layers(self) -> Vec<SVG> {
-        let axes = self.axes();
+        let axes = self.axes_svg();
         let curves = self.curves.into_iter().fold(stretched(), SVG::add);
         let marks = self.marks.into_iter().fold(viewport("marks"), SVG::add);
         let mut layers = vec![axes, curves, marks];
@@ -69,7 +69,7 @@ impl Canvas {
         layers
     }
 
-    fn axes(&self) -> SVG {
+    fn axes_svg(&self) -> SVG {
         let (x, x_label) = &self.x;
         let mut axes = viewport("axes").add(upright_ticks(x));
         if let Some((y, y_label)) = &self.y {
@@ -127,12 +127,12 @@ fn level_ticks(y: &Span) -> Group {
 }
 
 fn label(text: &str, x: &str, y: &str, anchor: &str, dy: &str) -> Text {
-    let text = Text::new(text::clean(text)).set("class", "label").set("x", x).set("y", y);
+    let text = Text::new(text::clean_text(text)).set("class", "label").set("x", x).set("y", y);
     text.set("text-anchor", anchor).set("dy", dy)
 }
 
 /// The part of an axis that is in sight at first, for the script; `None` if it is the whole axis.
-pub(crate) fn home(x: &Span) -> Option<String> {
+pub(crate) fn initial_range(x: &Span) -> Option<String> {
     (x.home < x.high).then(|| format!("{:.6}", x.home_share()))
 }
 

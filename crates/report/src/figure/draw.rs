@@ -20,17 +20,17 @@ impl Figure {
     pub(crate) fn to_canvas(&self, link: Option<&str>, home: Option<f64>) -> Canvas {
         let x = self.x_span();
         let plane = Plane { x: home.map_or(x, |home| x.with_home(home)), y: self.y_span() };
-        let shades = self.shades.iter().map(|shade| plane.shade(shade));
-        let series = self.series.iter().flat_map(|series| plane.draw(series));
+        let shades = self.shades.iter().map(|shade| plane.draw_shade(shade));
+        let series = self.series.iter().flat_map(|series| plane.draw_series(series));
         let curves = shades.chain(series).map(Path::into);
         let references = self.references.iter().enumerate();
-        let references = references.filter(|(_, r)| plane.crosses(r));
+        let references = references.filter(|(_, r)| plane.is_reference_visible(r));
         let references = references.map(|(i, r)| plane.reference(r, i).into());
-        let marks = self.marks.iter().filter(|mark| plane.shows(mark));
-        let marks = marks.map(|mark| plane.mark(mark).into());
+        let marks = self.marks.iter().filter(|mark| plane.is_mark_visible(mark));
+        let marks = marks.map(|mark| plane.draw_mark(mark).into());
         Canvas {
             class: "plot",
-            title: text::clean(&self.title),
+            title: text::clean_text(&self.title),
             height: self.height,
             x: (plane.x, self.x.label.clone()),
             y: Some((plane.y, self.y.label.clone())),
@@ -56,22 +56,22 @@ impl Figure {
 }
 
 impl Plane {
-    fn place(&self, x: f64, y: f64) -> (f64, f64) {
+    fn to_pixels(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.fraction(x), self.y.fraction(y))
     }
 
-    fn shows(&self, mark: &FigureMark) -> bool {
-        let (x, y) = self.place(mark.x, mark.y);
+    fn is_mark_visible(&self, mark: &FigureMark) -> bool {
+        let (x, y) = self.to_pixels(mark.x, mark.y);
         in_sight(x) && in_sight(y)
     }
 
-    fn crosses(&self, reference: &Reference) -> bool {
+    fn is_reference_visible(&self, reference: &Reference) -> bool {
         let axis = if reference.upright { &self.x } else { &self.y };
         in_sight(axis.fraction(reference.at))
     }
 
     /// The series' own path, and one for its error bars where it has any.
-    fn draw(&self, series: &Series) -> Vec<Path> {
+    fn draw_series(&self, series: &Series) -> Vec<Path> {
         let data = match series.shape {
             SeriesShape::Line | SeriesShape::Dashed => self.line(&series.points),
             SeriesShape::Step | SeriesShape::DashedStep => self.steps(&series.points),
@@ -79,22 +79,22 @@ impl Plane {
             SeriesShape::Dots
             | SeriesShape::Squares
             | SeriesShape::LargeDots
-            | SeriesShape::LargeSquares => self.dots(&series.points),
-            SeriesShape::Spans => self.spans(&series.points),
-            SeriesShape::Band => self.band(&series.points),
+            | SeriesShape::LargeSquares => self.dots_path(&series.points),
+            SeriesShape::Spans => self.spans_path(&series.points),
+            SeriesShape::Band => self.band_path(&series.points),
         };
-        let mut paths = vec![styled(series, class_of(series.shape), data)];
+        let mut paths = vec![styled_path(series, class_of(series.shape), data)];
         if !matches!(series.shape, SeriesShape::Spans | SeriesShape::Band)
             && series.points.iter().any(|p| p.extent.is_some())
         {
-            paths.push(styled(series, "spans", self.spans(&series.points)));
+            paths.push(styled_path(series, "spans", self.spans_path(&series.points)));
         }
         paths
     }
 
     /// A box from the floor of the plot to its ceiling over each span. It is not among the curves
     /// that the page's script looks for points in: it shows its name under the pointer.
-    fn shade(&self, shade: &Shade) -> Path {
+    fn draw_shade(&self, shade: &Shade) -> Path {
         let mut path = PathData::default();
         for (from, to) in &shade.spans {
             let (from, to) = (self.x.fraction(*from), self.x.fraction(*to));
@@ -104,7 +104,7 @@ impl Plane {
             path.line_to(to, 0.0);
         }
         let class = format!("shade {}", shade.colour.class());
-        let name = text::clean(&shade.name);
+        let name = text::clean_text(&shade.name);
         Path::new().set("class", class).set("data-s", name).set("d", path.finish())
     }
 
@@ -112,7 +112,7 @@ impl Plane {
         let mut path = PathData::default();
         for run in runs(points) {
             for (i, point) in run.iter().enumerate() {
-                let (x, y) = self.place(point.x, point.y);
+                let (x, y) = self.to_pixels(point.x, point.y);
                 if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
             }
         }
@@ -136,7 +136,7 @@ impl Plane {
     fn stairs(&self, run: &[Point], path: &mut PathData, floor: Option<f64>) {
         let mut level = floor;
         for (i, point) in run.iter().enumerate() {
-            let (x, y) = self.place(point.x, point.y);
+            let (x, y) = self.to_pixels(point.x, point.y);
             match level {
                 Some(level) if i > 0 => path.line_to(x, level),
                 start => path.move_to(x, start.unwrap_or(y)),
@@ -149,16 +149,16 @@ impl Plane {
         }
     }
 
-    fn dots(&self, points: &[Point]) -> PathData {
+    fn dots_path(&self, points: &[Point]) -> PathData {
         let mut path = PathData::default();
         for point in points.iter().filter(|p| p.y.is_finite()) {
-            let (x, y) = self.place(point.x, point.y);
-            path.dot(x, y);
+            let (x, y) = self.to_pixels(point.x, point.y);
+            path.draw_dot(x, y);
         }
         path
     }
 
-    fn spans(&self, points: &[Point]) -> PathData {
+    fn spans_path(&self, points: &[Point]) -> PathData {
         let mut path = PathData::default();
         for (x, (low, high)) in points.iter().filter_map(|p| p.extent.map(|e| (p.x, e))) {
             let x = self.x.fraction(x);
@@ -169,21 +169,21 @@ impl Plane {
     }
 
     /// Along the upper ends, back along the lower ones.
-    fn band(&self, points: &[Point]) -> PathData {
+    fn band_path(&self, points: &[Point]) -> PathData {
         let ends = points.iter().filter_map(|p| p.extent.map(|extent| (p.x, extent)));
         let upper: Vec<(f64, f64)> = ends.clone().map(|(x, (_, high))| (x, high)).collect();
         let lower = ends.rev().map(|(x, (low, _))| (x, low));
         let around = upper.iter().copied().chain(lower).chain(upper.first().copied());
         let mut path = PathData::default();
         for (i, (x, y)) in around.enumerate() {
-            let (x, y) = self.place(x, y);
+            let (x, y) = self.to_pixels(x, y);
             if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
         }
         path
     }
 
-    fn mark(&self, mark: &FigureMark) -> Use {
-        let (x, y) = self.place(mark.x, mark.y);
+    fn draw_mark(&self, mark: &FigureMark) -> Use {
+        let (x, y) = self.to_pixels(mark.x, mark.y);
         Use::new()
             .set("href", format!("#{}", mark.symbol.id()))
             .set("class", mark.colour.class())
@@ -196,10 +196,10 @@ impl Plane {
     /// nearer side.
     fn reference(&self, reference: &Reference, index: usize) -> SVG {
         let group = viewport(&format!("ref {}", reference.colour.class()));
-        let text = Text::new(text::clean(&reference.label));
+        let text = Text::new(text::clean_text(&reference.label));
         if reference.upright {
             let at = self.x.fraction(reference.at);
-            let text = LabelSide::at(at / self.x.home_share()).place(text);
+            let text = LabelSide::at(at / self.x.home_share()).place_label(text);
             upright(group, at, text, 1.1 + 1.15 * index as f64)
         } else {
             let at = percent(1.0 - self.y.fraction(reference.at));
@@ -240,7 +240,7 @@ impl LabelSide {
     }
 
     /// Puts a label beside the line at x = 0.
-    pub(crate) fn place(self, text: Text) -> Text {
+    pub(crate) fn place_label(self, text: Text) -> Text {
         match self {
             Self::Left => text.set("dx", -4).set("text-anchor", "end"),
             Self::Right => text.set("dx", 4).set("text-anchor", "start"),
@@ -257,9 +257,12 @@ fn runs(points: &[Point]) -> impl Iterator<Item = &[Point]> {
     points.split(|p| !p.y.is_finite()).filter(|run| !run.is_empty())
 }
 
-fn styled(series: &Series, class: &str, data: PathData) -> Path {
+fn styled_path(series: &Series, class: &str, data: PathData) -> Path {
     let class = format!("{class} {}", series.colour.class());
-    Path::new().set("class", class).set("data-n", text::clean(&series.name)).set("d", data.finish())
+    Path::new()
+        .set("class", class)
+        .set("data-n", text::clean_text(&series.name))
+        .set("d", data.finish())
 }
 
 pub(super) fn class_of(shape: SeriesShape) -> &'static str {

@@ -23,7 +23,7 @@ impl PathData {
             true => ('M', to.0, to.1),
             false => ('m', to.0 - self.at.0, to.1 - self.at.1),
         };
-        self.pair(command, dx, dy);
+        self.push_pair(command, dx, dy);
         self.at = to;
     }
 
@@ -34,13 +34,13 @@ impl PathData {
             (0, 0) => {}
             (dx, 0) => self.push('h', dx),
             (0, dy) => self.push('v', dy),
-            (dx, dy) => self.pair('l', dx, dy),
+            (dx, dy) => self.push_pair('l', dx, dy),
         }
         self.at = to;
     }
 
     /// Draws a line of no length, which round and square line caps show as a dot.
-    pub(crate) fn dot(&mut self, x: f64, y: f64) {
+    pub(crate) fn draw_dot(&mut self, x: f64, y: f64) {
         self.move_to(x, y);
         self.push('h', 0);
     }
@@ -54,7 +54,7 @@ impl PathData {
         let _ = write!(self.d, "{command}{delta}");
     }
 
-    fn pair(&mut self, command: char, dx: i64, dy: i64) {
+    fn push_pair(&mut self, command: char, dx: i64, dy: i64) {
         // A minus sign separates as well as a space.
         let gap = if dy < 0 { "" } else { " " };
         let _ = write!(self.d, "{command}{dx}{gap}{dy}");
@@ -77,7 +77,7 @@ mod tests {
         path.line_to(0.5, 1.0);
         path.line_to(0.5, 0.5);
         path.line_to(0.25, 0.75);
-        path.dot(0.1, 0.1);
+        path.draw_dot(0.1, 0.1);
         assert_eq!(path.finish(), "M0 0h50000v50000l-25000-25000m-15000 65000h0");
         // A third of the grid, three times: 33333.3, 66666.7, 100000 round to steps that sum to it.
         let mut thirds = PathData::default();

@@ -34,17 +34,17 @@ impl Figure {
             .set("height", height)
             .set("viewBox", (0, 0, width, height))
             .set("role", "img")
-            .add(svg::node::element::Title::new(crate::text::clean(&self.title)))
+            .add(svg::node::element::Title::new(crate::text::clean_text(&self.title)))
             .add(Style::new(format!("{STYLE}{}", crate::palette::light_classes())))
             .add(definitions());
-        let document = self.legend().into_iter().fold(document, SVG::add);
+        let document = self.legend_svgs().into_iter().fold(document, SVG::add);
         let plot = viewport("plot").set("y", legend_height);
         let layers = self.to_canvas(None, None).into_layers().into_iter();
-        let plot = layers.map(|layer| self.place(layer, width)).fold(plot, SVG::add);
+        let plot = layers.map(|layer| self.place_layer(layer, width)).fold(plot, SVG::add);
         document.add(plot).to_string()
     }
 
-    fn place(&self, layer: SVG, width: u32) -> SVG {
+    fn place_layer(&self, layer: SVG, width: u32) -> SVG {
         let Margins { left, right, top, bottom } = MARGINS;
         layer
             .set("x", left)
@@ -58,11 +58,11 @@ impl Figure {
     }
 
     /// A swatch and a name for each series, side by side.
-    fn legend(&self) -> Vec<SVG> {
+    fn legend_svgs(&self) -> Vec<SVG> {
         let mut left = f64::from(MARGINS.left);
         let named = self.series.iter().filter(|s| !s.name.is_empty());
         let entries = named.map(|series| {
-            let name = crate::text::clean(&series.name);
+            let name = crate::text::clean_text(&series.name);
             let entry = viewport(&format!("entry {}", series.colour.class())).set("x", left);
             left += SWATCH + LETTER * name.width() as f64 + GAP;
             let swatch = Path::new().set("class", super::draw::class_of(series.shape));

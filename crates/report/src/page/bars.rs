@@ -2,7 +2,7 @@
 //! the parts in use.
 
 use super::document::Bounds;
-use super::legend::{LegendEntry, legend};
+use super::legend::{LegendEntry, legend_markup};
 use crate::bars::{BarRow, ShareBars};
 use crate::text::label;
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ struct Piece {
 impl ShareBars {
     pub(super) fn to_markup(&self, bounds: Bounds) -> Markup {
         let rows: Vec<(&BarRow, Vec<Piece>)> =
-            self.rows.iter().take(bounds.rows).map(|row| (row, self.pieces(row))).collect();
+            self.rows.iter().take(bounds.rows).map(|row| (row, self.bar_pieces(row))).collect();
         let is_used =
             |part| rows.iter().any(|(_, pieces)| pieces.iter().any(|piece| piece.part == part));
         let used = self.parts.iter().enumerate().filter(|(at, _)| is_used(*at));
@@ -35,17 +35,17 @@ impl ShareBars {
                 div.rows {
                     @for (row, pieces) in &rows {
                         span.name { bdi { (label(&row.label, bounds.label)) } }
-                        (self.drawn(row, pieces))
+                        (self.draw_row(row, pieces))
                         span.text { (label(&row.text, bounds.label)) }
                     }
                 }
-                figcaption { (legend(&entries, bounds.label)) }
+                figcaption { (legend_markup(&entries, bounds.label)) }
             }
         }
     }
 
     /// Positions of the parts of a row; empty parts are left out.
-    fn pieces(&self, row: &BarRow) -> Vec<Piece> {
+    fn bar_pieces(&self, row: &BarRow) -> Vec<Piece> {
         let value = |at: usize| row.values.get(at).copied().filter(|v| v.is_finite() && *v > 0.0);
         let total: f64 = (0..self.parts.len()).filter_map(value).sum();
         let mut from = 0.0;
@@ -58,7 +58,7 @@ impl ShareBars {
         pieces.collect()
     }
 
-    fn drawn(&self, row: &BarRow, pieces: &[Piece]) -> Markup {
+    fn draw_row(&self, row: &BarRow, pieces: &[Piece]) -> Markup {
         let all: Vec<String> = pieces
             .iter()
             .map(|piece| format!("{} {}", self.parts[piece.part].name, percent(piece)))
@@ -69,7 +69,7 @@ impl ShareBars {
                 preserveAspectRatio="none" height=(HEIGHT) {
                 @for piece in pieces {
                     @let part = &self.parts[piece.part];
-                    rect class=(part.colour.class()) x=(rounded(piece.from)) y="0" width=(rounded(piece.length))
+                    rect class=(part.colour.class()) x=(round_to_tenth(piece.from)) y="0" width=(round_to_tenth(piece.length))
                         height=(HEIGHT) { title { (label(&part.name, 200)) " " (percent(piece)) } }
                 }
             }
@@ -82,7 +82,7 @@ fn percent(piece: &Piece) -> String {
 }
 
 /// To a tenth of a unit: a screen has no more.
-fn rounded(units: f64) -> String {
+fn round_to_tenth(units: f64) -> String {
     format!("{units:.1}")
 }
 

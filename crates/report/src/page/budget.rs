@@ -64,7 +64,7 @@ impl Detail {
     /// Half of most of it; labels stay legible and the table keeps a core. Rows of waterfalls are
     /// left out last, an eighth at a time. The waterfall still names a connection that has no
     /// figure, but an object without a row is nowhere else.
-    pub(crate) fn reduced(self) -> Self {
+    pub(crate) fn halved_limits(self) -> Self {
         Self {
             schemes: self.schemes / 2,
             table_rows: (self.table_rows / 2).max(16),

@@ -7,7 +7,7 @@
 
 use crate::figure::Colour;
 use crate::figure::axis::Span;
-use crate::figure::canvas::{describe, home, percent, stretched, upright_ticks, viewport};
+use crate::figure::canvas::{describe, initial_range, percent, stretched, upright_ticks, viewport};
 use crate::figure::draw::LabelSide;
 use crate::figure::path::GRID;
 use crate::format;
@@ -70,13 +70,16 @@ const LETTER: f64 = 6.6 / 340.0;
 
 impl RowChart {
     pub(super) fn into_markup(self) -> Markup {
-        let lines = placed(self.lines);
-        let layers =
-            [axes(&self.x.at_first()), drawings(&self.rows, &self.x), marks(&self.x, &lines)];
+        let lines = sort_lines(self.lines);
+        let layers = [
+            grid_svg(&self.x.at_first()),
+            drawings(&self.rows, &self.x),
+            line_marks(&self.x, &lines),
+        ];
         let layers: String = layers.iter().map(SVG::to_string).collect();
         html! {
             div.fig.waterfall.compare[self.is_comparison] role="group" tabindex="0"
-                aria-label=(self.title) data-x=(describe(&self.x)) data-home=[home(&self.x)] data-link=[self.link] {
+                aria-label=(self.title) data-x=(describe(&self.x)) data-home=[initial_range(&self.x)] data-link=[self.link] {
                 div.head {
                     @if let Some(rest) = &self.rest { p.rest { (rest) " →" } }
                     div.r { span { "object" } span { "host" } span { "kind" } span { "size" } }
@@ -104,7 +107,7 @@ impl ChartRow {
 }
 
 /// Lines in the order of time. If lines of one colour are at the same instant, they share a name.
-fn placed(lines: Vec<UprightLine>) -> Vec<(Instant, UprightLine)> {
+fn sort_lines(lines: Vec<UprightLine>) -> Vec<(Instant, UprightLine)> {
     let mut placed: Vec<(Instant, UprightLine)> = Vec::new();
     for line in lines {
         let Some(at) = line.at else { continue };
@@ -122,7 +125,7 @@ fn placed(lines: Vec<UprightLine>) -> Vec<(Instant, UprightLine)> {
 }
 
 /// Grid lines.
-fn axes(x: &Span) -> SVG {
+fn grid_svg(x: &Span) -> SVG {
     let frame = Line::new().set("class", "base").set("x2", "100%").set("y1", "100%");
     viewport("axes").add(upright_ticks(x)).add(frame.set("y2", "100%"))
 }
@@ -141,7 +144,7 @@ fn drawings(rows: &[ChartRow], x: &Span) -> SVG {
 }
 
 /// The lines' parts beside the rows.
-fn marks(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
+fn line_marks(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
     lines.iter().fold(viewport("marks"), |layer, (at, line)| {
         layer.add(line.viewport(x, *at).add(Line::new().set("y2", "100%")))
     })
@@ -156,7 +159,7 @@ fn names(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
         let top = NAME * nth as u32;
         let seconds = at.as_secs_f64();
         let label = format!("{} {}", line.name, format::seconds(seconds));
-        let text = side(x.at_first().fraction(seconds), &label).place(Text::new(label));
+        let text = label_side(x.at_first().fraction(seconds), &label).place_label(Text::new(label));
         let text = text.set("y", top + NAME - BELOW_NAMES);
         let upright = Line::new().set("y1", top + BELOW_NAMES).set("y2", "100%");
         layer.add(line.viewport(x, *at).add(upright).add(text))
@@ -164,7 +167,7 @@ fn names(x: &Span, lines: &[(Instant, UprightLine)]) -> SVG {
 }
 
 /// The right side if the label has room there on a narrow page, else the wider one.
-fn side(at: f64, label: &str) -> LabelSide {
+fn label_side(at: f64, label: &str) -> LabelSide {
     let room = label.chars().count() as f64 * LETTER;
     if 1.0 - at >= room.min(at) { LabelSide::Right } else { LabelSide::Left }
 }
@@ -189,12 +192,12 @@ mod tests {
     /// Eleven letters take 11 · 6.6 / 340 = 0.21 of a narrow page, thirty take 0.58.
     #[test]
     fn a_name_stands_where_a_narrow_page_has_room() {
-        assert_eq!(side(0.0, "load 188 ms"), LabelSide::Right);
-        assert_eq!(side(0.78, "load 188 ms"), LabelSide::Right);
-        assert_eq!(side(0.8, "load 188 ms"), LabelSide::Left);
+        assert_eq!(label_side(0.0, "load 188 ms"), LabelSide::Right);
+        assert_eq!(label_side(0.78, "load 188 ms"), LabelSide::Right);
+        assert_eq!(label_side(0.8, "load 188 ms"), LabelSide::Left);
         // Neither side has room: the wider one.
-        assert_eq!(side(0.45, &"m".repeat(30)), LabelSide::Right);
-        assert_eq!(side(0.55, &"m".repeat(30)), LabelSide::Left);
+        assert_eq!(label_side(0.45, &"m".repeat(30)), LabelSide::Right);
+        assert_eq!(label_side(0.55, &"m".repeat(30)), LabelSide::Left);
     }
 
     #[test]
@@ -206,7 +209,7 @@ mod tests {
             colour,
         };
         let shown = |lines: Vec<UprightLine>| -> Vec<String> {
-            placed(lines).into_iter().map(|(_, line)| line.name).collect()
+            sort_lines(lines).into_iter().map(|(_, line)| line.name).collect()
         };
         let ink = Colour::Ink;
         assert_eq!(

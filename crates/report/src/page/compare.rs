@@ -6,8 +6,8 @@
 
 use super::Context;
 use super::chart::{ChartRow, RowChart, UprightLine};
-use super::legend::legend;
-use super::times::written;
+use super::legend::legend_markup;
+use super::times::format_instant;
 use super::waterfall::{bar_id, limit_lines, phase_entries};
 use crate::ObjectSpan;
 use crate::figure::Colour;
@@ -48,19 +48,19 @@ impl Context<'_> {
                 @let objects = self.shown_objects(&self.report.schemes[upper]);
                 section aria-labelledby="compare" {
                     h2 #compare { "Two schemes side by side" (self.along_time()) }
-                    p.note #choice { "Each object under two schemes: above " (self.named(upper, "upper")) ", below " (self.named(lower, "lower")) "." }
+                    p.note #choice { "Each object under two schemes: above " (self.scheme_name(upper, "upper")) ", below " (self.scheme_name(lower, "lower")) "." }
                     figure {
                         (self.comparison_chart([upper, lower]).into_markup())
-                        figcaption { (legend(&phase_entries(&objects), self.detail.label)) }
+                        figcaption { (legend_markup(&phase_entries(&objects), self.detail.label)) }
                     }
                 }
             }
         }
     }
 
-    fn named(&self, at: usize, lane: &str) -> Markup {
+    fn scheme_name(&self, at: usize, lane: &str) -> Markup {
         let scheme = &self.report.schemes[at];
-        html! { b data-lane=(lane) data-at=(at) { (self.label(&scheme.title())) } }
+        html! { b data-lane=(lane) data-at=(at) { (self.label(&scheme.unique_title())) } }
     }
 
     fn comparison_chart(&self, [upper, lower]: [usize; 2]) -> RowChart {
@@ -74,21 +74,21 @@ impl Context<'_> {
             colour: self.scheme_colour(&schemes[at].name),
         });
         let row = |object: &&ObjectSpan| ChartRow {
-            cells: self.cells(object),
+            cells: self.row_cells(object),
             text: format!("{}\n{}", self.label(&object.label), self.label(&object.host)),
             is_critical: false,
-            is_later: self.time.hides(object),
-            drawing: lanes([upper, lower], colours, object),
+            is_later: self.time.is_out_of_sight(object),
+            drawing: object_lanes([upper, lower], colours, object),
         };
         RowChart {
             is_comparison: true,
             title: format!(
                 "Waterfalls of the page under {} and {}, row by row",
-                self.label(&schemes[upper].title()),
-                self.label(&schemes[lower].title())
+                self.label(&schemes[upper].unique_title()),
+                self.label(&schemes[lower].unique_title())
             ),
-            x: self.time.span(),
-            rest: self.time.rest(&schemes[upper].objects),
+            x: self.time.time_span(),
+            rest: self.time.objects_out_of_sight(&schemes[upper].objects),
             link: None,
             rows: self.shown_objects(&schemes[upper]).iter().map(row).collect(),
             lines: limit_lines(limit).into_iter().chain(own).collect(),
@@ -98,8 +98,8 @@ impl Context<'_> {
     /// The end of a scheme's load, for the script: its share of the axis, and its time.
     pub(super) fn load_end(&self, at: usize) -> Option<LoadEnd> {
         let done = self.report.schemes[at].page_done?;
-        let share = self.time.span().fraction(done.as_secs_f64());
-        Some(LoadEnd { share: format!("{share:.6}"), text: written(done) })
+        let share = self.time.time_span().fraction(done.as_secs_f64());
+        Some(LoadEnd { share: format!("{share:.6}"), text: format_instant(done) })
     }
 }
 
@@ -110,7 +110,7 @@ pub(super) struct LoadEnd {
 }
 
 /// Both schemes' bars of an object, each lane with a border of its scheme's colour.
-fn lanes(at: [usize; 2], colours: [Colour; 2], object: &ObjectSpan) -> Group {
+fn object_lanes(at: [usize; 2], colours: [Colour; 2], object: &ObjectSpan) -> Group {
     let bars = LANES.iter().zip(at.into_iter().zip(colours));
     bars.fold(Group::new(), |bars, (lane, (at, colour))| {
         let bar =

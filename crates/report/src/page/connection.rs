@@ -1,8 +1,8 @@
 //! A connection's two figures: its byte stream over time, and its windows (`window`).
 
 use super::Context;
-use super::legend::{LegendEntry, legend};
-use super::times::{TimeRange, exact};
+use super::legend::{LegendEntry, legend_markup};
+use super::times::{TimeRange, format_exact};
 use crate::figure::{
     Axis, AxisUnit, Colour, Figure, FigureMark, Point, Series, SeriesShape, Symbol,
 };
@@ -28,7 +28,7 @@ pub(super) struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// The time-sequence figure and the window figure.
-    pub(super) fn figures(&self) -> Markup {
+    pub(super) fn connection_figures(&self) -> Markup {
         html! {
             @if !self.view.sequence.is_empty() {
                 (self.render("Time–sequence", &self.sequence(), &self.sequence_entries()))
@@ -44,21 +44,21 @@ impl Drawing<'_> {
             figure {
                 h5 { (heading) }
                 (self.time.canvas(figure, self.link).into_markup())
-                figcaption { (legend(entries, self.page.detail.label)) }
+                figcaption { (legend_markup(entries, self.page.detail.label)) }
             }
         }
     }
 
     fn sequence(&self) -> Figure {
         let kinds = [
-            self.spans(SequenceKind::Sent, "sent", SENT),
-            self.spans(SequenceKind::Sacked, "selectively acknowledged", SACKED),
+            self.range_series(SequenceKind::Sent, "sent", SENT),
+            self.range_series(SequenceKind::Sacked, "selectively acknowledged", SACKED),
             self.acks(),
-            self.spans(SequenceKind::Retransmitted, "retransmitted", RETRANSMITTED),
+            self.range_series(SequenceKind::Retransmitted, "retransmitted", RETRANSMITTED),
         ];
         let retransmitted =
-            self.marks(SequenceKind::Retransmitted, Symbol::Triangle, RETRANSMITTED);
-        let dropped = self.marks(SequenceKind::Dropped, Symbol::Cross, DROPPED);
+            self.figure_marks(SequenceKind::Retransmitted, Symbol::Triangle, RETRANSMITTED);
+        let dropped = self.figure_marks(SequenceKind::Dropped, Symbol::Cross, DROPPED);
         Figure {
             title: format!("Bytes sent and acknowledged over time, {}", self.name()),
             x: self.time.axis(),
@@ -84,7 +84,7 @@ impl Drawing<'_> {
     }
 
     /// The ranges of a kind as upright strokes, thinned to their outline where there are too many.
-    fn spans(&self, kind: SequenceKind, name: &str, colour: Colour) -> Series {
+    fn range_series(&self, kind: SequenceKind, name: &str, colour: Colour) -> Series {
         let ranges = self.of(kind).into_iter();
         let extent = |p: SequencePoint| Extent {
             x: p.at.as_secs_f64(),
@@ -92,7 +92,7 @@ impl Drawing<'_> {
             high: p.to as f64,
         };
         let extents: Vec<_> = ranges.map(extent).collect();
-        let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
+        let kept = thin::thin_to_envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| extents[i]);
         let points =
             points.map(|Extent { x, low, high }| Point { x, y: high, extent: Some((low, high)) });
@@ -107,12 +107,12 @@ impl Drawing<'_> {
     fn acks(&self) -> Series {
         let acks = self.of(SequenceKind::Acked).into_iter();
         let extents: Vec<_> = acks.map(|p| Extent::of(p.at.as_secs_f64(), p.to as f64)).collect();
-        let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
+        let kept = thin::thin_to_envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
         Series { name: "acknowledged".to_owned(), shape: SeriesShape::Step, colour: ACKED, points }
     }
 
-    fn marks(&self, kind: SequenceKind, symbol: Symbol, colour: Colour) -> Vec<FigureMark> {
+    fn figure_marks(&self, kind: SequenceKind, symbol: Symbol, colour: Colour) -> Vec<FigureMark> {
         let events = self.of(kind);
         let kept = thin::evenly(events.len(), self.page.detail.events).into_iter();
         let what = if kind == SequenceKind::Dropped { "dropped" } else { "retransmitted" };
@@ -123,9 +123,9 @@ impl Drawing<'_> {
             colour,
             text: format!(
                 "{what} at {}\nbytes {} to {}",
-                exact(p.at),
-                format::grouped(p.from),
-                format::grouped(p.to)
+                format_exact(p.at),
+                format::group_digits(p.from),
+                format::group_digits(p.to)
             ),
         };
         kept.map(|i| mark(events[i])).collect()
@@ -144,14 +144,14 @@ impl Drawing<'_> {
         let entries = entries.into_iter().filter(|e| count(e.1) > 0);
         entries
             .map(|(form, kind, colour, what, max)| {
-                LegendEntry::new(form, colour, counted(what, count(kind), max))
+                LegendEntry::new(form, colour, legend_with_count(what, count(kind), max))
             })
             .collect()
     }
 }
 
 /// A legend's text with its count, and how many of them are drawn if not all.
-pub(super) fn counted(what: &str, count: usize, max: usize) -> String {
+pub(super) fn legend_with_count(what: &str, count: usize, max: usize) -> String {
     match count > max {
         true => format!("{what} ({max} of {count} drawn)"),
         false => format!("{what} ({count})"),

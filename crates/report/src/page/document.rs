@@ -1,9 +1,9 @@
 //! A [`Document`] as one HTML file, in the frame of the report page.
 
-use super::legend::{LegendEntry, Names, legend};
+use super::legend::{LegendEntry, Names, legend_markup};
 use super::link::Linker;
 use super::policy::Styles;
-use super::{HINT, Head, MAX_HTML_BYTES, facts, frame};
+use super::{HINT, Head, MAX_HTML_BYTES, facts_markup, frame};
 use crate::document::{Block, Document, Section};
 use crate::figure::{Figure, Series, SeriesShape};
 use crate::thin::{self, Extent};
@@ -33,7 +33,7 @@ impl Bounds {
         Self { rows, label, ..self }
     }
 
-    fn halved(self) -> Self {
+    fn halve(self) -> Self {
         Self {
             rows: (self.rows / 2).max(8),
             columns: (self.columns / 2).max(8),
@@ -75,15 +75,15 @@ impl Document {
     pub fn to_html(&self) -> String {
         let mut bounds = Bounds::FIRST;
         loop {
-            let page = self.page(bounds).into_string();
-            if page.len() <= MAX_HTML_BYTES || bounds == bounds.halved() {
+            let page = self.page_markup(bounds).into_string();
+            if page.len() <= MAX_HTML_BYTES || bounds == bounds.halve() {
                 return page;
             }
-            bounds = bounds.halved();
+            bounds = bounds.halve();
         }
     }
 
-    fn page(&self, bounds: Bounds) -> Markup {
+    fn page_markup(&self, bounds: Bounds) -> Markup {
         let has_figures =
             self.sections.iter().flat_map(|s| &s.blocks).any(|b| matches!(b, Block::Figure(_)));
         let linker = Linker::of(&self.links, self.sections.iter());
@@ -96,7 +96,7 @@ impl Document {
                 @for (at, section) in sections { (section.markup(at, &shared)) }
             }
         };
-        let about = facts(&self.facts, MAX_FACTS, &shared);
+        let about = facts_markup(&self.facts, MAX_FACTS, &shared);
         let head = Head { title: &self.title, words: &[], about: &about, lines: 0 };
         frame(Styles::Document, &head, &shared, &body)
     }
@@ -125,7 +125,7 @@ impl Block {
         let bounds = shared.bounds;
         match self {
             Self::Text(text) => html! { p.note { (shared.text(text)) } },
-            Self::List(notes) => facts(notes, bounds.rows, shared),
+            Self::List(notes) => facts_markup(notes, bounds.rows, shared),
             Self::Table(table) => table.to_markup(shared, heading),
             Self::Figure(figure) => captioned(figure, bounds),
             Self::Heat(heat) => heat.to_markup(bounds),
@@ -139,20 +139,20 @@ impl Block {
 }
 
 fn captioned(figure: &Figure, bounds: Bounds) -> Markup {
-    let series = figure.series.iter().map(|series| thinned(series, bounds.points));
+    let series = figure.series.iter().map(|series| thin_series(series, bounds.points));
     let figure = Figure { series: series.collect(), ..figure.clone() };
     let named = figure.series.iter().filter(|series| !series.name.is_empty());
-    let entries: Vec<LegendEntry> = named.map(entry).collect();
+    let entries: Vec<LegendEntry> = named.map(legend_entry).collect();
     html! {
         figure {
             h5 { (crate::text::label(&figure.title, 2 * bounds.label)) }
             (figure.to_canvas(None, None).into_markup())
-            @if !entries.is_empty() { figcaption { (legend(&entries, bounds.label)) } }
+            @if !entries.is_empty() { figcaption { (legend_markup(&entries, bounds.label)) } }
         }
     }
 }
 
-fn thinned(series: &Series, points: usize) -> Series {
+fn thin_series(series: &Series, points: usize) -> Series {
     let extent = |p: &crate::Point| Extent::of(p.x, p.y);
     let extents: Vec<_> = series.points.iter().map(extent).collect();
     let kept = match series.shape {
@@ -161,13 +161,13 @@ fn thinned(series: &Series, points: usize) -> Series {
         | SeriesShape::LargeDots
         | SeriesShape::LargeSquares
         | SeriesShape::Spans => thin::evenly(series.points.len(), points),
-        _ => thin::envelope(&extents, points),
+        _ => thin::thin_to_envelope(&extents, points),
     };
     let points = kept.into_iter().map(|at| series.points[at]).collect();
     Series { points, ..series.clone() }
 }
 
-fn entry(series: &Series) -> LegendEntry {
+fn legend_entry(series: &Series) -> LegendEntry {
     let form = match series.shape {
         SeriesShape::Line | SeriesShape::Step => "line",
         SeriesShape::Dashed | SeriesShape::DashedStep => "dashed",

@@ -19,7 +19,7 @@ impl HeatMap {
         ];
         html! {
             p.heat-title { (label(&self.title, 4 * bounds.label)) }
-            (self.scale.legend(self.quantity))
+            (self.scale.legend_markup(self.quantity))
             div.more { div.scroll tabindex="0" role="region" aria-label=(label(&self.title, bounds.label)) {
                 table.heat.sortable[!self.is_dense].dense[self.is_dense] {
                     thead {
@@ -29,7 +29,7 @@ impl HeatMap {
                         }
                     }
                     tbody {
-                        @for row in self.rows.iter().take(bounds.rows) { (self.row(row, &heads, bounds)) }
+                        @for row in self.rows.iter().take(bounds.rows) { (self.row_markup(row, &heads, bounds)) }
                     }
                 }
             } }
@@ -67,20 +67,20 @@ impl HeatMap {
         groups.filter(|(_, columns)| *columns > 0).collect()
     }
 
-    fn row(&self, row: &HeatRow, heads: &[(bool, String)], bounds: Bounds) -> Markup {
+    fn row_markup(&self, row: &HeatRow, heads: &[(bool, String)], bounds: Bounds) -> Markup {
         html! {
             tr {
                 th scope="row" { bdi { (label(&row.title, bounds.label)) } }
                 @for (at, (first, head)) in heads.iter().enumerate() {
-                    (self.cell(row.values.get(at).copied().flatten(), *first, head))
+                    (self.cell_markup(row.values.get(at).copied().flatten(), *first, head))
                 }
             }
         }
     }
 
-    fn cell(&self, value: Option<f64>, first: bool, head: &str) -> Markup {
+    fn cell_markup(&self, value: Option<f64>, first: bool, head: &str) -> Markup {
         let shown =
-            value.map_or_else(|| format::UNDEFINED.to_owned(), |v| written(v, self.quantity));
+            value.map_or_else(|| format::UNDEFINED.to_owned(), |v| format_value(v, self.quantity));
         let class = value.map_or("none".to_owned(), |v| self.scale.class(v));
         let value = value.filter(|value| value.is_finite());
         html! {
@@ -93,7 +93,7 @@ impl HeatMap {
     }
 }
 
-fn written(value: f64, quantity: Quantity) -> String {
+fn format_value(value: f64, quantity: Quantity) -> String {
     format::estimate(Estimate { mean: value, standard_error: None }, quantity)
 }
 
@@ -125,7 +125,7 @@ impl HeatScale {
     }
 
     /// Where a step begins, below or above the middle.
-    fn bound(&self, step: f64, is_above: bool) -> f64 {
+    fn step_bound(&self, step: f64, is_above: bool) -> f64 {
         match (self.is_ratio, is_above) {
             (true, true) => self.middle * step,
             (true, false) => self.middle / step,
@@ -135,15 +135,15 @@ impl HeatScale {
     }
 
     /// The steps in a row, each with where it begins: from the best over the middle to the worst.
-    fn legend(&self, quantity: Quantity) -> Markup {
+    fn legend_markup(&self, quantity: Quantity) -> Markup {
         let steps = || self.steps.iter().take(Self::STEPS).enumerate();
-        let at = |step: f64, is_above| written(self.bound(step, is_above), quantity);
+        let at = |step: f64, is_above| format_value(self.step_bound(step, is_above), quantity);
         html! {
             ul.scale {
-                @for (n, step) in steps().rev().filter(|(_, step)| self.bound(**step, false) >= self.least) {
+                @for (n, step) in steps().rev().filter(|(_, step)| self.step_bound(**step, false) >= self.least) {
                     li.{ "g" (n + 1) } { "≤ " (at(*step, false)) }
                 }
-                li.h0 { (written(self.middle, quantity)) }
+                li.h0 { (format_value(self.middle, quantity)) }
                 @for (n, step) in steps() { li.{ "b" (n + 1) } { "≥ " (at(*step, true)) } }
             }
         }

@@ -29,18 +29,18 @@ impl<'a> Names<'a> {
     }
 
     /// A scheme's hue; `None` if it is none of these.
-    pub(crate) fn hue(&self, name: &str) -> Option<Colour> {
-        self.place(name).map(Colour::Hue)
+    pub(crate) fn scheme_hue(&self, name: &str) -> Option<Colour> {
+        self.index_of(name).map(Colour::Hue)
     }
 
     /// A cause's colour; subdued for names above the limit.
     pub(crate) fn colour(&self, name: &str) -> Colour {
-        self.place(name).map_or(Colour::Muted, Colour::Cause)
+        self.index_of(name).map_or(Colour::Muted, Colour::Cause)
     }
 
     /// Round dots for the first round of hues, square ones for the second.
-    pub(crate) fn dots(&self, name: &str) -> SeriesShape {
-        match self.place(name) {
+    pub(crate) fn dot_shape(&self, name: &str) -> SeriesShape {
+        match self.index_of(name) {
             Some(place) if place >= Colour::COUNT => SeriesShape::Squares,
             _ => SeriesShape::Dots,
         }
@@ -52,8 +52,8 @@ impl<'a> Names<'a> {
     }
 
     /// Whether [`Self::groups`] has a name in `group`.
-    pub(crate) fn belongs(&self, name: &str, group: Option<&str>) -> bool {
-        group.map_or_else(|| self.place(name).is_none(), |group| group == name)
+    pub(crate) fn is_in_group(&self, name: &str, group: Option<&str>) -> bool {
+        group.map_or_else(|| self.index_of(name).is_none(), |group| group == name)
     }
 
     /// The names in order.
@@ -62,7 +62,7 @@ impl<'a> Names<'a> {
     }
 
     /// Index of a name in the order.
-    pub(crate) fn place(&self, name: &str) -> Option<usize> {
+    pub(crate) fn index_of(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| *n == name)
     }
 }
@@ -81,13 +81,13 @@ impl LegendEntry {
 }
 
 /// A line of entries.
-pub(crate) fn legend(entries: &[LegendEntry], max_chars: usize) -> Markup {
+pub(crate) fn legend_markup(entries: &[LegendEntry], max_chars: usize) -> Markup {
     html! {
         ul.legend {
             @for entry in entries {
                 li {
                     svg class={ "swatch " (entry.colour.class()) } aria-hidden="true"
-                        viewBox="0 0 18 10" width="18" height="10" { (form(entry.form)) }
+                        viewBox="0 0 18 10" width="18" height="10" { (form_swatch(entry.form)) }
                     bdi { (text::label(&entry.text, max_chars)) }
                 }
             }
@@ -95,7 +95,7 @@ pub(crate) fn legend(entries: &[LegendEntry], max_chars: usize) -> Markup {
     }
 }
 
-fn form(form: &str) -> Markup {
+fn form_swatch(form: &str) -> Markup {
     html! {
         @match form {
             "dots" => { path.dots d="M9 5h0" {} }

@@ -23,7 +23,7 @@ impl<'a> Linker<'a> {
     pub(crate) fn markup(&self, text: &str) -> Markup {
         html! {
             @for word in text.split_inclusive(' ') {
-                @let (before, core, after) = trimmed(word);
+                @let (before, core, after) = split_word(word);
                 @match self.target(core) {
                     Some(target) => { (before) a href=(target) { (core) } (after) }
                     None => { (word) }
@@ -51,7 +51,7 @@ const fn is_of_path(byte: u8) -> bool {
 
 /// Splits a word into the part before its first letter or digit, the core up to its last one, and
 /// the part behind it.
-fn trimmed(word: &str) -> (&str, &str, &str) {
+fn split_word(word: &str) -> (&str, &str, &str) {
     let behind = |(at, c): (usize, char)| at + c.len_utf8();
     let last = word.char_indices().rev().find(|(_, c)| c.is_alphanumeric());
     let (rest, after) = word.split_at(last.map_or(word.len(), behind));

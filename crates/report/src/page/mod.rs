@@ -64,11 +64,11 @@ impl RaceReport {
     pub fn to_html(&self) -> String {
         let mut detail = Detail::for_report(self);
         loop {
-            let page = Context::new(self, detail).page().into_string();
-            if page.len() <= MAX_HTML_BYTES || detail == detail.reduced() {
+            let page = Context::new(self, detail).page_markup().into_string();
+            if page.len() <= MAX_HTML_BYTES || detail == detail.halved_limits() {
                 return page;
             }
-            detail = detail.reduced();
+            detail = detail.halved_limits();
         }
     }
 }
@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
 
     /// A scheme's colour, the same in all figures.
     fn scheme_colour(&self, name: &str) -> Colour {
-        self.schemes.hue(name).unwrap_or_default()
+        self.schemes.scheme_hue(name).unwrap_or_default()
     }
 
     /// An outside string for the page.
@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         text::label(label, self.detail.label)
     }
 
-    fn page(&self) -> Markup {
+    fn page_markup(&self) -> Markup {
         let RaceReport { title, words, glossary, assumptions, lead, sections, links, .. } =
             self.report;
         let linker = Linker::of(links, lead.iter().chain(sections));
@@ -122,8 +122,8 @@ impl<'a> Context<'a> {
         let styles = if sections.is_empty() { Styles::Race } else { Styles::Document };
         let lines = self.detail.lines;
         let about = html! {
-            (folded("Words", glossary, lines, &shared))
-            (folded("Assumptions", assumptions, lines, &shared))
+            (folded_lines("Words", glossary, lines, &shared))
+            (folded_lines("Assumptions", assumptions, lines, &shared))
         };
         frame(styles, &Head { title, words, about: &about, lines }, &shared, &body)
     }
@@ -137,9 +137,9 @@ impl<'a> Context<'a> {
                     h2 #schemes { "Scheme by scheme" }
                     p.hint { "The time axes of a scheme move together." }
                     div.more.tabbar { nav.tabs aria-label="Schemes" {
-                        @for (at, scheme) in schemes.iter().enumerate() { (self.tab(at, scheme)) }
+                        @for (at, scheme) in schemes.iter().enumerate() { (self.tab_markup(at, scheme)) }
                     } }
-                    @for at in 0..schemes.len() { (self.panel(at)) }
+                    @for at in 0..schemes.len() { (self.panel_markup(at)) }
                 }
             }
             @if left_out > 0 {
@@ -152,20 +152,20 @@ impl<'a> Context<'a> {
 
     /// Leads to the panel; the script reads from it what it needs to compare the scheme with
     /// another.
-    fn tab(&self, at: usize, scheme: &SchemeView) -> Markup {
+    fn tab_markup(&self, at: usize, scheme: &SchemeView) -> Markup {
         let colour = self.scheme_colour(&scheme.name);
         let end = self.load_end(at);
         let (share, text) = (end.as_ref().map(|end| &end.share), end.as_ref().map(|end| &end.text));
         html! {
             a href={ "#s" (at) } data-c=(colour.class()) data-end=[share] data-time=[text] {
-                (swatch(colour)) bdi { (self.label(&scheme.title())) }
+                (swatch_markup(colour)) bdi { (self.label(&scheme.unique_title())) }
             }
         }
     }
 }
 
 /// A square of a scheme's colour beside its name; hollow where hues repeat.
-pub(crate) fn swatch(colour: Colour) -> Markup {
+pub(crate) fn swatch_markup(colour: Colour) -> Markup {
     let form = match colour {
         Colour::Hue(n) if n >= Colour::COUNT => "M0 0h9v9h-9zM2 2v5h5v-5z",
         _ => "M0 0h9v9h-9z",
@@ -188,16 +188,16 @@ struct Head<'a> {
 }
 
 /// Lines under a heading that opens them; nothing if there are none.
-fn folded(heading: &str, lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
+fn folded_lines(heading: &str, lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
     html! {
         @if !lines.is_empty() {
-            details.about-it { summary { (heading) } (facts(lines, most, shared)) }
+            details.about-it { summary { (heading) } (facts_markup(lines, most, shared)) }
         }
     }
 }
 
 /// Facts, one a line.
-fn facts(lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
+fn facts_markup(lines: &[String], most: usize, shared: &Shared<'_>) -> Markup {
     html! {
         @if !lines.is_empty() {
             ul.facts { @for line in lines.iter().take(most) { li { (shared.text(line)) } } }

@@ -68,7 +68,7 @@ impl PhaseKind {
     }
 
     /// Its part of a row's height: the form distinguishes phases whose colours are alike.
-    pub(super) const fn extent(self) -> Extent {
+    pub(super) const fn row_extent(self) -> Extent {
         let (top, bottom) = match self {
             Self::Browser => (29, 53),
             Self::Blocked => (36, 46),

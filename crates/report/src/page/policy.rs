@@ -39,7 +39,10 @@ impl Styles {
             Self::Race => &[STYLE],
             Self::Document => &[STYLE, DOCUMENT_STYLE],
         };
-        [palette::sheet()].into_iter().chain(own.iter().map(|sheet| (*sheet).to_owned())).collect()
+        [palette::style_sheet()]
+            .into_iter()
+            .chain(own.iter().map(|sheet| (*sheet).to_owned()))
+            .collect()
     }
 
     /// Content security policy: no network, no plug-in, no frame, no form, no other script or
@@ -86,7 +89,7 @@ mod tests {
     /// A browser refuses the script or style if its hash is not the one in the policy.
     #[test]
     fn the_policy_names_the_hashes_of_script_and_style() {
-        let palette = base64(&Sha256::digest(palette::sheet()));
+        let palette = base64(&Sha256::digest(palette::style_sheet()));
         assert_eq!(palette, PALETTE_SHA256, "PALETTE_SHA256");
         assert_eq!(base64(&Sha256::digest(SCRIPT)), SCRIPT_SHA256, "SCRIPT_SHA256");
         assert_eq!(base64(&Sha256::digest(CONTROLS)), CONTROLS_SHA256, "CONTROLS_SHA256");
@@ -99,7 +102,7 @@ mod tests {
     /// An element's text ends at its end tag, and a carriage return would change the hash.
     #[test]
     fn script_and_style_survive_being_inlined() {
-        for text in [SCRIPT, CONTROLS, FILTER, STYLE, DOCUMENT_STYLE, &palette::sheet()] {
+        for text in [SCRIPT, CONTROLS, FILTER, STYLE, DOCUMENT_STYLE, &palette::style_sheet()] {
             assert!(!text.contains("</") && !text.contains("<!--") && !text.contains('\r'));
         }
     }

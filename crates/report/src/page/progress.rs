@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::chart::UprightLine;
-use super::legend::{LegendEntry, Names, legend};
+use super::legend::{LegendEntry, Names, legend_markup};
 use super::waterfall::limit_lines;
 use crate::figure::{Axis, AxisUnit, Colour, Figure, Point, Reference, Series, SeriesShape};
 use crate::thin::{self, Extent};
@@ -32,11 +32,11 @@ impl Context<'_> {
                         "byte arrives."
                     }
                     @for (place, figure) in figures {
-                        @let entries: Vec<LegendEntry> = figure.series.iter().map(entry).collect();
+                        @let entries: Vec<LegendEntry> = figure.series.iter().map(legend_entry).collect();
                         figure {
                             @if !place.is_empty() { h5 { bdi { (self.label(place)) } } }
                             (self.time.canvas(&figure, "progress").into_markup())
-                            figcaption { (legend(&entries, self.detail.label)) }
+                            figcaption { (legend_markup(&entries, self.detail.label)) }
                         }
                     }
                 }
@@ -56,7 +56,7 @@ impl Context<'_> {
         let schemes = self.report.schemes.iter().take(self.detail.schemes);
         let schemes = schemes.filter(|scheme| scheme.place == place).map(|scheme| Series {
             name: self.label(&scheme.name),
-            shape: match self.schemes.place(&scheme.name) {
+            shape: match self.schemes.index_of(&scheme.name) {
                 Some(nth) if nth >= Colour::COUNT => SeriesShape::DashedStep,
                 _ => SeriesShape::Step,
             },
@@ -96,7 +96,7 @@ impl Context<'_> {
         });
         let points: Vec<Point> = [Point::new(0.0, 0.0)].into_iter().chain(steps).collect();
         let extents: Vec<_> = points.iter().map(|p| Extent::of(p.x, p.y)).collect();
-        let kept = thin::envelope(&extents, self.detail.points);
+        let kept = thin::thin_to_envelope(&extents, self.detail.points);
         kept.into_iter().map(|i| points[i]).collect()
     }
 }
@@ -115,7 +115,7 @@ fn limit_references(limit: &LimitView) -> Vec<Reference> {
     limit_lines(limit).into_iter().filter_map(reference).collect()
 }
 
-fn entry(series: &Series) -> LegendEntry {
+fn legend_entry(series: &Series) -> LegendEntry {
     let form = if series.shape == SeriesShape::Step { "line" } else { "dashed" };
     LegendEntry::new(form, series.colour, series.name.as_str())
 }

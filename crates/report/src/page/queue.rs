@@ -1,9 +1,9 @@
 //! A queue's occupancy over time, with what it dropped.
 
 use super::Context;
-use super::connection::counted;
-use super::legend::{LegendEntry, legend};
-use super::times::{TimeRange, exact};
+use super::connection::legend_with_count;
+use super::legend::{LegendEntry, legend_markup};
+use super::times::{TimeRange, format_exact};
 use crate::figure::{
     Axis, AxisUnit, Colour, Figure, FigureMark, Point, Reference, Series, SeriesShape, Symbol,
 };
@@ -26,17 +26,17 @@ pub(super) struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// The occupancy figure.
-    pub(super) fn figure(&self) -> Markup {
+    pub(super) fn figure_markup(&self) -> Markup {
         html! {
             figure {
                 h5 { bdi { (self.page.label(&self.view.label)) } }
-                (self.time.canvas(&self.occupancy(), self.link).into_markup())
-                figcaption { (legend(&self.entries(), self.page.detail.label)) }
+                (self.time.canvas(&self.occupancy_figure(), self.link).into_markup())
+                figcaption { (legend_markup(&self.entries(), self.page.detail.label)) }
             }
         }
     }
 
-    fn occupancy(&self) -> Figure {
+    fn occupancy_figure(&self) -> Figure {
         let unit = if self.in_bytes() { AxisUnit::Bytes } else { AxisUnit::Count };
         let label = if self.in_bytes() { "bytes queued" } else { "packets queued" };
         Figure {
@@ -49,7 +49,7 @@ impl Drawing<'_> {
                 name: label.to_owned(),
                 shape: SeriesShape::Area,
                 colour: OCCUPANCY,
-                points: self.points(),
+                points: self.occupancy_points(),
             }],
             marks: self.drops(),
             references: self.capacity().into_iter().collect(),
@@ -64,10 +64,10 @@ impl Drawing<'_> {
         if self.in_bytes() { point.bytes as f64 } else { point.packets as f64 }
     }
 
-    fn points(&self) -> Vec<Point> {
+    fn occupancy_points(&self) -> Vec<Point> {
         let extent = |p: &QueuePoint| Extent::of(p.at.as_secs_f64(), self.value(p));
         let extents: Vec<_> = self.view.points.iter().map(extent).collect();
-        let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
+        let kept = thin::thin_to_envelope(&extents, self.page.detail.points).into_iter();
         kept.map(|i| Point::new(extents[i].x, extents[i].low)).collect()
     }
 
@@ -80,7 +80,7 @@ impl Drawing<'_> {
             y: self.level(at),
             symbol: Symbol::Cross,
             colour: DROPPED,
-            text: format!("dropped at {}", exact(at)),
+            text: format!("dropped at {}", format_exact(at)),
         };
         kept.map(|i| mark(drops[i])).collect()
     }
@@ -92,8 +92,8 @@ impl Drawing<'_> {
 
     fn capacity(&self) -> Option<Reference> {
         let (at, label) = match self.view.capacity? {
-            QueueCapacity::Packets(n) => (n, format!("capacity {}", format::grouped(n))),
-            QueueCapacity::Bytes(n) => (n, format!("capacity {} B", format::grouped(n))),
+            QueueCapacity::Packets(n) => (n, format!("capacity {}", format::group_digits(n))),
+            QueueCapacity::Bytes(n) => (n, format!("capacity {} B", format::group_digits(n))),
         };
         // A bound far above anything queued would flatten the curve.
         let peak = self.view.points.iter().map(|p| self.value(p)).fold(0.0, f64::max);
@@ -106,14 +106,16 @@ impl Drawing<'_> {
         let mut entries =
             vec![LegendEntry::new("area", OCCUPANCY, format!("{occupancy} in the queue"))];
         if !self.view.drops.is_empty() {
-            let text = counted("dropped", self.view.drops.len(), self.page.detail.events);
+            let text = legend_with_count("dropped", self.view.drops.len(), self.page.detail.events);
             entries.push(LegendEntry::new("m-cross", DROPPED, text));
         }
         if let (Some(capacity), None) = (self.view.capacity, self.capacity()) {
             let text = match capacity {
                 QueueCapacity::Packets(1) => "capacity 1 packet".to_owned(),
-                QueueCapacity::Packets(n) => format!("capacity {} packets", format::grouped(n)),
-                QueueCapacity::Bytes(n) => format!("capacity {} B", format::grouped(n)),
+                QueueCapacity::Packets(n) => {
+                    format!("capacity {} packets", format::group_digits(n))
+                }
+                QueueCapacity::Bytes(n) => format!("capacity {} B", format::group_digits(n)),
             };
             entries.push(LegendEntry::new(
                 "dashed",

@@ -1,7 +1,7 @@
 //! Rows of values with extremes: a band for each row under its label, a lane in it for each series.
 
 use super::document::Shared;
-use super::legend::{LegendEntry, legend};
+use super::legend::{LegendEntry, legend_markup};
 use crate::figure::axis::Span;
 use crate::figure::canvas::{Canvas, tooltip, viewport};
 use crate::figure::draw::LabelSide;
@@ -30,17 +30,17 @@ impl Ranges {
         let rows = &self.rows[..self.rows.len().min(bounds.rows)];
         let entries = self.series.iter().enumerate().filter(|(_, name)| !name.is_empty());
         let entries: Vec<LegendEntry> =
-            entries.map(|(at, name)| self.entry(at, name.as_str())).collect();
+            entries.map(|(at, name)| self.legend_entry(at, name.as_str())).collect();
         html! {
             figure {
                 h5 { (crate::text::label(&self.title, 2 * bounds.label)) }
                 (self.canvas(rows, shared).into_markup())
-                figcaption { (legend(&entries, bounds.label)) }
+                figcaption { (legend_markup(&entries, bounds.label)) }
             }
         }
     }
 
-    fn entry(&self, series: usize, name: &str) -> LegendEntry {
+    fn legend_entry(&self, series: usize, name: &str) -> LegendEntry {
         match self.colours {
             RangeColours::Series => LegendEntry::new(FORMS[0], Colour::Hue(series), name),
             RangeColours::Schemes => {
@@ -57,16 +57,17 @@ impl Ranges {
         let height = self.row_height();
         let plot = Plot { x, height: height * rows.len().max(1) as f64 };
         let bands = rows.iter().enumerate();
-        let bands = bands.flat_map(|(at, row)| self.band(&plot, at as f64 * height, row, shared));
+        let bands =
+            bands.flat_map(|(at, row)| self.draw_row(&plot, at as f64 * height, row, shared));
         let labels = rows.iter().enumerate().map(|(at, row)| {
             let y = at as f64 * height + LABEL - 6.0;
             Text::new(shared.label(&row.label)).set("x", 0).set("y", y).into()
         });
         let references = self.references.iter().map(|reference| {
             let group = viewport(&format!("ref {}", reference.colour.class()));
-            let text = Text::new(crate::text::clean(&reference.label));
+            let text = Text::new(crate::text::clean_text(&reference.label));
             let at = x.fraction(reference.at);
-            draw::upright(group, at, LabelSide::at(at).place(text), -0.4).into()
+            draw::upright(group, at, LabelSide::at(at).place_label(text), -0.4).into()
         });
         Canvas {
             class: "ranges",
@@ -86,25 +87,26 @@ impl Ranges {
     }
 
     /// A line under the row, and its lanes.
-    fn band(
+    fn draw_row(
         &self,
         plot: &Plot,
         top: f64,
         row: &RangeRow,
         shared: &Shared<'_>,
     ) -> Vec<Box<dyn Node>> {
-        let rule = format!("M0 {}h{GRID}", plot.y(top + self.row_height()));
+        let rule = format!("M0 {}h{GRID}", plot.row_y(top + self.row_height()));
         let rule: Box<dyn Node> = Path::new().set("class", "rule").set("d", rule).into();
         let lanes = row.values.iter().take(self.series.len()).enumerate();
         let lanes = lanes.filter_map(|(at, range)| {
             let (form, colour) = match self.colours {
                 RangeColours::Series => (FORMS[0], Colour::Hue(at)),
-                RangeColours::Schemes => {
-                    (FORMS[at % FORMS.len()], shared.schemes.hue(&row.label).unwrap_or_default())
-                }
+                RangeColours::Schemes => (
+                    FORMS[at % FORMS.len()],
+                    shared.schemes.scheme_hue(&row.label).unwrap_or_default(),
+                ),
             };
             let y = top + LABEL + LANE * (at as f64 + 0.5);
-            Some(plot.lane(y, form, colour, range.as_ref()?).into())
+            Some(plot.draw_lane(y, form, colour, range.as_ref()?).into())
         });
         [rule].into_iter().chain(lanes).collect()
     }
@@ -122,17 +124,17 @@ impl Plot {
         (self.x.fraction(value) * GRID).round() as i64
     }
 
-    fn y(&self, pixels: f64) -> i64 {
+    fn row_y(&self, pixels: f64) -> i64 {
         (pixels / self.height * GRID).round() as i64
     }
 
     /// Least to greatest as a bar, all as faint dots, the value as a strong mark of its series'
     /// form.
-    fn lane(&self, y: f64, form: &str, colour: Colour, range: &Range) -> Group {
+    fn draw_lane(&self, y: f64, form: &str, colour: Colour, range: &Range) -> Group {
         let (left, right) = (self.x(range.min), self.x(range.max));
-        let (top, bottom) = (self.y(y - HALF_BAR), self.y(y + HALF_BAR));
+        let (top, bottom) = (self.row_y(y - HALF_BAR), self.row_y(y + HALF_BAR));
         let bar = format!("M{left} {top}H{right}V{bottom}H{left}z");
-        let dot = |value: f64| format!("M{} {}h0", self.x(value), self.y(y));
+        let dot = |value: f64| format!("M{} {}h0", self.x(value), self.row_y(y));
         let each: String = range.all.iter().map(|value| dot(*value)).collect();
         let value = format!("value {form}");
         let hole = (form == "ring").then(|| ("value hole", dot(range.value)));

@@ -1,7 +1,7 @@
 //! A table for the report page: semantic heads, definitions as tooltips, raw numbers for sorting.
 
 use super::document::Shared;
-use super::swatch;
+use super::swatch_markup;
 use crate::{Cell, Column, Quantity, Row, Table, text};
 use maud::{Markup, html};
 
@@ -20,7 +20,7 @@ impl Table {
                     thead { tr { @for column in columns { (head(column, shared)) } } }
                     tbody {
                         @for row in self.rows.iter().take(rows) {
-                            tr.reference[row.is_reference] { (self.row(row, columns, shared)) }
+                            tr.reference[row.is_reference] { (self.row_markup(row, columns, shared)) }
                         }
                     }
                 }
@@ -34,13 +34,13 @@ impl Table {
         }
     }
 
-    fn row(&self, row: &Row, columns: &[Column], shared: &Shared<'_>) -> Markup {
+    fn row_markup(&self, row: &Row, columns: &[Column], shared: &Shared<'_>) -> Markup {
         html! {
             @for (at, column) in columns.iter().enumerate() {
-                @let shown = self.cell(row, at);
+                @let shown = self.cell_text(row, at);
                 @match (at, column.quantity) {
                     (0, _) => { th scope="row" { (name(&shown, shared)) } }
-                    (_, Quantity::Text) if shared.schemes.hue(&shown).is_some() => {
+                    (_, Quantity::Text) if shared.schemes.scheme_hue(&shown).is_some() => {
                         td.words.short { (name(&shown, shared)) }
                     }
                     (_, Quantity::Text) => { td.words.short[is_short(&shown)] { (shared.text(&shown)) } }
@@ -53,11 +53,11 @@ impl Table {
 
 /// A name, with its colour if it is a scheme that has one.
 fn name(name: &str, shared: &Shared<'_>) -> Markup {
-    let colour = shared.schemes.hue(name);
+    let colour = shared.schemes.scheme_hue(name);
     html! {
         @let name = html! { bdi { (shared.linker.markup(&shared.label(name))) } };
         @match colour {
-            Some(colour) => { span.named { (swatch(colour)) (name) } }
+            Some(colour) => { span.named { (swatch_markup(colour)) (name) } }
             None => { (name) }
         }
     }

@@ -64,7 +64,7 @@ impl TimeRange {
     }
 
     /// The axis for a waterfall.
-    pub(crate) fn span(&self) -> Span {
+    pub(crate) fn time_span(&self) -> Span {
         Span::of(&self.axis(), std::iter::empty()).with_home(self.home_s)
     }
 
@@ -74,15 +74,15 @@ impl TimeRange {
     }
 
     /// Whether an object begins after the part in sight.
-    pub(crate) fn hides(&self, object: &ObjectSpan) -> bool {
-        begins(object).as_secs_f64() > self.home_s
+    pub(crate) fn is_out_of_sight(&self, object: &ObjectSpan) -> bool {
+        first_instant(object).as_secs_f64() > self.home_s
     }
 
     /// The objects that end after the part in sight, in words; `None` if there is none.
-    pub(crate) fn rest(&self, objects: &[ObjectSpan]) -> Option<String> {
+    pub(crate) fn objects_out_of_sight(&self, objects: &[ObjectSpan]) -> Option<String> {
         let ends = objects.iter().filter_map(|object| object_instants(object).max());
         let later: Vec<Instant> = ends.filter(|at| at.as_secs_f64() > self.home_s).collect();
-        let last = written(*later.iter().max()?);
+        let last = format_instant(*later.iter().max()?);
         Some(format!("{} until {last}", units::counted(later.len(), "later object")))
     }
 }
@@ -91,18 +91,18 @@ impl TimeRange {
 pub(crate) const LABEL: &str = "time since the load began";
 
 /// An instant by the rule of all times of the page.
-pub(crate) fn written(at: Instant) -> String {
+pub(crate) fn format_instant(at: Instant) -> String {
     format::seconds(at.as_secs_f64())
 }
 
 /// An instant of a packet, to the microsecond: the next packet may follow within a millisecond.
-pub(crate) fn exact(at: Instant) -> String {
+pub(crate) fn format_exact(at: Instant) -> String {
     let micros = (at.as_nanos() + 500) / 1_000;
     format!("{}.{:03} ms", micros / 1_000, micros % 1_000)
 }
 
 /// The first instant of a row.
-fn begins(object: &ObjectSpan) -> Instant {
+fn first_instant(object: &ObjectSpan) -> Instant {
     object.revealed.map_or(object.discovered, |at| at.min(object.discovered))
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn instants_of_packets_are_rounded_to_microseconds() {
-        let shown = |nanos| exact(Instant::from_nanos(nanos));
+        let shown = |nanos| format_exact(Instant::from_nanos(nanos));
         assert_eq!((shown(1_999_499), shown(1_999_500)), ("1.999 ms".into(), "2.000 ms".into()));
     }
 }

@@ -5,13 +5,13 @@
 
 use super::chart::{ChartRow, RowCells, RowChart, UprightLine};
 use super::phases::{Extent, Phase, PhaseKind, phases};
-use super::times::written;
+use super::times::format_instant;
 use super::{Context, HINT, legend};
 use crate::figure::Colour;
 use crate::figure::axis::Span;
 use crate::figure::path::GRID;
 use crate::{CriticalSpan, LimitView, ObjectSpan, SchemeView, format, split_address, text};
-use legend::{LegendEntry, legend};
+use legend::{LegendEntry, legend_markup};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 use svg::node::element::{Group, Path};
@@ -37,8 +37,8 @@ struct Waterfall<'a> {
 impl Context<'_> {
     /// The section of the leading scheme's page load; nothing if there is no such scheme.
     pub(super) fn leading_load(&self) -> Markup {
-        let Some(at) = self.leading() else { return html! {} };
-        let title = self.label(&self.report.schemes[at].title());
+        let Some(at) = self.leading_scheme() else { return html! {} };
+        let title = self.label(&self.report.schemes[at].unique_title());
         html! {
             section id="load" aria-label=(title) {
                 h2 { "Page load under " bdi { (title) } (self.along_time()) }
@@ -57,7 +57,7 @@ impl Context<'_> {
     }
 
     /// The index of the scheme whose page load stands above the results.
-    pub(super) fn leading(&self) -> Option<usize> {
+    pub(super) fn leading_scheme(&self) -> Option<usize> {
         let scheme = self.report.schemes.get(self.report.leading)?;
         let is_shown = self.report.leading < self.detail.schemes;
         (is_shown && !self.shown_objects(scheme).is_empty()).then_some(self.report.leading)
@@ -67,7 +67,7 @@ impl Context<'_> {
     pub(super) fn own_load(&self, at: usize) -> Markup {
         let objects = self.shown_objects(&self.report.schemes[at]);
         html! {
-            @if self.leading() == Some(at) {
+            @if self.leading_scheme() == Some(at) {
                 p.note { "The " a href="#load" { "page load" } " stands above the results." }
             } @else if !objects.is_empty() {
                 h4 { "Page load" (self.along_time()) }
@@ -82,7 +82,7 @@ impl Context<'_> {
         let shown = self.shown_objects(scheme);
         let waterfall = Waterfall {
             page: self,
-            x: self.time.span(),
+            x: self.time.time_span(),
             at,
             objects: scheme.objects.iter().map(|object| (object.index, object)).collect(),
         };
@@ -90,7 +90,7 @@ impl Context<'_> {
             figure {
                 (waterfall.chart(scheme, &shown).into_markup())
                 figcaption {
-                    (legend(&phase_entries(&shown), self.detail.label))
+                    (legend_markup(&phase_entries(&shown), self.detail.label))
                     @if shown.len() < scheme.objects.len() {
                         p.note {
                             (shown.len()) " of " (scheme.objects.len())
@@ -116,7 +116,7 @@ impl Context<'_> {
     }
 
     /// Name, host, kind and size of an object beside its row.
-    pub(super) fn cells(&self, object: &ObjectSpan) -> RowCells {
+    pub(super) fn row_cells(&self, object: &ObjectSpan) -> RowCells {
         RowCells {
             name: text::columns_end(&name_of(object), NAME_COLUMNS.min(self.detail.label)),
             host: self.label(&object.host),
@@ -137,17 +137,20 @@ impl Waterfall<'_> {
             colour: Colour::Ink,
         });
         let row = |object: &&ObjectSpan| ChartRow {
-            cells: self.page.cells(object),
+            cells: self.page.row_cells(object),
             text: self.describe(object),
             is_critical: object.critical.is_some(),
-            is_later: self.page.time.hides(object),
-            drawing: self.bar(object).set("id", bar_id(self.at, object)),
+            is_later: self.page.time.is_out_of_sight(object),
+            drawing: self.draw_object(object).set("id", bar_id(self.at, object)),
         };
         RowChart {
             is_comparison: false,
-            title: format!("Waterfall of {objects} under {}", self.page.label(&scheme.title())),
+            title: format!(
+                "Waterfall of {objects} under {}",
+                self.page.label(&scheme.unique_title())
+            ),
             x: self.x,
-            rest: self.page.time.rest(&scheme.objects),
+            rest: self.page.time.objects_out_of_sight(&scheme.objects),
             link: Some(panel_id(self.at)),
             rows: shown.iter().map(row).collect(),
             lines: limit_lines(limit).into_iter().chain(own).collect(),
@@ -155,7 +158,7 @@ impl Waterfall<'_> {
     }
 
     /// An object's phases in hundredths of a row, and below them the part that the load waits for.
-    fn bar(&self, object: &ObjectSpan) -> Group {
+    fn draw_object(&self, object: &ObjectSpan) -> Group {
         let group = Group::new().set("class", "bar");
         let group =
             phases(object).into_iter().map(|phase| self.phase(phase)).fold(group, Group::add);
@@ -168,7 +171,7 @@ impl Waterfall<'_> {
     fn phase(&self, Phase { kind, from, to }: Phase) -> Path {
         let class = kind.colour().class();
         let class = if to.is_some() { class.to_owned() } else { format!("{class} never") };
-        self.part(from, to, kind.extent()).set("class", class)
+        self.part(from, to, kind.row_extent()).set("class", class)
     }
 
     /// A bar between two instants; without an end it runs to the border.
@@ -183,7 +186,7 @@ impl Waterfall<'_> {
     /// All that is known of an object, in lines.
     fn describe(&self, object: &ObjectSpan) -> String {
         let label = |text: &str| self.page.label(text);
-        let size = format!("{} B with header", format::grouped(object.bytes));
+        let size = format!("{} B with header", format::group_digits(object.bytes));
         let mut lines = vec![
             label(&object.label),
             format!("{} · {} · {size}", label(&object.kind), label(&object.host)),
@@ -192,11 +195,11 @@ impl Waterfall<'_> {
             lines.push(format!("on {}", label(&object.connection)));
         }
         lines.extend(self.revealed_by(object));
-        lines.push(format!("discovered at {}", written(object.discovered)));
-        lines.extend(phases(object).into_iter().map(|phase| during(phase, object)));
-        lines.extend(object.done.map(|at| format!("done at {}", written(at))));
+        lines.push(format!("discovered at {}", format_instant(object.discovered)));
+        lines.extend(phases(object).into_iter().map(|phase| phase_text(phase, object)));
+        lines.extend(object.done.map(|at| format!("done at {}", format_instant(at))));
         lines.extend(object.critical.map(|CriticalSpan { from, to }| {
-            format!("the load waits for it from {} to {}", written(from), written(to))
+            format!("the load waits for it from {} to {}", format_instant(from), format_instant(to))
         }));
         text::clean_lines(&lines.join("\n"))
     }
@@ -208,15 +211,15 @@ impl Waterfall<'_> {
             true => String::new(),
             false => format!(" of {}", self.page.label(&parent.host)),
         };
-        let at = object.revealed.map_or(String::new(), |at| format!(" at {}", written(at)));
+        let at = object.revealed.map_or(String::new(), |at| format!(" at {}", format_instant(at)));
         Some(format!("revealed by {name}{host}{at}"))
     }
 }
 
 /// A phase and its time; the server's time is a part of the wait for the first byte.
-fn during(Phase { kind, from, to }: Phase, object: &ObjectSpan) -> String {
-    let time = to.map_or("never ends".to_owned(), |to| written(since(from, to)));
-    let server = written(Instant::ZERO + object.server_wait);
+fn phase_text(Phase { kind, from, to }: Phase, object: &ObjectSpan) -> String {
+    let time = to.map_or("never ends".to_owned(), |to| format_instant(since(from, to)));
+    let server = format_instant(Instant::ZERO + object.server_wait);
     match kind {
         PhaseKind::Wait => format!("{}: {time} (server time {server})", kind.name()),
         _ => format!("{}: {time}", kind.name()),

@@ -1,7 +1,7 @@
 //! A connection's windows: what its sender could send, its outstanding data, and, shaded, the
 //! sender's bound.
 
-use super::connection::{Drawing, HEIGHT, bytes, counted};
+use super::connection::{Drawing, HEIGHT, bytes, legend_with_count};
 use super::legend::LegendEntry;
 use crate::figure::{Axis, Colour, Figure, Point, Series, SeriesShape, Shade};
 use crate::thin::{self, Extent};
@@ -44,7 +44,7 @@ impl Drawing<'_> {
             x: self.time.axis(),
             y: Axis { range: near, ..bytes("bytes") },
             height: HEIGHT,
-            shades: self.shades(),
+            shades: self.bound_shades(),
             series: curves.chain(self.cause_dots(&kept)).collect(),
             marks: Vec::new(),
             references: Vec::new(),
@@ -61,7 +61,7 @@ impl Drawing<'_> {
     fn level_curve(&self, levels: &[LevelPoint], name: &str) -> Series {
         let extent = |p: &LevelPoint| Extent::of(p.at.as_secs_f64(), p.bytes as f64);
         let extents: Vec<_> = levels.iter().map(extent).collect();
-        let kept = thin::envelope(&extents, self.page.detail.points).into_iter();
+        let kept = thin::thin_to_envelope(&extents, self.page.detail.points).into_iter();
         let points = kept.map(|i| Point::new(extents[i].x, extents[i].high)).collect();
         let (shape, colour) = style(name);
         Series { name: name.to_owned(), shape, colour, points }
@@ -88,9 +88,10 @@ impl Drawing<'_> {
         let extents = |value: fn(&WindowPoint) -> u64| -> Vec<_> {
             window.iter().map(|p| Extent::of(p.at.as_secs_f64(), value(p) as f64)).collect()
         };
-        let cwnd = thin::envelope(&extents(|p| p.cwnd), detail.points);
+        let cwnd = thin::thin_to_envelope(&extents(|p| p.cwnd), detail.points);
         // A threshold that becomes finite is a change of cause, so infinity needs no entry here.
-        let ssthresh = thin::envelope(&extents(|p| p.ssthresh.unwrap_or(0)), detail.points / 4);
+        let ssthresh =
+            thin::thin_to_envelope(&extents(|p| p.ssthresh.unwrap_or(0)), detail.points / 4);
         let changes: Vec<usize> = (0..window.len())
             .filter(|&i| i == 0 || window[i].cause != window[i - 1].cause)
             .collect();
@@ -104,11 +105,11 @@ impl Drawing<'_> {
         let causes = &self.page.causes;
         let drawn: Vec<&WindowPoint> = kept.iter().map(|&i| &self.view.window[i]).collect();
         let series = causes.groups().map(|group| {
-            let points = drawn.iter().filter(|p| causes.belongs(&p.cause, group));
+            let points = drawn.iter().filter(|p| causes.is_in_group(&p.cause, group));
             let name = group.unwrap_or(OTHER);
             Series {
                 name: self.page.label(name),
-                shape: causes.dots(name),
+                shape: causes.dot_shape(name),
                 colour: causes.colour(name),
                 points: points.map(|p| Point::new(p.at.as_secs_f64(), p.cwnd as f64)).collect(),
             }
@@ -117,8 +118,8 @@ impl Drawing<'_> {
     }
 
     /// Shades of the sender's bounds, one for each kind.
-    fn shades(&self) -> Vec<Shade> {
-        let all = self.stretches();
+    fn bound_shades(&self) -> Vec<Shade> {
+        let all = self.bound_stretches();
         let drawn = at_most(&all, self.page.detail.points / POINTS_PER_SHADE);
         let shades = SenderBound::ALL.into_iter().map(|bound| Shade {
             name: format!("bound by {}", bound.name()),
@@ -128,7 +129,7 @@ impl Drawing<'_> {
         shades.filter(|shade| !shade.spans.is_empty()).collect()
     }
 
-    fn stretches(&self) -> Vec<Stretch> {
+    fn bound_stretches(&self) -> Vec<Stretch> {
         let pairs = self.view.bounds.windows(2);
         let stretch = |pair: &[crate::BoundPoint]| {
             let (from, to) = (pair[0].at.as_secs_f64(), pair[1].at.as_secs_f64());
@@ -158,7 +159,7 @@ impl Drawing<'_> {
 
     /// Each cause with its share of the time in which something was wanted of the sender.
     fn bound_entries(&self) -> Vec<LegendEntry> {
-        let all = self.stretches();
+        let all = self.bound_stretches();
         let time = |bound: Option<SenderBound>| -> f64 {
             let of_bound = all.iter().filter(|s| bound.is_none_or(|bound| s.bound == bound));
             of_bound.map(|s| s.to - s.from).sum()
@@ -175,11 +176,11 @@ impl Drawing<'_> {
     fn cause_entries(&self) -> Vec<LegendEntry> {
         let causes = &self.page.causes;
         let entries = causes.groups().filter_map(|group| {
-            let of_group = |p: &&WindowPoint| causes.belongs(&p.cause, group);
+            let of_group = |p: &&WindowPoint| causes.is_in_group(&p.cause, group);
             let count = self.view.window.iter().filter(of_group).count();
             let name = group.unwrap_or(OTHER);
-            let form = if causes.dots(name) == SeriesShape::Dots { "dots" } else { "squares" };
-            let text = counted(name, count, usize::MAX);
+            let form = if causes.dot_shape(name) == SeriesShape::Dots { "dots" } else { "squares" };
+            let text = legend_with_count(name, count, usize::MAX);
             (count > 0).then(|| LegendEntry::new(form, causes.colour(name), text))
         });
         entries.collect()

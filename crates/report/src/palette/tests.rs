@@ -204,7 +204,7 @@ fn names_are_distinct_and_each_has_a_class() {
     let ramps = [&BETTER[..], &WORSE[..]];
     let tones = BASE.iter().chain(FAMILIES.into_iter().chain(ramps).flatten());
     let mut names: Vec<&str> = tones.map(|tone| tone.name).collect();
-    let sheet = sheet();
+    let sheet = style_sheet();
     for name in names.iter().filter(|name| !BASE.iter().any(|tone| tone.name == **name)) {
         assert!(sheet.contains(&format!(".{name}{{")), "{name}");
     }

@@ -30,7 +30,7 @@ impl Table {
     /// A line for each scheme and variant: times, and gains over the first variant. `varied` names
     /// what differs, and `end` the milestone that ends a load.
     pub fn comparison(rows: &[VariantRow], varied: &str, end: &str) -> Self {
-        let mut table = Self::named(rows, varied);
+        let mut table = Self::name_columns(rows, varied);
         table.columns.extend([
             Column::new(end, Quantity::Time, "Start of the load to its end, median"),
             Column::new("gain", Quantity::Gain, GAIN),
@@ -61,12 +61,12 @@ impl Table {
     /// The same lines with the times of all milestones, each with its gain. Rows have the same
     /// milestones in the same order.
     pub fn compared_milestones(rows: &[VariantRow], varied: &str) -> Self {
-        let mut table = Self::named(rows, varied);
+        let mut table = Self::name_columns(rows, varied);
         let known = rows.first().map_or(&[][..], |one| &one.row.milestones);
         table.columns.extend(known.iter().flat_map(|one| one.columns(GAIN)));
         for (line, VariantRow { row, is_first, .. }) in table.rows.iter_mut().zip(rows) {
             let own = |one: &MilestoneCells| {
-                let [time, gain] = one.cells();
+                let [time, gain] = one.time_and_gain();
                 [time, if *is_first { Cell::Undefined } else { gain }]
             };
             line.cells.extend(row.milestones.iter().flat_map(own));
@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// The columns that name a line.
-    fn named(rows: &[VariantRow], varied: &str) -> Self {
+    fn name_columns(rows: &[VariantRow], varied: &str) -> Self {
         let mut table = Self::names(rows.iter().map(|one| &one.row));
         table.columns.push(Column::new(varied, Quantity::Text, VARIED));
         for (line, one) in table.rows.iter_mut().zip(rows) {

@@ -12,15 +12,15 @@ impl Table {
             table {
                 thead { tr {
                     @for Column { title, help, .. } in &self.columns {
-                        th title=(text::clean(help)) { (text::clean(title)) }
+                        th title=(text::clean_text(help)) { (text::clean_text(title)) }
                     }
                 } }
                 tbody {
                     @for row in &self.rows {
                         tr style=[row.is_reference.then_some("opacity: 0.6")] {
                             @for (at, column) in self.columns.iter().enumerate() {
-                                td style={ "text-align: " (side(column)) } {
-                                    (text::clean(&self.cell(row, at)))
+                                td style={ "text-align: " (alignment(column)) } {
+                                    (text::clean_text(&self.cell_text(row, at)))
                                 }
                             }
                         }
@@ -33,7 +33,7 @@ impl Table {
 }
 
 /// Numbers are compared digit by digit.
-const fn side(column: &Column) -> &'static str {
+const fn alignment(column: &Column) -> &'static str {
     match column.quantity {
         Quantity::Text => "left",
         _ => "right",

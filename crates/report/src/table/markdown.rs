@@ -14,7 +14,7 @@ impl Table {
         let rows = self
             .rows
             .iter()
-            .map(|row| line((0..self.columns.len()).map(|at| escaped(&self.cell(row, at)))));
+            .map(|row| line((0..self.columns.len()).map(|at| escaped(&self.cell_text(row, at)))));
         [head, rule].into_iter().chain(rows).collect()
     }
 }
@@ -25,7 +25,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 fn escaped(cell: &str) -> String {
     let mut out = String::with_capacity(cell.len());
-    for c in text::clean(cell).chars() {
+    for c in text::clean_text(cell).chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),

@@ -14,7 +14,7 @@ impl Table {
         let mut table = Self::names(rows);
         table.columns.extend(known.iter().flat_map(|one| one.columns(gain)));
         for (line, row) in table.rows.iter_mut().zip(rows) {
-            line.cells.extend(row.milestones.iter().flat_map(MilestoneCells::cells));
+            line.cells.extend(row.milestones.iter().flat_map(MilestoneCells::time_and_gain));
         }
         table
     }
@@ -31,7 +31,7 @@ impl MilestoneCells {
     }
 
     /// The time and the gain.
-    pub(super) fn cells(&self) -> [Cell; 2] {
+    pub(super) fn time_and_gain(&self) -> [Cell; 2] {
         let time = self.time_s.map_or(Cell::Undefined, |time| Cell::Number(time.value.into()));
         [time, self.gain()]
     }

@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// The text of a row's cell in column `at`, before cleaning and escaping.
-    pub(crate) fn cell(&self, row: &Row, at: usize) -> String {
+    pub(crate) fn cell_text(&self, row: &Row, at: usize) -> String {
         match row.cells.get(at) {
             Some(Cell::Text(text)) => text.clone(),
             Some(Cell::Number(value)) => format::estimate(*value, self.columns[at].quantity),

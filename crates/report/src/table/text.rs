@@ -28,17 +28,17 @@ impl Table {
     /// that do not fit beside those before them follow in a band of their own, behind an empty line
     /// and beside the columns that name the rows.
     pub fn to_text(&self, terminal: Terminal) -> String {
-        let head = self.columns.iter().map(|c| terminal.shown(&c.title)).collect();
+        let head = self.columns.iter().map(|c| terminal.styled_cell(&c.title)).collect();
         let body = self.rows.iter().map(|row| self.cells_of(row, terminal));
         let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
         let widths = self.widths(&lines);
-        let bands = self.bands(&widths, terminal.width).into_iter();
-        let bands = bands.map(|band| self.band(&lines, &band, &widths, terminal));
+        let bands = self.split_columns(&widths, terminal.width).into_iter();
+        let bands = bands.map(|band| self.format_columns(&lines, &band, &widths, terminal));
         bands.collect::<Vec<String>>().join("\n")
     }
 
     /// Head and lines of these columns.
-    fn band(
+    fn format_columns(
         &self,
         lines: &[Vec<String>],
         columns: &[usize],
@@ -51,7 +51,7 @@ impl Table {
                 None => Some(BOLD),
                 Some(row) => self.rows[row].is_reference.then_some(DIM),
             };
-            let aligned = self.align(line, columns, widths);
+            let aligned = self.align_cells(line, columns, widths);
             terminal.push(&mut out, &aligned, style);
             if i == 0 {
                 terminal.push(&mut out, &terminal.rule(columns, widths), Some(DIM));
@@ -63,7 +63,7 @@ impl Table {
     /// Columns by bands, each of which fits into `width` unless a single column does not. The
     /// columns that name the rows, before the first number, are in every band; only the first of
     /// them is if all take more than half of the width.
-    fn bands(&self, widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
+    fn split_columns(&self, widths: &[usize], width: Option<usize>) -> Vec<Vec<usize>> {
         let all: Vec<usize> = (0..widths.len()).collect();
         let taken = |columns: &[usize]| -> usize {
             columns
@@ -88,7 +88,7 @@ impl Table {
     }
 
     fn cells_of(&self, row: &Row, terminal: Terminal) -> Vec<String> {
-        (0..self.columns.len()).map(|at| terminal.shown(&self.cell(row, at))).collect()
+        (0..self.columns.len()).map(|at| terminal.styled_cell(&self.cell_text(row, at))).collect()
     }
 
     fn widths(&self, lines: &[Vec<String>]) -> Vec<usize> {
@@ -96,7 +96,7 @@ impl Table {
         (0..self.columns.len()).map(widest).collect()
     }
 
-    fn align(&self, line: &[String], columns: &[usize], widths: &[usize]) -> String {
+    fn align_cells(&self, line: &[String], columns: &[usize], widths: &[usize]) -> String {
         let cells = columns.iter().map(|&at| {
             let cell = &line[at];
             let pad = " ".repeat(widths[at] - cell.width());
@@ -110,7 +110,7 @@ impl Table {
 }
 
 impl Terminal {
-    fn shown(self, cell: &str) -> String {
+    fn styled_cell(self, cell: &str) -> String {
         let cell = text::label(cell, MAX_CELL_CHARS);
         if self.ascii { to_ascii(&cell) } else { cell }
     }

@@ -120,7 +120,7 @@ impl ClaimAnswer {
     }
 
     /// The plans of the claim that no reading changes, because no result depends on them.
-    fn beside(&self) -> Vec<&'static str> {
+    fn unchanged_plans(&self) -> Vec<&'static str> {
         let Some(table) = choices::table_of(self.claim) else { return Vec::new() };
         let names = self.claim.experiments().iter().map(|experiment| experiment.name);
         names.filter(|name| !table.judged.contains_key(*name)).collect()
@@ -134,12 +134,12 @@ impl ClaimAnswer {
         let mut notes = vec![format!("{conditions}{}.", self.seeds_in_words())];
         if let Some(reading) = self.reading() {
             notes.push(format!("Read with {reading}, which goes before these conditions."));
-            if let beside @ [_, ..] = &self.beside()[..] {
+            if let beside @ [_, ..] = &self.unchanged_plans()[..] {
                 notes.push(format!("Run as it stands: {}.", beside.join(", ")));
             }
         }
         if self.verdict == ClaimVerdict::Differs {
-            notes.push(format!("Differs in: {}.", self.outside().join("; ")));
+            notes.push(format!("Differs in: {}.", self.failing_labels().join("; ")));
             if self.differs_in_quick_alone {
                 // Neither other readings nor a cause explain that.
                 let run = format!("headstart lab papers {}", self.claim.id);
@@ -148,11 +148,11 @@ impl ClaimAnswer {
                 ));
                 return notes;
             }
-            notes.extend(self.standing());
+            notes.extend(self.other_readings_result());
         }
         if let Some(by_default) = self.by_default.as_ref().filter(|_| self.holds_by_reading()) {
             let lines: Vec<&str> =
-                outside(&by_default.findings).map(|line| line.label.as_str()).collect();
+                failing_lines(&by_default.findings).map(|line| line.label.as_str()).collect();
             let lines = lines.join("; ");
             notes
                 .push(format!("Holds under this reading only. By default it differs in: {lines}."));
@@ -183,16 +183,19 @@ impl ClaimAnswer {
     /// Number of lines that decide the claim, and those of them that fail.
     pub(super) fn verdict_lines(&self) -> (usize, Vec<&FigureLine>) {
         let of_verdict = |line: &&FigureLine| line.bearing == Bearing::Verdict;
-        (self.findings.lines.iter().filter(of_verdict).count(), outside(&self.findings).collect())
+        (
+            self.findings.lines.iter().filter(of_verdict).count(),
+            failing_lines(&self.findings).collect(),
+        )
     }
 
     /// Labels of the lines that keep it from holding.
-    fn outside(&self) -> Vec<&str> {
-        outside(&self.findings).map(|line| line.label.as_str()).collect()
+    fn failing_labels(&self) -> Vec<&str> {
+        failing_lines(&self.findings).map(|line| line.label.as_str()).collect()
     }
 
     /// Result of a claim that differs under the other readings that were tried.
-    fn standing(&self) -> Option<String> {
+    fn other_readings_result(&self) -> Option<String> {
         let table = choices::table_of(self.claim)?;
         let standing = table.differs.get(self.claim.id)?;
         Some(summary(table, standing))
@@ -213,7 +216,7 @@ impl ClaimAnswer {
 }
 
 /// The deciding lines that do not hold.
-fn outside(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
+fn failing_lines(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     let failed =
         |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
     findings.lines.iter().filter(failed)

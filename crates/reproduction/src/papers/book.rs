@@ -45,17 +45,19 @@ impl ExperimentRecord {
     /// is no such cell, or more than one.
     pub fn samples(&self, at: &[(&str, &str)], reading: &str) -> Samples {
         let values = |cell: &RecordCell| cell.repeats.iter().map(|r| r.value(reading)).collect();
-        self.only(at).map_or_else(Samples::default, |cell| Samples::new(values(cell)))
+        self.only_cell(at).map_or_else(Samples::default, |cell| Samples::new(values(cell)))
     }
 
     /// The one cell at these coordinates; none if there is no such cell, or more than one.
-    fn only(&self, at: &[(&str, &str)]) -> Option<&RecordCell> {
+    fn only_cell(&self, at: &[(&str, &str)]) -> Option<&RecordCell> {
         let mut found = self.cells_at(at);
         found.next().filter(|_| found.next().is_none())
     }
 
     fn cells_at(&self, at: &[(&str, &str)]) -> impl Iterator<Item = &RecordCell> {
-        self.cells.iter().filter(move |cell| at.iter().all(|(key, value)| cell.has(key, value)))
+        self.cells
+            .iter()
+            .filter(move |cell| at.iter().all(|(key, value)| cell.has_value(key, value)))
     }
 
     /// The value of a swept key with which the first cell at these coordinates was run.
@@ -80,7 +82,7 @@ impl ExperimentRecord {
 }
 
 impl RecordCell {
-    fn has(&self, key: &str, value: &str) -> bool {
+    fn has_value(&self, key: &str, value: &str) -> bool {
         self.coordinates.iter().any(|c| c.key == key && c.value == value)
     }
 }

@@ -24,7 +24,7 @@ const BS_1: Experiment = Experiment {
 const BS_2: Experiment = Experiment {
     name: "BS-2",
     plan: include_str!("../../../../plans/papers/BS-2.toml"),
-    read: shares,
+    read: record_shares,
     quick: Quick { repeats: 30, keep: &[] },
 };
 
@@ -40,7 +40,7 @@ fn bytes(run: &RunRecords<'_>, readings: &mut Readings) {
 }
 
 /// Shares of the bytes of the four transfers, and of those that start second and last.
-fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
+fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     let bytes = ["t0", "t2", "t4", "t6"];
     let bytes = bytes.map(|name| run.of(name).map(|flow| flow.bytes as f64).sum::<f64>());
     let total: f64 = bytes.iter().sum();
@@ -62,7 +62,7 @@ struct Cross<'a> {
 }
 
 impl Cross<'_> {
-    fn figure(self, scheme: &str, figure: &str) -> Samples {
+    fn samples_of(self, scheme: &str, figure: &str) -> Samples {
         let Self { record, tick, delay, queue, rate } = self;
         let at = [
             (TICK, tick),
@@ -76,7 +76,7 @@ impl Cross<'_> {
 
     /// Ratio of the bytes that right-edge recovery delivers to those of SACK.
     fn ratio(self) -> Measured {
-        self.figure("right-edge", "bytes").over(&self.figure("sack", "bytes"))
+        self.samples_of("right-edge", "bytes").over(&self.samples_of("sack", "bytes"))
     }
 }
 
@@ -116,7 +116,7 @@ fn bs_1(book: &Book) -> Findings {
     }
     for rate in ["1200kbit", "600kbit"] {
         for scheme in ["sack", "newreno", "right-edge"] {
-            let timeouts = Cross { rate, ..base }.figure(scheme, "transfer.timeouts").mean();
+            let timeouts = Cross { rate, ..base }.samples_of(scheme, "transfer.timeouts").mean();
             let label = format!("timeouts, {scheme}, bursts of {rate}/s");
             findings.line(FigureLine::new(label, PLAIN).ours(timeouts));
         }

@@ -39,7 +39,7 @@ impl<'a> Case<'a> {
     }
 
     /// Its value on an axis of numbers as it was run, with or without a unit behind them.
-    pub(super) fn number(&self, key: &str) -> f64 {
+    pub(super) fn axis_value(&self, key: &str) -> f64 {
         let value = self.run_value(key);
         let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         digits.parse().unwrap_or(f64::NAN)
@@ -145,7 +145,7 @@ mod tests {
     fn numbers_have_units_behind_them_or_not() {
         let record =
             ExperimentRecord { cells: vec![cell("12.5ms", "old", 0.0), cell("30", "old", 0.0)] };
-        let numbers: Vec<f64> = Case::all(&record).iter().map(|c| c.number("count")).collect();
+        let numbers: Vec<f64> = Case::all(&record).iter().map(|c| c.axis_value("count")).collect();
         assert_eq!(numbers, [12.5, 30.0]);
     }
 
@@ -155,7 +155,7 @@ mod tests {
         cells[0].run_at[0].value = "8".to_owned();
         let record = ExperimentRecord { cells };
         let cases = Case::all(&record);
-        assert_eq!((cases[0].label(), cases[0].number("count")), ("8".to_owned(), 8.0));
+        assert_eq!((cases[0].label(), cases[0].axis_value("count")), ("8".to_owned(), 8.0));
         // It is found by the plan's value, and drawn where it was run.
         assert_eq!(cases[0].value("count"), "9");
         let xs = record.curve("count", &[], "time").into_iter().map(|point| point.x);

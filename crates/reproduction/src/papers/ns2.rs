@@ -17,17 +17,21 @@ impl Ns2 {
     /// A column of the first row with these values, with the standard error beside it if the column
     /// is called `<what>_mean`.
     pub(super) fn measured(&self, at: &[(&str, &str)], what: &str) -> Option<Measured> {
-        let row =
-            self.0.iter().find(|row| at.iter().all(|(column, value)| has(row, column, value)))?;
+        let row = self
+            .0
+            .iter()
+            .find(|row| at.iter().all(|(column, value)| has_value(row, column, value)))?;
         let number = |column: &str| row.get(column)?.parse::<f64>().ok();
         let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
         Some(Measured { mean, standard_error: number(&format!("{what}_se")).unwrap_or(0.0) })
     }
 
     /// A column over another, of all rows with these values.
-    pub(super) fn points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<CurvePoint> {
-        let rows =
-            self.0.iter().filter(|row| at.iter().all(|(column, value)| has(row, column, value)));
+    pub(super) fn curve_points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<CurvePoint> {
+        let rows = self
+            .0
+            .iter()
+            .filter(|row| at.iter().all(|(column, value)| has_value(row, column, value)));
         let point = |row: &BTreeMap<String, String>| {
             let number = |column: &str| row.get(column)?.parse::<f64>().ok();
             let mean = number(&format!("{what}_mean")).or_else(|| number(what))?;
@@ -38,6 +42,6 @@ impl Ns2 {
     }
 }
 
-fn has(row: &BTreeMap<String, String>, column: &str, value: &str) -> bool {
+fn has_value(row: &BTreeMap<String, String>, column: &str, value: &str) -> bool {
     row.get(column).is_some_and(|found| found == value)
 }

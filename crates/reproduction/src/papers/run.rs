@@ -58,13 +58,13 @@ impl<'t> PreparedRuns<'t> {
         }
         for chosen in choices::chosen_plans()?.iter().filter(|plan| plan.changed) {
             if jobs.iter().any(|job| job.experiment.name == chosen.experiment.name) {
-                jobs.push(Job { chosen: true, ..Job::under(chosen, quick)? });
+                jobs.push(Job { chosen: true, ..Job::experiment_under(chosen, quick)? });
             }
         }
         let any = |needs: fn(&How) -> bool| claims.iter().any(|claim| needs(&claim.how));
         let captures = any(|how| matches!(how, How::Site(_)));
         let logs = any(|how| matches!(how, How::Log(_)));
-        let shifts = if captures { site::shifts(quick) } else { Vec::new() };
+        let shifts = if captures { site::all_shifts(quick) } else { Vec::new() };
         let mornings = if logs { site::mornings(quick) } else { Vec::new() };
         Ok(Self { jobs, shifts, mornings, quick })
     }
@@ -83,7 +83,7 @@ impl<'t> PreparedRuns<'t> {
             let mut own = claims.iter().flat_map(|claim| claim.experiments());
             own.any(|experiment| experiment.name == plan.experiment.name)
         };
-        let jobs = plans.iter().filter(needed).map(|plan| Job::under(plan, quick));
+        let jobs = plans.iter().filter(needed).map(|plan| Job::experiment_under(plan, quick));
         let jobs = jobs.collect::<Result<_, _>>()?;
         Ok(Self { jobs, shifts: Vec::new(), mornings: Vec::new(), quick })
     }
@@ -136,17 +136,17 @@ impl<'t> PreparedRuns<'t> {
                 false => book.add(job.experiment.name, record),
             }
         }
-        let found =
-            pool.install(|| made(&self.shifts, |(size, seed)| site::shift(*size, *seed), done));
+        let found = pool
+            .install(|| run_all(&self.shifts, |(size, seed)| site::run_shift(*size, *seed), done));
         found?.into_iter().for_each(|found| book.add_site(found));
-        let found = pool.install(|| made(&self.mornings, |morning| morning.run(), done));
+        let found = pool.install(|| run_all(&self.mornings, |morning| morning.run(), done));
         found?.into_iter().for_each(|found| book.add_log(found));
         Ok(book)
     }
 }
 
 /// Runs each of `all`, in the order of all.
-fn made<J: Sync, F: Send>(
+fn run_all<J: Sync, F: Send>(
     all: &[J],
     run: impl Fn(&J) -> Result<F, String> + Sync,
     done: &(dyn Fn() + Sync),
@@ -171,7 +171,7 @@ impl<'t> Job<'t> {
         let (cells, repeats) = match quick {
             false => (all.collect(), plan.repeats()),
             true => {
-                let remain = |cell: &usize| remains(experiment, &plan.coordinates(*cell));
+                let remain = |cell: &usize| is_kept(experiment, &plan.coordinates(*cell));
                 (all.filter(remain).collect(), plan.repeats().min(experiment.quick.repeats))
             }
         };
@@ -179,7 +179,7 @@ impl<'t> Job<'t> {
     }
 
     /// A plan under a reading, of which only the cells that results are read from are run.
-    fn under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
+    fn experiment_under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
         let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
         let plan = &job.plan;
         job.cells.retain(|cell| edited.is_judged(&plan.coordinates(*cell)));
@@ -203,7 +203,7 @@ impl<'t> Job<'t> {
 
     fn read(&self, nth: usize) -> Result<Readings, PapersError> {
         let run = self.run_of(nth);
-        self.made(&run).map_err(|why| {
+        self.run_one(&run).map_err(|why| {
             let place = self.plan.coordinates(run.cell).into_iter();
             let place: Vec<_> = place.map(|c| format!("{}={}", c.key, c.value)).collect();
             let name = self.experiment.name;
@@ -211,7 +211,7 @@ impl<'t> Job<'t> {
         })
     }
 
-    fn made(&self, run: &Run) -> Result<Readings, String> {
+    fn run_one(&self, run: &Run) -> Result<Readings, String> {
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
         let mut readings = readings_of(plan, run, self.experiment.read)?;
         match self.variants.iter().find(|variant| !readings.stand_in(variant)) {
@@ -281,7 +281,7 @@ pub(crate) fn readings_of(
 }
 
 /// Whether a cell at these coordinates remains in a quick run.
-fn remains(experiment: &Experiment, coordinates: &[Coordinate]) -> bool {
+fn is_kept(experiment: &Experiment, coordinates: &[Coordinate]) -> bool {
     let kept = |c: &Coordinate| {
         let axis = experiment.quick.keep.iter().find(|(key, _)| *key == c.key);
         axis.is_none_or(|(_, values)| values.contains(&c.value.as_str()))

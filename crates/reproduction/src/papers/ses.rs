@@ -72,14 +72,15 @@ impl<'a> Pages<'a> {
         Self { record, tick: COARSE, jitter: "100ms", session: "session" }
     }
 
-    fn figure(self, scheme: &str, pairs: &str, figure: &str) -> Samples {
+    fn samples_of(self, scheme: &str, pairs: &str, figure: &str) -> Samples {
         let at = [(TICK, self.tick), (JITTER, self.jitter), (PAIRS, pairs), ("scheme", scheme)];
         self.record.samples(&at, figure)
     }
 
     /// Percentage by which `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
-        self.figure(self.session, pairs, "page").gain_over(&self.figure(other, pairs, "page"))
+        self.samples_of(self.session, pairs, "page")
+            .gain_over(&self.samples_of(other, pairs, "page"))
     }
 
     /// The numbers of pairs that were run, from one to another.
@@ -101,7 +102,7 @@ impl<'a> Pages<'a> {
             let at = [(TICK, self.tick), (JITTER, self.jitter), ("scheme", scheme)];
             plot = plot.ours(name, self.record.curve(PAIRS, &at, "page"));
             let at = [("variant", "tick0.5"), ("mode", name)];
-            plot = plot.ns2(name, ns2.points(&at, "pairs", "time"));
+            plot = plot.ns2(name, ns2.curve_points(&at, "pairs", "time"));
         }
         plot
     }
@@ -151,8 +152,9 @@ fn ses_1(book: &Book) -> Findings {
 
 /// The rise of `session` from one pair to twelve over that of `indep`.
 fn slower_rise(pages: Pages<'_>) -> FigureLine {
-    let rise =
-        |scheme| pages.figure(scheme, "12", "page").minus(&pages.figure(scheme, "1", "page"));
+    let rise = |scheme| {
+        pages.samples_of(scheme, "12", "page").minus(&pages.samples_of(scheme, "1", "page"))
+    };
     let ratio = rise("session").over(&rise("newreno"));
     let label = "rise of session from 1 to 12 pairs over that of indep";
     FigureLine::new(label, PLAIN).ours(ratio).also(ClaimInterval::at_most(0.5))
@@ -165,7 +167,7 @@ fn ses_2(book: &Book) -> Findings {
     let excess = |pages: Pages<'_>| {
         let loss = |scheme: &str| {
             let pairs = pages.pairs(7, 12);
-            let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "loss"));
+            let each = pairs.iter().map(|pairs| pages.samples_of(scheme, pairs, "loss"));
             Samples::mean_of(&each.collect::<Vec<_>>())
         };
         loss("newreno").excess_over(&loss(pages.session))
@@ -217,7 +219,7 @@ fn ses_3(book: &Book) -> Findings {
     let over = |pages: Pages<'_>| {
         let time = |scheme: &str| {
             let pairs = pages.pairs(4, 8);
-            let each = pairs.iter().map(|pairs| pages.figure(scheme, pairs, "page"));
+            let each = pairs.iter().map(|pairs| pages.samples_of(scheme, pairs, "page"));
             Samples::mean_of(&each.collect::<Vec<_>>())
         };
         time(pages.session).gain_over(&time("phttp"))

@@ -41,9 +41,9 @@ pub(super) fn read(words: &[&str]) -> Result<Route, Refusal> {
         let locked = behind.first().is_some_and(|word| *word == "lock");
         let behind = &behind[usize::from(locked)..];
         let Some((value, behind)) = behind.split_first() else {
-            return Err(known(name).err().unwrap_or_else(|| no_value(name)));
+            return Err(check_known_word(name).err().unwrap_or_else(|| no_value(name)));
         };
-        known(name)?;
+        check_known_word(name)?;
         set(&mut route, name, value)?;
         rest = behind;
     }
@@ -55,7 +55,7 @@ fn no_value(name: &str) -> Refusal {
 }
 
 /// Refuses a word that Linux does not know.
-fn known(name: &str) -> Result<(), Refusal> {
+fn check_known_word(name: &str) -> Result<(), Refusal> {
     const METRICS: [&str; 3] = ["advmss", "mtu", "initcwnd"];
     match [&METRICS[..], &OF_THE_WAY, &NOT_MODELLED].concat().contains(&name) {
         true => Ok(()),

@@ -42,17 +42,17 @@ const fn without_effect(name: &'static str, about: &'static str, set: SetsMachin
 /// The sysctls that are known.
 pub const SYSCTLS: &[Sysctl] = &[
     without_effect("tcp_base_mss", "none: there is no MTU probing here", |_, v| {
-        number(v).map(drop)
+        parse_number(v).map(drop)
     }),
     sysctl("tcp_congestion_control", "`cubic` alone: name another scheme by `--scheme`", |_, v| {
-        only(v, &["cubic"])
+        parse_one_of(v, &["cubic"])
     }),
     sysctl("tcp_dsack", "`dsack=`: duplicates are reported", |m, v| {
         m.dsack = Some(flag(v)?);
         Ok(())
     }),
     sysctl("tcp_early_retrans", "`tlp=`: 3 and 4 tail-loss probes, 0 none", |m, v| {
-        only(v, &["0", "3", "4"])?;
+        parse_one_of(v, &["0", "3", "4"])?;
         m.tail_probes = Some(v != "0");
         Ok(())
     }),
@@ -68,7 +68,7 @@ pub const SYSCTLS: &[Sysctl] = &[
                 ("4", "accurate", "on"),
                 ("5", "accurate", "off"),
             ];
-            only(v, &variants.map(|(value, ..)| value))?;
+            parse_one_of(v, &variants.map(|(value, ..)| value))?;
             let known = variants.into_iter().find(|(value, ..)| *value == v);
             m.ecn = known.map(|(_, accepted, requested)| RequestedEcn { accepted, requested });
             Ok(())
@@ -80,15 +80,15 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
     sysctl("tcp_ecn_option", "`ecn_option=`: 0 never, 1 minimum, 2 full, 3 persist", |m, v| {
         const USES: [&str; 4] = ["never", "minimum", "full", "persist"];
-        m.ecn_option = Some(USES[between(v, 0, 3)? as usize]);
+        m.ecn_option = Some(USES[parse_between(v, 0, 3)? as usize]);
         Ok(())
     }),
     without_effect(
         "tcp_ecn_option_beacon",
         "none: three AccECN options for each round trip, with `ecn_option=minimum`",
-        |_, v| number(v).map(drop),
+        |_, v| parse_number(v).map(drop),
     ),
-    sysctl("tcp_fack", "0 alone", |_, v| only(v, &["0"])),
+    sysctl("tcp_fack", "0 alone", |_, v| parse_one_of(v, &["0"])),
     sysctl(
         "tcp_fastopen",
         "bits 0x1 client, 0x2 server, 0x4 and 0x200 without cookies, 0x400 all listeners",
@@ -99,7 +99,7 @@ pub const SYSCTLS: &[Sysctl] = &[
                 | TFO_SERVER_NO_COOKIE
                 | TFO_SERVER_ALL
                 | TFO_IGNORED;
-            let bits = between(v, 0, u32::MAX.into())? as u32;
+            let bits = parse_between(v, 0, u32::MAX.into())? as u32;
             if bits & !KNOWN != 0 {
                 return Err(format!("the bits {:#x} are not known", bits & !KNOWN).into());
             }
@@ -111,12 +111,12 @@ pub const SYSCTLS: &[Sysctl] = &[
         "tcp_fastopen_blackhole_timeout_sec",
         "how long lost data in SYNs stops Fast Open; 0: not",
         |m, v| {
-            m.blackhole_seconds = Some(between(v, 0, 86_400)?);
+            m.blackhole_seconds = Some(parse_between(v, 0, 86_400)?);
             Ok(())
         },
     ),
     sysctl("tcp_fastopen_cookies", "cookies of peers that are kept: 0 forgets all", |_, v| {
-        number(v).map(drop)
+        parse_number(v).map(drop)
     }),
     sysctl("tcp_fastopen_key", "the key of the cookies given out", |m, v| {
         m.fast_open_key = Some(key(v)?);
@@ -124,20 +124,22 @@ pub const SYSCTLS: &[Sysctl] = &[
     }),
     sysctl("tcp_fin_timeout", "60 alone: seconds in FIN-WAIT-2", |_, v| match v {
         "60" => Ok(()),
-        _ => number(v).and(Err(Refusal::not_modelled("another time in FIN-WAIT-2 than 60 s"))),
+        _ => {
+            parse_number(v).and(Err(Refusal::not_modelled("another time in FIN-WAIT-2 than 60 s")))
+        }
     }),
-    sysctl("tcp_frto", "1 and 2: F-RTO with SACK and without", |_, v| only(v, &["1", "2"])),
+    sysctl("tcp_frto", "1 and 2: F-RTO with SACK and without", |_, v| parse_one_of(v, &["1", "2"])),
     sysctl(
         "tcp_invalid_ratelimit",
         "500 ms between answers to invalid segments, or 0: none",
         |m, v| {
-            only(v, &["0", "500"])?;
+            parse_one_of(v, &["0", "500"])?;
             m.answers_all_invalid = Some(v == "0");
             Ok(())
         },
     ),
     sysctl("tcp_min_tso_segs", "`tso_least=`: segments of a batch at least", |m, v| {
-        m.least_batch = Some(between(v, 1, 65_535)? as u32);
+        m.least_batch = Some(parse_between(v, 1, 65_535)? as u32);
         Ok(())
     }),
     sysctl("tcp_mtu_probing", "0 alone: there is no MTU probing here", |_, v| match v {
@@ -147,15 +149,15 @@ pub const SYSCTLS: &[Sysctl] = &[
     without_effect(
         "tcp_notsent_lowat",
         "none: what `TCP_NOTSENT_LOWAT` of a socket says at first, and whatever is written is taken",
-        |_, v| number(v).map(drop),
+        |_, v| parse_number(v).map(drop),
     ),
-    sysctl("tcp_pacing_ca_ratio", "120 alone", |_, v| only(v, &["120"])),
-    sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| only(v, &["200"])),
-    sysctl("tcp_recovery", "1 alone: RACK", |_, v| only(v, &["1"])),
-    sysctl("tcp_reordering", "3 alone", |_, v| only(v, &["3"])),
+    sysctl("tcp_pacing_ca_ratio", "120 alone", |_, v| parse_one_of(v, &["120"])),
+    sysctl("tcp_pacing_ss_ratio", "200 alone", |_, v| parse_one_of(v, &["200"])),
+    sysctl("tcp_recovery", "1 alone: RACK", |_, v| parse_one_of(v, &["1"])),
+    sysctl("tcp_reordering", "3 alone", |_, v| parse_one_of(v, &["3"])),
     sysctl("tcp_retries2", "15 alone: timeouts until a connection is given up", |_, v| match v {
         "15" => Ok(()),
-        _ => number(v).and(Err(Refusal::not_modelled("another number of timeouts than 15"))),
+        _ => parse_number(v).and(Err(Refusal::not_modelled("another number of timeouts than 15"))),
     }),
     sysctl(
         "tcp_rmem",
@@ -166,7 +168,7 @@ pub const SYSCTLS: &[Sysctl] = &[
         },
     ),
     sysctl("tcp_rto_max_ms", "`rto_max=`: the longest timeout, also of SYN-ACKs", |m, v| {
-        m.rto_max_ms = Some(between(v, 1000, 120_000)?);
+        m.rto_max_ms = Some(parse_between(v, 1000, 120_000)?);
         Ok(())
     }),
     sysctl("tcp_sack", "`sack=`", |m, v| {
@@ -182,26 +184,26 @@ pub const SYSCTLS: &[Sysctl] = &[
         Ok(())
     }),
     sysctl("tcp_syn_retries", "number of SYN retransmissions", |m, v| {
-        m.syn_retries = Some(between(v, 0, 127)? as u32);
+        m.syn_retries = Some(parse_between(v, 0, 127)? as u32);
         Ok(())
     }),
     sysctl("tcp_synack_retries", "number of SYN-ACK retransmissions", |m, v| {
-        m.syn_ack_retries = Some(between(v, 0, 127)? as u32);
+        m.syn_ack_retries = Some(parse_between(v, 0, 127)? as u32);
         Ok(())
     }),
     sysctl("tcp_syncookies", "1 cookies when the backlog is full, 2 always", |m, v| {
-        only(v, &["1", "2"])?;
+        parse_one_of(v, &["1", "2"])?;
         m.always_cookies = v == "2";
         Ok(())
     }),
     sysctl("tcp_timestamps", "`timestamps=`", |m, v| {
-        m.timestamps = Some(number(v)? != 0);
+        m.timestamps = Some(parse_number(v)? != 0);
         Ok(())
     }),
     without_effect(
         "tcp_tso_win_divisor",
         "none: the model sends at once where the kernel may wait for a larger batch",
-        |_, v| between(v, 1, 1000).map(drop),
+        |_, v| parse_between(v, 1, 1000).map(drop),
     ),
     sysctl("tcp_window_scaling", "1 alone", |_, v| match v {
         "1" => Ok(()),
@@ -255,7 +257,7 @@ pub(super) fn set_defaults(machine: &mut ScriptMachine, whose: ScriptDefaults) {
 const MIN_BUFFER: u64 = 1024;
 const MAX_BUFFER: u64 = 1 << 30;
 
-fn only(value: &str, values: &[&str]) -> Result<(), Refusal> {
+fn parse_one_of(value: &str, values: &[&str]) -> Result<(), Refusal> {
     match values.contains(&value) {
         true => Ok(()),
         false => Err(format!("only {} is possible here", values.join(", ")).into()),
@@ -263,10 +265,10 @@ fn only(value: &str, values: &[&str]) -> Result<(), Refusal> {
 }
 
 fn flag(value: &str) -> Result<bool, Refusal> {
-    only(value, &["0", "1"]).map(|()| value == "1")
+    parse_one_of(value, &["0", "1"]).map(|()| value == "1")
 }
 
-fn number(value: &str) -> Result<u64, Refusal> {
+fn parse_number(value: &str) -> Result<u64, Refusal> {
     let parsed = match value.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => value.parse(),
@@ -274,8 +276,8 @@ fn number(value: &str) -> Result<u64, Refusal> {
     parsed.map_err(|_| "expected a number".into())
 }
 
-fn between(value: &str, least: u64, most: u64) -> Result<u64, Refusal> {
-    let number = number(value)?;
+fn parse_between(value: &str, least: u64, most: u64) -> Result<u64, Refusal> {
+    let number = parse_number(value)?;
     match (least..=most).contains(&number) {
         true => Ok(number),
         false => Err(format!("expected a number from {least} to {most}").into()),
@@ -283,7 +285,7 @@ fn between(value: &str, least: u64, most: u64) -> Result<u64, Refusal> {
 }
 
 fn three(value: &str) -> Result<[u64; 3], Refusal> {
-    let one = |word| between(word, MIN_BUFFER, MAX_BUFFER);
+    let one = |word| parse_between(word, MIN_BUFFER, MAX_BUFFER);
     let numbers: Vec<_> = value.split_whitespace().map(one).collect::<Result<_, _>>()?;
     numbers.try_into().map_err(|_| "expected three numbers: least, first, most".into())
 }

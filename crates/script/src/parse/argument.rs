@@ -37,7 +37,7 @@ pub(super) enum Value<'a> {
 
 impl<'a> Parser<'a> {
     /// `(a, b, ...)` with the parentheses.
-    pub(super) fn arguments(&mut self) -> Parsed<Vec<Argument<'a>>> {
+    pub(super) fn parse_arguments(&mut self) -> Parsed<Vec<Argument<'a>>> {
         self.expect_mark("(", "before the arguments")?;
         self.argument_list(")", 0)
     }
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
             return Ok(list);
         }
         loop {
-            list.push(self.argument(depth)?);
+            list.push(self.parse_argument(depth)?);
             if !self.accept_mark(",")? {
                 break;
             }
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
-    fn argument(&mut self, depth: u32) -> Parsed<Argument<'a>> {
+    fn parse_argument(&mut self, depth: u32) -> Parsed<Argument<'a>> {
         let position = self.position;
         if depth > DEEPEST {
             return Err((position, "these arguments nest too deeply".into()));
@@ -67,10 +67,10 @@ impl<'a> Parser<'a> {
             Token::Ellipsis => self.advance().map(|_| Value::Any)?,
             Token::Text(_) => self.strings()?,
             Token::Int(n) => self.advance().map(|_| Value::Number(n))?,
-            Token::Word(_) => self.words(depth)?,
+            Token::Word(_) => self.parse_words(depth)?,
             Token::Mark("-") => {
                 self.advance()?;
-                Value::Negative(self.number("a number behind the minus", u64::MAX)?)
+                Value::Negative(self.parse_number("a number behind the minus", u64::MAX)?)
             }
             Token::Mark("[") => {
                 self.advance()?;
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `A`, `A|B` or `f(...)`.
-    fn words(&mut self, depth: u32) -> Parsed<Value<'a>> {
+    fn parse_words(&mut self, depth: u32) -> Parsed<Value<'a>> {
         let mut words = Vec::new();
         loop {
             let Token::Word(word) = self.token else {
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
                 self.argument_list(")", depth + 1)?;
             }
             self.expect_mark("=", "after the member's name")?;
-            members.push((name, self.argument(depth + 1)?));
+            members.push((name, self.parse_argument(depth + 1)?));
             if !self.accept_mark(",")? {
                 break;
             }

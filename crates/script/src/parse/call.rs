@@ -61,12 +61,12 @@ impl<'a> Parser<'a> {
             return Err((position, Refusal::not_of_tcp(why)));
         }
         self.advance()?;
-        let arguments = self.arguments()?;
+        let arguments = self.parse_arguments()?;
         self.expect_mark("=", "and what the call returns")?;
         let outcome = self.outcome()?;
         let text = self.text[start..self.last_end].to_owned();
         let raw = RawCall { position, name, arguments, outcome };
-        let kind = raw.kind()?;
+        let kind = raw.call_kind()?;
         let fd = if let CallKind::Socket { .. } = kind { raw.new_fd()? } else { raw.fd()? };
         raw.check_blocking(kind, returns)?;
         Ok(Call { fd, kind, outcome, returns, text })
@@ -93,9 +93,9 @@ impl<'a> Parser<'a> {
         let outcome = if self.accept_mark("-")? {
             self.failure()?
         } else {
-            CallOutcome::Value(self.number("what the call returns", MAX_BYTES)?)
+            CallOutcome::Value(self.parse_number("what the call returns", MAX_BYTES)?)
         };
-        self.note()?;
+        self.skip_note()?;
         Ok(outcome)
     }
 
@@ -119,9 +119,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `(words for the reader)`, perhaps.
-    fn note(&mut self) -> Parsed<()> {
+    fn skip_note(&mut self) -> Parsed<()> {
         if self.is_mark("(") {
-            self.lexer.note()?;
+            self.lexer.skip_note()?;
             self.advance()?;
         }
         Ok(())
@@ -134,7 +134,7 @@ fn error_names() -> String {
 }
 
 impl RawCall<'_> {
-    fn kind(&self) -> Parsed<CallKind> {
+    fn call_kind(&self) -> Parsed<CallKind> {
         match self.name {
             "socket" => self.socket(),
             "setsockopt" => self.set_option(),
@@ -159,13 +159,13 @@ impl RawCall<'_> {
             "recv" | "recvfrom" => self.receive(),
             "readv" => self.vector().map(CallKind::Read),
             "writev" => self.vector().and_then(|bytes| self.writing(bytes, None)),
-            "write" => self.write(None),
-            "send" | "sendto" => self.write(Some(3)),
+            "write" => self.parse_write(None),
+            "send" | "sendto" => self.parse_write(Some(3)),
             "sendmsg" => self.send_message(),
             "poll" => self.poll(),
             "shutdown" => self.shutdown(),
             "close" => Ok(CallKind::Close),
-            name => self.refuse(&format!("unknown call {name}; known are {KNOWN}")),
+            name => self.argument_error(&format!("unknown call {name}; known are {KNOWN}")),
         }
     }
 
@@ -174,7 +174,7 @@ impl RawCall<'_> {
         if self.name == "poll" {
             return self.polled("fd").map(|(fd, _)| fd as u32);
         }
-        self.number(0, "a descriptor", u64::from(u16::MAX)).map(|fd| fd as u32)
+        self.number_at(0, "a descriptor", u64::from(u16::MAX)).map(|fd| fd as u32)
     }
 
     /// `NULL` for a buffer.
@@ -183,28 +183,28 @@ impl RawCall<'_> {
         matches!(buffer, Some(Value::Words(words)) if words.as_slice() == ["NULL"])
     }
 
-    pub(super) fn refuse<T>(&self, message: &str) -> Parsed<T> {
+    pub(super) fn argument_error<T>(&self, message: &str) -> Parsed<T> {
         Err((self.position, message.into()))
     }
 
     /// The argument at `index`.
-    pub(super) fn argument(&self, index: usize, what: &str) -> Parsed<&Argument<'_>> {
+    pub(super) fn argument_at(&self, index: usize, what: &str) -> Parsed<&Argument<'_>> {
         self.arguments.get(index).ok_or_else(|| {
             let message = format!("expected {what} as argument {} of {}", index + 1, self.name);
             (self.position, message.into())
         })
     }
 
-    fn number(&self, index: usize, what: &str, max: u64) -> Parsed<u64> {
-        let argument = self.argument(index, what)?;
+    fn number_at(&self, index: usize, what: &str, max: u64) -> Parsed<u64> {
+        let argument = self.argument_at(index, what)?;
         match argument.value {
             Value::Number(n) if n <= max => Ok(n),
             _ => Err((argument.position, format!("expected {what} of at most {max}").into())),
         }
     }
 
-    pub(super) fn words(&self, index: usize, what: &str) -> Parsed<&[&str]> {
-        let argument = self.argument(index, what)?;
+    pub(super) fn words_at(&self, index: usize, what: &str) -> Parsed<&[&str]> {
+        let argument = self.argument_at(index, what)?;
         match &argument.value {
             Value::Words(words) => Ok(words),
             _ => Err((argument.position, format!("expected {what}").into())),
@@ -215,46 +215,46 @@ impl RawCall<'_> {
     fn new_fd(&self) -> Parsed<u32> {
         match self.outcome {
             CallOutcome::Value(fd) if fd <= u64::from(u16::MAX) => Ok(fd as u32),
-            _ => self.refuse(&format!("expected {} to return a descriptor", self.name)),
+            _ => self.argument_error(&format!("expected {} to return a descriptor", self.name)),
         }
     }
 
     fn bytes(&self) -> Parsed<u64> {
-        self.number(2, "a number of bytes", MAX_BYTES)
+        self.number_at(2, "a number of bytes", MAX_BYTES)
     }
 
     fn socket(&self) -> Parsed<CallKind> {
         const TCP: &str = "expected socket(..., SOCK_STREAM, IPPROTO_TCP): only TCP runs here";
         let families = ["AF_INET", "AF_INET6", "PF_INET", "PF_INET6"];
-        match &self.argument(0, "an address family")?.value {
+        match &self.argument_at(0, "an address family")?.value {
             Value::Any => {}
             Value::Words(words) if words.len() == 1 && families.contains(&words[0]) => {}
-            _ => return self.refuse(TCP),
+            _ => return self.argument_error(TCP),
         }
-        let words = self.words(1, "SOCK_STREAM")?;
+        let words = self.words_at(1, "SOCK_STREAM")?;
         let known = ["SOCK_STREAM", "SOCK_NONBLOCK", "SOCK_CLOEXEC"];
         if !words.contains(&"SOCK_STREAM") || words.iter().any(|word| !known.contains(word)) {
-            return self.refuse(TCP);
+            return self.argument_error(TCP);
         }
-        match &self.argument(2, "IPPROTO_TCP")?.value {
+        match &self.argument_at(2, "IPPROTO_TCP")?.value {
             Value::Any | Value::Number(0 | 6) => {}
             Value::Words(words) if words.as_slice() == ["IPPROTO_TCP"] => {}
             Value::Words(words) if words.as_slice() == ["IPPROTO_MPTCP"] => {
                 return Err((self.position, Refusal::not_modelled("Multipath TCP (RFC 8684)")));
             }
-            _ => return self.refuse(TCP),
+            _ => return self.argument_error(TCP),
         }
         Ok(CallKind::Socket { non_blocking: words.contains(&"SOCK_NONBLOCK") })
     }
 
     /// `write`, `send`, `sendto`, whose flags are argument `flags`.
-    fn write(&self, flags: Option<usize>) -> Parsed<CallKind> {
+    fn parse_write(&self, flags: Option<usize>) -> Parsed<CallKind> {
         self.writing(self.bytes()?, flags)
     }
 
     /// `sendmsg(4, {msg_iov(2)=[{..., 600}, {..., 400}]}, MSG_MORE)`
     fn send_message(&self) -> Parsed<CallKind> {
-        let argument = self.argument(1, "a message with msg_iov")?;
+        let argument = self.argument_at(1, "a message with msg_iov")?;
         let Value::Members(members) = &argument.value else {
             return Err((
                 argument.position,
@@ -265,20 +265,20 @@ impl RawCall<'_> {
         let Some((_, Argument { value: Value::List(parts), .. })) = parts else {
             return Err((argument.position, "expected msg_iov(1)=[{..., 40}] within".into()));
         };
-        self.writing(self.sum(parts)?, Some(2))
+        self.writing(self.sum_of_parts(parts)?, Some(2))
     }
 
     /// `readv(4, [{..., 600}, {..., 400}], 2)`: the bytes of all parts.
     fn vector(&self) -> Parsed<u64> {
-        let argument = self.argument(1, "parts, like [{..., 600}, {..., 400}]")?;
+        let argument = self.argument_at(1, "parts, like [{..., 600}, {..., 400}]")?;
         match &argument.value {
-            Value::List(parts) => self.sum(parts),
+            Value::List(parts) => self.sum_of_parts(parts),
             _ => Err((argument.position, "expected parts, like [{..., 600}, {..., 400}]".into())),
         }
     }
 
     /// Bytes of parts like `{..., 600}`.
-    fn sum(&self, parts: &[Argument<'_>]) -> Parsed<u64> {
+    fn sum_of_parts(&self, parts: &[Argument<'_>]) -> Parsed<u64> {
         let mut bytes = 0;
         for part in parts {
             match &part.value {
@@ -295,7 +295,7 @@ impl RawCall<'_> {
     /// `recv(4, ..., 1000, MSG_PEEK)`
     fn receive(&self) -> Parsed<CallKind> {
         let bytes = self.bytes()?;
-        let flags = self.flags(3, &["MSG_PEEK", "MSG_DONTWAIT"])?;
+        let flags = self.flags_at(3, &["MSG_PEEK", "MSG_DONTWAIT"])?;
         Ok(match flags.contains(&"MSG_PEEK") {
             true => CallKind::Peek(bytes),
             false => CallKind::Read(bytes),
@@ -304,7 +304,7 @@ impl RawCall<'_> {
 
     /// Names of the flags at `index`, of which only those of `known` are accepted. None if there is
     /// no such argument.
-    fn flags(&self, index: usize, known: &[&'static str]) -> Parsed<Vec<&'static str>> {
+    fn flags_at(&self, index: usize, known: &[&'static str]) -> Parsed<Vec<&'static str>> {
         let Some(argument) = self.arguments.get(index) else { return Ok(Vec::new()) };
         let (words, rest): (Vec<&str>, u64) = match &argument.value {
             Value::Words(words) => (words.clone(), 0),
@@ -325,20 +325,20 @@ impl RawCall<'_> {
                 Some(name) => found.push(*name),
                 None => {
                     let known = known.join(", ");
-                    return self.refuse(&format!("unknown flag {word}; known are {known}"));
+                    return self.argument_error(&format!("unknown flag {word}; known are {known}"));
                 }
             }
         }
         match rest {
             0 => Ok(found),
-            rest => self.refuse(&format!("unknown flags {rest:#x}")),
+            rest => self.argument_error(&format!("unknown flags {rest:#x}")),
         }
     }
 
     fn writing(&self, bytes: u64, flags: Option<usize>) -> Parsed<CallKind> {
         const FLAGS: [&str; 5] =
             ["MSG_FASTOPEN", "MSG_DONTWAIT", "MSG_MORE", "MSG_EOR", "MSG_NOSIGNAL"];
-        let words = flags.map_or(Ok(Vec::new()), |index| self.flags(index, &FLAGS))?;
+        let words = flags.map_or(Ok(Vec::new()), |index| self.flags_at(index, &FLAGS))?;
         let writing = Writing {
             bytes,
             at_once: words.contains(&"MSG_DONTWAIT"),
@@ -357,19 +357,20 @@ impl RawCall<'_> {
 
     /// `fcntl(3, F_SETFL, O_RDWR|O_NONBLOCK)`, `fcntl(3, F_GETFL)`
     fn file_control(&self) -> Parsed<CallKind> {
-        match self.words(1, "F_GETFL or F_SETFL")? {
+        match self.words_at(1, "F_GETFL or F_SETFL")? {
             ["F_GETFL"] => Ok(CallKind::FileFlags),
             ["F_SETFL"] => {
-                let words = self.words(2, "O_NONBLOCK or O_RDWR")?;
+                let words = self.words_at(2, "O_NONBLOCK or O_RDWR")?;
                 if let Some(other) =
                     words.iter().find(|word| !matches!(**word, "O_RDWR" | "O_NONBLOCK"))
                 {
-                    return self
-                        .refuse(&format!("unknown flag {other}; known are O_RDWR and O_NONBLOCK"));
+                    return self.argument_error(&format!(
+                        "unknown flag {other}; known are O_RDWR and O_NONBLOCK"
+                    ));
                 }
                 Ok(CallKind::NonBlocking(words.contains(&"O_NONBLOCK")))
             }
-            _ => self.refuse("expected F_GETFL or F_SETFL"),
+            _ => self.argument_error("expected F_GETFL or F_SETFL"),
         }
     }
 
@@ -377,14 +378,14 @@ impl RawCall<'_> {
     fn poll(&self) -> Parsed<CallKind> {
         let events = self.polled("events")?.1;
         let found = self.polled("revents")?.1;
-        if self.number(1, "the number of descriptors, 1,", 1)? != 1 {
-            return self.refuse("expected poll of one descriptor");
+        if self.number_at(1, "the number of descriptors, 1,", 1)? != 1 {
+            return self.argument_error("expected poll of one descriptor");
         }
-        let timeout = match self.argument(2, "a timeout in milliseconds")?.value {
+        let timeout = match self.argument_at(2, "a timeout in milliseconds")?.value {
             Value::Negative(_) => None,
             _ => {
                 let most = i32::MAX as u64;
-                Some(Duration::from_millis(self.number(2, "a timeout in milliseconds", most)?))
+                Some(Duration::from_millis(self.number_at(2, "a timeout in milliseconds", most)?))
             }
         };
         Ok(CallKind::Poll(Polled { events, found, timeout }))
@@ -401,7 +402,7 @@ impl RawCall<'_> {
             ("POLLRDHUP", 0x2000),
         ];
         const ONE: &str = "expected one descriptor, like [{fd=4, events=POLLIN, revents=POLLIN}]";
-        let argument = self.argument(0, "a descriptor to poll")?;
+        let argument = self.argument_at(0, "a descriptor to poll")?;
         let members = match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Members(members), .. }] => members,
@@ -432,11 +433,11 @@ impl RawCall<'_> {
     }
 
     fn shutdown(&self) -> Parsed<CallKind> {
-        match self.words(1, "SHUT_WR")? {
+        match self.words_at(1, "SHUT_WR")? {
             ["SHUT_RD"] => Ok(CallKind::Shutdown(Shutdown::Reading)),
             ["SHUT_WR"] => Ok(CallKind::Shutdown(Shutdown::Writing)),
             ["SHUT_RDWR"] => Ok(CallKind::Shutdown(Shutdown::Both)),
-            _ => self.refuse("expected SHUT_RD, SHUT_WR or SHUT_RDWR"),
+            _ => self.argument_error("expected SHUT_RD, SHUT_WR or SHUT_RDWR"),
         }
     }
 
@@ -453,7 +454,8 @@ impl RawCall<'_> {
                 | CallKind::Poll(_)
         );
         if returns.is_some() && !waits {
-            return self.refuse(&format!("{} never waits: remove the time after ...", self.name));
+            return self
+                .argument_error(&format!("{} never waits: remove the time after ...", self.name));
         }
         Ok(())
     }

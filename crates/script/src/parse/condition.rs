@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
                 self.print()?;
                 printed = true;
             } else {
-                all.push(self.statement()?);
+                all.push(self.parse_statement()?);
             }
             while self.accept_mark(";")? {}
         }
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
         self.expect_mark(")", "after what is printed")
     }
 
-    fn statement(&mut self) -> Parsed<CodeLine> {
+    fn parse_statement(&mut self) -> Parsed<CodeLine> {
         self.operators = 0;
         let position = self.position;
         if let Token::Word(name) = self.token
@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         }
         let start = self.start;
         let condition_at = self.position;
-        let condition = self.either(0)?;
+        let condition = self.parse_or(0)?;
         if !is_condition(&condition) {
             return Err((
                 condition_at,
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
             ));
         };
         self.advance()?;
-        let right = self.either(0)?;
+        let right = self.parse_or(0)?;
         let value = match mark {
             "+=" => binary(Operator::Add, Expression::Name(name.to_owned()), right),
             "-=" => binary(Operator::Subtract, Expression::Name(name.to_owned()), right),
@@ -101,55 +101,55 @@ impl<'a> Parser<'a> {
     /// values are printed anyway.
     fn message(&mut self) -> Parsed<()> {
         if !matches!(self.token, Token::Text(_)) {
-            return self.either(0).map(drop);
+            return self.parse_or(0).map(drop);
         }
         self.advance()?;
         if !self.accept_mark("%")? {
             return Ok(());
         }
         if !self.accept_mark("(")? {
-            return self.either(0).map(drop);
+            return self.parse_or(0).map(drop);
         }
         loop {
-            self.either(0)?;
+            self.parse_or(0)?;
             if !self.accept_mark(",")? {
                 return self.expect_mark(")", "after what is printed");
             }
         }
     }
 
-    fn either(&mut self, depth: u32) -> Parsed<Expression> {
-        let mut parts = vec![self.both(depth)?];
+    fn parse_or(&mut self, depth: u32) -> Parsed<Expression> {
+        let mut parts = vec![self.parse_and(depth)?];
         while self.accept_word("or")? {
-            parts.push(self.both(depth)?);
+            parts.push(self.parse_and(depth)?);
         }
         Ok(one_or(parts, Expression::Or))
     }
 
-    fn both(&mut self, depth: u32) -> Parsed<Expression> {
-        let mut parts = vec![self.negation(depth)?];
+    fn parse_and(&mut self, depth: u32) -> Parsed<Expression> {
+        let mut parts = vec![self.parse_not(depth)?];
         while self.accept_word("and")? {
-            parts.push(self.negation(depth)?);
+            parts.push(self.parse_not(depth)?);
         }
         Ok(one_or(parts, Expression::And))
     }
 
-    fn negation(&mut self, depth: u32) -> Parsed<Expression> {
+    fn parse_not(&mut self, depth: u32) -> Parsed<Expression> {
         if depth > DEEPEST {
             return Err((self.position, "these conditions nest too deeply".into()));
         }
         if self.accept_word("not")? {
-            return self.negation(depth + 1).map(|inner| Expression::Not(Box::new(inner)));
+            return self.parse_not(depth + 1).map(|inner| Expression::Not(Box::new(inner)));
         }
-        self.comparison(depth)
+        self.parse_comparison(depth)
     }
 
-    fn comparison(&mut self, depth: u32) -> Parsed<Expression> {
-        let first = self.arithmetic(depth, 0)?;
+    fn parse_comparison(&mut self, depth: u32) -> Parsed<Expression> {
+        let first = self.parse_arithmetic(depth, 0)?;
         let mut rest = Vec::new();
         while let Some(comparison) = self.comparison_mark() {
             self.advance()?;
-            rest.push((comparison, self.arithmetic(depth, 0)?));
+            rest.push((comparison, self.parse_arithmetic(depth, 0)?));
         }
         if rest.is_empty() {
             return Ok(first);
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Operators that bind as tightly as `level` or more, as in Python.
-    fn arithmetic(&mut self, depth: u32, level: usize) -> Parsed<Expression> {
+    fn parse_arithmetic(&mut self, depth: u32, level: usize) -> Parsed<Expression> {
         const LEVELS: [&[(&str, Operator)]; 4] = [
             &[("|", Operator::BitOr)],
             &[("&", Operator::BitAnd)],
@@ -166,16 +166,16 @@ impl<'a> Parser<'a> {
             &[("*", Operator::Multiply), ("/", Operator::Divide), ("//", Operator::DivideDown)],
         ];
         let Some(operators) = LEVELS.get(level) else {
-            return self.operand(depth);
+            return self.parse_operand(depth);
         };
-        let mut left = self.arithmetic(depth, level + 1)?;
+        let mut left = self.parse_arithmetic(depth, level + 1)?;
         while let Some((_, operator)) = operators.iter().find(|(mark, _)| self.is_mark(mark)) {
             self.operators += 1;
             if self.operators > MAX_OPERATORS {
                 return self.unexpected(&format!("at most {MAX_OPERATORS} operators"));
             }
             self.advance()?;
-            left = binary(*operator, left, self.arithmetic(depth, level + 1)?);
+            left = binary(*operator, left, self.parse_arithmetic(depth, level + 1)?);
         }
         Ok(left)
     }
@@ -192,16 +192,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn operand(&mut self, depth: u32) -> Parsed<Expression> {
+    fn parse_operand(&mut self, depth: u32) -> Parsed<Expression> {
         if self.accept_mark("(")? {
-            let inner = self.either(depth + 1)?;
+            let inner = self.parse_or(depth + 1)?;
             self.expect_mark(")", "after the condition")?;
             return Ok(inner);
         }
         if self.is_word("abs") {
             self.advance()?;
             self.expect_mark("(", "after abs")?;
-            let inner = self.either(depth + 1)?;
+            let inner = self.parse_or(depth + 1)?;
             self.expect_mark(")", "after what abs is of")?;
             return Ok(Expression::Absolute(Box::new(inner)));
         }
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
                 let number = ExactFraction::new(decimal.as_nanos().into(), 1_000_000_000);
                 number.map(Expression::Number)
             }
-            Token::Word(name) => named(name),
+            Token::Word(name) => expression_of_name(name),
             _ => None,
         };
         match operand {
@@ -234,7 +234,7 @@ fn is_condition(expression: &Expression) -> bool {
 }
 
 /// Names that look like the connection's or the kernel's have to be known; others are variables.
-fn named(name: &str) -> Option<Expression> {
+fn expression_of_name(name: &str) -> Option<Expression> {
     let info = TcpInfoField::ALL.iter().find(|(known, _)| *known == name);
     let constant = CONSTANTS.iter().any(|(known, _)| *known == name);
     let looks_known =

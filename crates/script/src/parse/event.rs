@@ -23,7 +23,7 @@ impl<'a> Parser<'a> {
             let when = When::After(Duration::ZERO);
             return Ok(ScriptEvent { position, when, action: self.shell()? });
         }
-        let when = self.when()?;
+        let when = self.parse_when()?;
         let action = self.action(when)?;
         if !matches!(action, ScriptAction::Outbound(_)) && !is_exact(when) {
             let message = "a range or * can only time a segment that leaves (\">\")";
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
         Ok(ScriptEvent { position, when, action })
     }
 
-    fn when(&mut self) -> Parsed<When> {
+    fn parse_when(&mut self) -> Parsed<When> {
         if self.accept_mark("*")? {
             return Ok(When::Any);
         }
@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
 
     fn action(&mut self, when: When) -> Parsed<ScriptAction> {
         match self.token {
-            Token::Mark("<") => self.arriving(),
+            Token::Mark("<") => self.parse_inbound(),
             Token::Mark(">") => self.outbound().map(ScriptAction::Outbound),
             Token::Word(_) | Token::Ellipsis => self.call(when).map(ScriptAction::Call),
             Token::Code(code, inside) => {

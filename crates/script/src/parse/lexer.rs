@@ -81,16 +81,16 @@ impl<'a> Lexer<'a> {
             None => Token::End,
             Some('-') if !self.code && self.rest.starts_with("--") => self.setting(),
             Some('%') if self.rest.starts_with("%{") => self.code()?,
-            Some(c) if c.is_ascii_digit() || self.begins_with_fraction() => self.number()?,
+            Some(c) if c.is_ascii_digit() || self.begins_with_fraction() => self.read_number()?,
             Some(c) if c.is_ascii_alphabetic() || c == '_' => Token::Word(self.take_name()),
-            Some(quote @ '\'') if self.code => Token::Text(self.quoted(quote, "string")?),
-            Some(quote @ '"') => Token::Text(self.quoted(quote, "string")?),
+            Some(quote @ '\'') if self.code => Token::Text(self.read_quoted(quote, "string")?),
+            Some(quote @ '"') => Token::Text(self.read_quoted(quote, "string")?),
             Some('`') => self.shell()?,
             Some(_) if self.rest.starts_with("...") => {
                 self.take(3);
                 Token::Ellipsis
             }
-            Some(_) => self.mark()?,
+            Some(_) => self.read_mark()?,
         };
         Ok((start, token))
     }
@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
 
     /// The rest of a note in parentheses, up to the one that closes it. It ends on the line on
     /// which it begins.
-    pub(super) fn note(&mut self) -> Result<(), LexError> {
+    pub(super) fn skip_note(&mut self) -> Result<(), LexError> {
         self.take_while(|c| !matches!(c, ')' | '\n'));
         match self.rest.starts_with(')') {
             true => {
@@ -117,12 +117,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// The rest of the text.
-    pub(super) fn rest(&self) -> &'a str {
+    pub(super) fn rest_of_text(&self) -> &'a str {
         self.rest
     }
 
     /// The last token and all behind it.
-    pub(super) fn before(&self) -> &'a str {
+    pub(super) fn text_from_last_token(&self) -> &'a str {
         self.before
     }
 
@@ -156,7 +156,8 @@ impl<'a> Lexer<'a> {
             if self.rest.starts_with('#') || (!self.code && self.rest.starts_with("//")) {
                 self.take_while(|c| c != '\n');
             } else if !self.code && self.rest.starts_with("/*") {
-                let end = self.rest.find("*/").ok_or_else(|| self.unclosed("comment", "*/"))?;
+                let end =
+                    self.rest.find("*/").ok_or_else(|| self.unclosed_error("comment", "*/"))?;
                 self.take(end + 2);
             } else {
                 return Ok(());
@@ -164,7 +165,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn unclosed(&self, what: &str, end: &str) -> LexError {
+    fn unclosed_error(&self, what: &str, end: &str) -> LexError {
         (self.position, format!("this {what} has no end: expected {end} after it").into())
     }
 
@@ -179,7 +180,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn code(&mut self) -> Result<Token<'a>, LexError> {
-        let end = self.rest.find("}%").ok_or_else(|| self.unclosed("code block", "}%"))?;
+        let end = self.rest.find("}%").ok_or_else(|| self.unclosed_error("code block", "}%"))?;
         self.take(2);
         let inside = self.position;
         let code = self.take(end - 2);
@@ -190,17 +191,17 @@ impl<'a> Lexer<'a> {
     fn shell(&mut self) -> Result<Token<'a>, LexError> {
         let Position { line, column } = self.position;
         let inside = Position { line, column: column + 1 };
-        self.quoted('`', "shell command").map(|text| Token::Shell(text, inside))
+        self.read_quoted('`', "shell command").map(|text| Token::Shell(text, inside))
     }
 
-    fn quoted(&mut self, quote: char, what: &str) -> Result<&'a str, LexError> {
+    fn read_quoted(&mut self, quote: char, what: &str) -> Result<&'a str, LexError> {
         let mut escaped = false;
         let end = self.rest[1..].find(|c| {
             let ends = c == quote && !escaped;
             escaped = c == '\\' && !escaped;
             ends
         });
-        let end = end.ok_or_else(|| self.unclosed(what, &quote.to_string()))?;
+        let end = end.ok_or_else(|| self.unclosed_error(what, &quote.to_string()))?;
         self.take(1);
         let inside = self.take(end);
         self.take(1);
@@ -213,7 +214,7 @@ impl<'a> Lexer<'a> {
         chars.next() == Some('.') && chars.next().is_some_and(|c| c.is_ascii_digit())
     }
 
-    fn number(&mut self) -> Result<Token<'a>, LexError> {
+    fn read_number(&mut self) -> Result<Token<'a>, LexError> {
         let start = self.position;
         if self.rest.starts_with("0x") {
             self.take(2);
@@ -232,7 +233,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    fn mark(&mut self) -> Result<Token<'a>, LexError> {
+    fn read_mark(&mut self) -> Result<Token<'a>, LexError> {
         const PAIRS: [&str; 7] = ["==", "!=", "<=", ">=", "+=", "-=", "//"];
         const SINGLES: &str = "+-*~<>.:(),=[]{}|;&%/";
         if PAIRS.iter().any(|pair| self.rest.starts_with(pair)) {

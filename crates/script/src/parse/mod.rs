@@ -132,9 +132,9 @@ impl<'a> Parser<'a> {
     /// Moves to the next token and returns the one left behind.
     fn advance(&mut self) -> Parsed<Token<'a>> {
         let behind = self.token;
-        self.last_end = self.text.len() - self.lexer.rest().len();
+        self.last_end = self.text.len() - self.lexer.rest_of_text().len();
         let (position, token) = self.lexer.next()?;
-        self.start = self.text.len() - self.lexer.before().len();
+        self.start = self.text.len() - self.lexer.text_from_last_token().len();
         self.token = token;
         self.position = position;
         Ok(behind)
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A whole number up to `max`.
-    fn number(&mut self, what: &str, max: u64) -> Parsed<u64> {
+    fn parse_number(&mut self, what: &str, max: u64) -> Parsed<u64> {
         match self.token {
             Token::Int(n) if n <= max => self.advance().map(|_| n),
             Token::Int(_) => self.unexpected(&format!("{what} of at most {max}")),
@@ -189,10 +189,10 @@ impl<'a> Parser<'a> {
     }
 
     fn number32(&mut self, what: &str) -> Parsed<u32> {
-        self.number(what, u64::from(u32::MAX)).map(|n| n as u32)
+        self.parse_number(what, u64::from(u32::MAX)).map(|n| n as u32)
     }
 
     fn number16(&mut self, what: &str) -> Parsed<u16> {
-        self.number(what, u64::from(u16::MAX)).map(|n| n as u16)
+        self.parse_number(what, u64::from(u16::MAX)).map(|n| n as u16)
     }
 }

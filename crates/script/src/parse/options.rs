@@ -66,7 +66,7 @@ impl<'a> Parser<'a> {
             }
             "wscale" => {
                 self.advance()?;
-                options.window_scale = Some(self.number("the shift", MAX_SHIFT)? as u8);
+                options.window_scale = Some(self.parse_number("the shift", MAX_SHIFT)? as u8);
                 Ok(())
             }
             "TS" => self.timestamps().map(|ts| options.timestamps = Some(ts)),
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
             if !self.accept_word(name)? {
                 break;
             }
-            counters.push(self.number("a counter", MOST)? as u32);
+            counters.push(self.parse_number("a counter", MOST)? as u32);
         }
         Ok(EcnCounters::new(starts_with_ect1, &counters))
     }

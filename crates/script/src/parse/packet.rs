@@ -42,7 +42,7 @@ const FLAGS: &str =
 
 impl<'a> Parser<'a> {
     /// `<` and a segment, or what a router says.
-    pub(super) fn arriving(&mut self) -> Parsed<ScriptAction> {
+    pub(super) fn parse_inbound(&mut self) -> Parsed<ScriptAction> {
         self.advance()?;
         if self.accept_word("icmp")? {
             return self.icmp().map(ScriptAction::Icmp);
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
 
     fn packet(&mut self, way: Way) -> Parsed<Expected> {
         let (field, ecn) = self.ip_fields(way)?;
-        let flags = self.flags()?;
+        let flags = self.parse_flags()?;
         let (seq, len) = self.sequence_range()?;
         let mut ack = 0;
         let ack_position = self.position;
@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
     fn time_to_live(&mut self, way: Way) -> Parsed<()> {
         const OF_HOSTS: u64 = 64;
         let position = self.position;
-        match (way, self.number("the hops that are left", 255)?) {
+        match (way, self.parse_number("the hops that are left", 255)?) {
             (Way::Leaves, hops) if hops != OF_HOSTS => {
                 let why = format!("a time to live other than {OF_HOSTS}");
                 Err((position, Refusal::not_modelled(why)))
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
     /// `0x2` behind `tos`: two bits of ECN, and six that hosts here leave zero.
     fn type_of_service(&mut self, way: Way) -> Parsed<(Ecn, ExpectedEcn)> {
         let position = self.position;
-        let field = self.number("the field", 255)?;
+        let field = self.parse_number("the field", 255)?;
         if way == Way::Leaves && field >> 2 != 0 {
             return Err((position, Refusal::not_modelled("differentiated services (RFC 2474)")));
         }
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         Ok((ecn, expected))
     }
 
-    fn flags(&mut self) -> Parsed<Flags> {
+    fn parse_flags(&mut self) -> Parsed<Flags> {
         if self.accept_mark("-")? {
             return Ok(Flags::default());
         }

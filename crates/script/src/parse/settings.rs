@@ -62,10 +62,11 @@ impl<'a> Parser<'a> {
         settings: &mut ScriptSettings,
     ) -> Parsed<()> {
         match flag {
-            "scheme" => settings.scheme = Some(self.scheme(value)?),
+            "scheme" => settings.scheme = Some(self.parse_scheme(value)?),
             "linux" => {
                 let version = value.unwrap_or_default().parse();
-                let refuse = |why: String| self.refuse::<LinuxVersion>(&format!("--linux: {why}"));
+                let refuse =
+                    |why: String| self.setting_error::<LinuxVersion>(&format!("--linux: {why}"));
                 settings.linux = Some(version.or_else(refuse)?);
             }
             "mtu" => {
@@ -90,16 +91,18 @@ impl<'a> Parser<'a> {
                     settings.remote = DOCUMENTATION_V6;
                 }
             }
-            "ip_version" => return self.refuse("expected --ip_version=ipv4 or --ip_version=ipv6"),
+            "ip_version" => {
+                return self.setting_error("expected --ip_version=ipv4 or --ip_version=ipv6");
+            }
             "local_ip" => settings.local = self.address(value)?,
             "remote_ip" => {
                 settings.names_version = true;
                 settings.remote = self.address(value)?;
             }
             "strict_segments" | "ignore_push" => {
-                return self.refuse(&format!("--{flag} takes no value"));
+                return self.setting_error(&format!("--{flag} takes no value"));
             }
-            _ => return self.refuse(&format!("unknown option --{flag}; known are {KNOWN}")),
+            _ => return self.setting_error(&format!("unknown option --{flag}; known are {KNOWN}")),
         }
         Ok(())
     }
@@ -109,21 +112,21 @@ impl<'a> Parser<'a> {
         parsed.ok_or_else(|| (self.position, "expected an address, like 192.0.2.1".into()))
     }
 
-    fn refuse<T>(&self, message: &str) -> Parsed<T> {
+    fn setting_error<T>(&self, message: &str) -> Parsed<T> {
         Err((self.position, message.into()))
     }
 
-    fn scheme(&self, value: Option<&str>) -> Parsed<Scheme> {
+    fn parse_scheme(&self, value: Option<&str>) -> Parsed<Scheme> {
         let Some(text) = value else {
-            return self.refuse("expected a scheme, like --scheme=newreno");
+            return self.setting_error("expected a scheme, like --scheme=newreno");
         };
-        Scheme::parse(text).or_else(|error| self.refuse(&error.to_string()))
+        Scheme::parse(text).or_else(|error| self.setting_error(&error.to_string()))
     }
 
     fn value(&self, flag: &str, value: Option<&str>, min: u64, max: u64) -> Parsed<u64> {
         match value.and_then(|digits| digits.parse().ok()) {
             Some(n) if (min..=max).contains(&n) => Ok(n),
-            _ => self.refuse(&format!("expected --{flag}=N with N from {min} to {max}")),
+            _ => self.setting_error(&format!("expected --{flag}=N with N from {min} to {max}")),
         }
     }
 }

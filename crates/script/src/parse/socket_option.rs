@@ -35,13 +35,13 @@ const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SY
 impl RawCall<'_> {
     /// The name at `index`; one that speaks of the socket layer is refused so.
     fn option_name(&self) -> Parsed<&str> {
-        match self.words(2, "an option")? {
+        match self.words_at(2, "an option")? {
             [name] if SOCKET_LAYER_OPTIONS.contains(name) => {
                 let why = format!("{name} is of the socket layer");
                 Err((self.position, Refusal::not_of_tcp(why)))
             }
             [name] => Ok(name),
-            _ => self.refuse("expected one socket option"),
+            _ => self.argument_error("expected one socket option"),
         }
     }
 
@@ -62,7 +62,7 @@ impl RawCall<'_> {
                 ));
             }
             name => {
-                return self.refuse(&format!(
+                return self.argument_error(&format!(
                     "unknown socket option {name}; known are TCP_MAXSEG, SO_ERROR, SO_SNDBUF, TCP_NOTSENT_LOWAT, \
                      TCP_NODELAY, TCP_CORK, TCP_USER_TIMEOUT, TCP_FASTOPEN"
                 ));
@@ -89,9 +89,9 @@ impl RawCall<'_> {
 
     /// `ioctl(4, SIOCINQ, [1000])`: bytes that came and were not read. Others are not of TCP.
     pub(super) fn unread_bytes(&self) -> Parsed<CallKind> {
-        match self.words(1, "SIOCINQ")? {
+        match self.words_at(1, "SIOCINQ")? {
             ["SIOCINQ" | "FIONREAD"] => {
-                let bytes = self.bracketed(2, u64::from(u32::MAX))?;
+                let bytes = self.number_in_brackets(2, u64::from(u32::MAX))?;
                 Ok(CallKind::Get(SocketOption::Unread, bytes))
             }
             _ => Err((self.position, Refusal::not_of_tcp("ioctl is of the socket layer"))),
@@ -105,7 +105,7 @@ impl RawCall<'_> {
             "TCP_CORK" => number(u32::MAX).map(|on| CallKind::Cork(on > 0)),
             "TCP_MAXSEG" => match number(MSS.1)? {
                 bytes if bytes >= MSS.0 => Ok(CallKind::MaxSegment(bytes)),
-                _ => self.refuse(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
+                _ => self.argument_error(&format!("expected TCP_MAXSEG of at least {}", MSS.0)),
             },
             "TCP_USER_TIMEOUT" => number(u32::MAX)
                 .map(|ms| CallKind::UserTimeout(Duration::from_millis(u64::from(ms)))),
@@ -127,13 +127,15 @@ impl RawCall<'_> {
                 let known = IGNORED.iter().find(|known| **known == name);
                 Ok(known.map_or(CallKind::Nothing, |known| CallKind::WithoutEffect(known)))
             }
-            name => self.refuse(&format!("unknown socket option {name}; known are {KNOWN}")),
+            name => {
+                self.argument_error(&format!("unknown socket option {name}; known are {KNOWN}"))
+            }
         }
     }
 
     /// `"cubic"` alone, as of the sysctl; `--scheme` names another.
     fn congestion_control(&self) -> Parsed<CallKind> {
-        let argument = self.argument(3, "a name like \"cubic\"")?;
+        let argument = self.argument_at(3, "a name like \"cubic\"")?;
         let value = match &argument.value {
             Value::List(list) if list.len() == 1 => &list[0].value,
             other => other,
@@ -150,7 +152,7 @@ impl RawCall<'_> {
 
     /// Sixteen bytes as a string of escapes; of another length none.
     fn key(&self) -> Parsed<Option<[u8; 16]>> {
-        let argument = self.argument(3, "a key like \"\\x01…\"")?;
+        let argument = self.argument_at(3, "a key like \"\\x01…\"")?;
         let Value::Text(text) = argument.value else {
             return Err((argument.position, "expected a key as a string".into()));
         };
@@ -164,12 +166,12 @@ impl RawCall<'_> {
 
     /// The one number in brackets, as in `[1]`.
     fn option_value(&self, max: u64) -> Parsed<u64> {
-        self.bracketed(3, max)
+        self.number_in_brackets(3, max)
     }
 
     /// The one number in brackets that argument `index` is.
-    fn bracketed(&self, index: usize, max: u64) -> Parsed<u64> {
-        let argument = self.argument(index, "a value like [1]")?;
+    fn number_in_brackets(&self, index: usize, max: u64) -> Parsed<u64> {
+        let argument = self.argument_at(index, "a value like [1]")?;
         match &argument.value {
             Value::List(list) => match list.as_slice() {
                 [Argument { value: Value::Number(n), .. }] if *n <= max => Ok(*n),
@@ -183,7 +185,7 @@ impl RawCall<'_> {
 
     /// `[IP_PMTUDISC_DONT]`, or a value that asks for what TCP does anyway.
     fn path_mtu(&self) -> Parsed<CallKind> {
-        let argument = self.argument(3, "a value like [IP_PMTUDISC_DONT]")?;
+        let argument = self.argument_at(3, "a value like [IP_PMTUDISC_DONT]")?;
         let value = match &argument.value {
             Value::List(list) if list.len() == 1 => &list[0].value,
             other => other,
@@ -194,14 +196,16 @@ impl RawCall<'_> {
             Value::Words(words) => match words.as_slice() {
                 ["IP_PMTUDISC_DONT"] => Ok(CallKind::PathMtu(false)),
                 ["IP_PMTUDISC_WANT" | "IP_PMTUDISC_DO"] => Ok(CallKind::PathMtu(true)),
-                _ => self.refuse("expected IP_PMTUDISC_DONT, IP_PMTUDISC_WANT or IP_PMTUDISC_DO"),
+                _ => self.argument_error(
+                    "expected IP_PMTUDISC_DONT, IP_PMTUDISC_WANT or IP_PMTUDISC_DO",
+                ),
             },
-            _ => self.refuse("expected a value like [IP_PMTUDISC_DONT]"),
+            _ => self.argument_error("expected a value like [IP_PMTUDISC_DONT]"),
         }
     }
 
     fn linger(&self) -> Parsed<CallKind> {
-        let argument = self.argument(3, "{onoff=1, linger=0}")?;
+        let argument = self.argument_at(3, "{onoff=1, linger=0}")?;
         let Value::Members(members) = &argument.value else {
             return Err((argument.position, "expected {onoff=1, linger=0}".into()));
         };

@@ -76,19 +76,24 @@ impl Application {
     }
 
     /// Scheme with which a socket opens.
-    pub(super) fn scheme(&self, socket: &Socket, listens: bool, fast_open: bool) -> Scheme {
+    pub(super) fn scheme_of_socket(
+        &self,
+        socket: &Socket,
+        listens: bool,
+        fast_open: bool,
+    ) -> Scheme {
         let mut parameters = self.machine.now.parameters(listens);
         if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());
         }
-        socket.scheme(&self.base, parameters)
+        socket.scheme_with_options(&self.base, parameters)
     }
 
     /// A listener takes data in SYNs.
     pub(super) fn listener_scheme(&self, socket: &Socket) -> Scheme {
         let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
-        self.scheme(socket, true, bits & machine::TFO_SERVER != 0 && asked)
+        self.scheme_of_socket(socket, true, bits & machine::TFO_SERVER != 0 && asked)
     }
 
     /// A router says this of a packet of the connection.
@@ -110,7 +115,7 @@ impl Application {
     }
 
     /// The socket is as a new one, and so will its connection be.
-    pub(super) fn renew(&mut self, fd: u32) {
+    pub(super) fn renew_socket(&mut self, fd: u32) {
         let connection = self.connections;
         self.connections += 1;
         if let Some(socket) = self.socket(fd) {
@@ -123,7 +128,7 @@ impl Application {
 
 impl Waiting {
     /// That it returns at another time than the script says.
-    pub(super) fn fails(&self, actual: &str) -> Failure {
+    pub(super) fn wrong_return_time(&self, actual: &str) -> Failure {
         let expected = format!("{} ... {}", self.call.text, seconds(self.returns));
         Failure {
             line: Some(self.line),

@@ -22,7 +22,7 @@ impl<S: Subject> Run<'_, S> {
         };
         let fails =
             |message: &str, actual: String| Err(Failure::new(message, line.text.clone(), actual));
-        if !expression.asked().is_empty() && !self.can_ask() {
+        if !expression.tcp_info_fields().is_empty() && !self.can_ask() {
             return fails("nothing to ask", "there is no connection".to_owned());
         }
         match (self.value(expression), &line.statement) {
@@ -37,7 +37,7 @@ impl<S: Subject> Run<'_, S> {
                 return fails("this has no value", "no number comes of it".to_owned());
             }
             (Ok(ExactFraction::ZERO), Statement::Assert(_)) => {
-                return fails("the assertion does not hold", self.named(expression));
+                return fails("the assertion does not hold", self.values_text(expression));
             }
             (Ok(_), Statement::Assert(_)) => {}
             (Ok(value), Statement::Assign(name, _)) => {
@@ -58,14 +58,14 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// `name = value` of everything that the condition asks.
-    fn named(&mut self, expression: &Expression) -> String {
+    fn values_text(&mut self, expression: &Expression) -> String {
         let under_test = self.under_test();
         let name = |info: TcpInfoField| {
             TcpInfoField::ALL.iter().find(|(_, known)| *known == info).map_or("", |(name, _)| name)
         };
         let value =
             |subject: &mut S, info| under_test.and_then(|number| subject.info(number, info));
-        let asked = expression.asked().into_iter();
+        let asked = expression.tcp_info_fields().into_iter();
         let list: Vec<_> = asked
             .map(|info| (name(info), value(&mut self.subject, info)))
             .map(|(name, value)| match value {

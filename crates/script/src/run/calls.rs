@@ -5,7 +5,7 @@ use super::super::model::{
     Call, CallKind, CallOutcome, Errno, Polled, Shutdown, SocketOption, TcpInfoField, Writing,
 };
 use super::application::Waiting;
-use super::socket::{Phase, Socket, failed, returns_error};
+use super::socket::{Phase, Socket, failed_call, returns_error};
 use super::subject::{ConnectRequest, ConnectionRequest, SocketProgress, Subject};
 use super::{Failure, Held, Run};
 use units::Instant;
@@ -51,10 +51,10 @@ impl<S: Subject> Run<'_, S> {
         let taken = self.application.socket(call.fd).map_or(0, |socket| socket.taken);
         match call.kind {
             CallKind::ConnectWith(_) | CallKind::Write(_) if taken > 0 => CallOutcome::Value(taken),
-            CallKind::Connect | CallKind::ConnectWith(_) => failed(Errno::InProgress),
+            CallKind::Connect | CallKind::ConnectWith(_) => failed_call(Errno::InProgress),
             // A script says how much it writes, and this is the first of it.
-            CallKind::Write(Writing { bytes: 0, .. }) => failed(Errno::InProgress),
-            _ => failed(Errno::Again),
+            CallKind::Write(Writing { bytes: 0, .. }) => failed_call(Errno::InProgress),
+            _ => failed_call(Errno::Again),
         }
     }
 
@@ -68,17 +68,19 @@ impl<S: Subject> Run<'_, S> {
         let opens = phase == Phase::Opening && !progress.connected && !progress.reset;
         match call.kind {
             CallKind::FastOpenConnect(_) | CallKind::ConnectWith(_) if !client => {
-                Some(failed(Errno::NotSupported))
+                Some(failed_call(Errno::NotSupported))
             }
-            CallKind::Connect | CallKind::ConnectWith(_) if opens => Some(failed(Errno::Already)),
-            CallKind::Connect if phase == Phase::Deferred => Some(failed(Errno::IsConnected)),
+            CallKind::Connect | CallKind::ConnectWith(_) if opens => {
+                Some(failed_call(Errno::Already))
+            }
+            CallKind::Connect if phase == Phase::Deferred => Some(failed_call(Errno::IsConnected)),
             CallKind::Connect
                 if phase == Phase::Accepted || (phase == Phase::Opening && progress.connected) =>
             {
-                Some(failed(Errno::IsConnected))
+                Some(failed_call(Errno::IsConnected))
             }
             CallKind::Shutdown(_) if phase != Phase::Listening && self.has_closed(connection) => {
-                Some(failed(Errno::NotConnected))
+                Some(failed_call(Errno::NotConnected))
             }
             CallKind::Get(option, _) => self.option(call.fd, option, progress),
             _ => None,
@@ -146,7 +148,7 @@ impl<S: Subject> Run<'_, S> {
 
     fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) {
         let Some(socket) = self.application.sockets.get(&fd) else { return };
-        let scheme = self.application.scheme(socket, false, fast_open);
+        let scheme = self.application.scheme_of_socket(socket, false, fast_open);
         let connection = socket.connection;
         let taken = self.subject.connect(connection, &scheme, request);
         if let Some(socket) = self.application.socket(fd) {
@@ -228,7 +230,7 @@ impl<S: Subject> Run<'_, S> {
             };
         }
         if !agrees {
-            return differs(format!("it returns {}", described(outcome)));
+            return differs(format!("it returns {}", outcome_text(outcome)));
         }
         match outcome {
             CallOutcome::Value(value) => self.perform(call, value),
@@ -260,8 +262,8 @@ impl<S: Subject> Run<'_, S> {
         match call.kind {
             CallKind::Listen => self.listen(fd),
             CallKind::Accept => self.accept(fd, value as u32),
-            CallKind::Write(writing) => self.write(fd, writing, value),
-            CallKind::ConnectWith(writing) => self.write(fd, writing, value),
+            CallKind::Write(writing) => self.write_bytes(fd, writing, value),
+            CallKind::ConnectWith(writing) => self.write_bytes(fd, writing, value),
             CallKind::Read(_) if value > 0 => {
                 socket.read += value;
                 self.subject.read(connection, value);
@@ -341,7 +343,7 @@ impl<S: Subject> Run<'_, S> {
             }
             CallKind::Disconnect => {
                 self.subject.abort(connection);
-                self.application.renew(fd);
+                self.application.renew_socket(fd);
             }
             _ => {}
         }
@@ -387,7 +389,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Bytes that `connect` has accepted are not written twice.
-    fn write(&mut self, fd: u32, writing: Writing, value: u64) {
+    fn write_bytes(&mut self, fd: u32, writing: Writing, value: u64) {
         let Some(socket) = self.application.socket(fd) else { return };
         let connection = socket.connection;
         let fresh = value.saturating_sub(std::mem::take(&mut socket.taken));
@@ -425,7 +427,7 @@ impl<S: Subject> Run<'_, S> {
     }
 }
 
-fn described(outcome: CallOutcome) -> String {
+fn outcome_text(outcome: CallOutcome) -> String {
     match outcome {
         CallOutcome::Value(value) => value.to_string(),
         CallOutcome::Error(errno) => format!("-1 {}", errno.name()),

@@ -73,7 +73,7 @@ impl VirtualHost {
         FourTuple { local_port: LOCAL_PORT, remote: self.remote, remote_port }
     }
 
-    fn entry(&mut self, connection: usize) -> &mut Entry {
+    fn entry_mut(&mut self, connection: usize) -> &mut Entry {
         if self.connections.len() <= connection {
             self.connections.resize_with(connection + 1, Entry::default);
         }
@@ -86,7 +86,7 @@ impl VirtualHost {
 
     /// Its number in the host while it lives there: a number is used again once its connection has
     /// ended.
-    fn live(&self, connection: usize) -> Option<ConnId> {
+    fn live_connection(&self, connection: usize) -> Option<ConnId> {
         self.id(connection).filter(|id| self.host.find(&self.tuple(connection)) == Some(*id))
     }
 
@@ -99,10 +99,10 @@ impl VirtualHost {
 
     /// Calls `act` on the connection, if there is one, and sends what it leads to.
     fn with(&mut self, connection: usize, act: impl FnOnce(&mut Host, Instant, ConnId)) {
-        if let Some(id) = self.live(connection) {
+        if let Some(id) = self.live_connection(connection) {
             act(&mut self.host, self.now, id);
         }
-        self.drain();
+        self.drain_host();
     }
 
     /// Sets the host's limits.
@@ -121,10 +121,10 @@ impl VirtualHost {
     }
 
     /// Takes what the host has to send and to report.
-    fn drain(&mut self) {
+    fn drain_host(&mut self) {
         while let Some(Transmit { conn, tuple, segment, .. }) = self.host.poll_transmit(self.now) {
             let connection = usize::from(tuple.remote_port.saturating_sub(FIRST_REMOTE_PORT));
-            let entry = self.entry(connection);
+            let entry = self.entry_mut(connection);
             entry.id = entry.id.or(conn);
             if !self.drops {
                 self.sent.push_back(ObservedSegment { at: self.now, connection, segment });
@@ -143,7 +143,7 @@ impl VirtualHost {
             });
             if let Some(number) = number {
                 let cause = self.host.reset_cause(event.conn);
-                let entry = self.entry(number);
+                let entry = self.entry_mut(number);
                 entry.id = Some(event.conn);
                 on_event(&mut entry.progress, event.kind, cause);
             }
@@ -153,9 +153,9 @@ impl VirtualHost {
     /// Notes the quantities of connections at their end, for later questions.
     fn note_last_words(&mut self) {
         for connection in 0..self.connections.len() {
-            let Some(id) = self.live(connection) else { continue };
+            let Some(id) = self.live_connection(connection) else { continue };
             if let (Some(of), Some(path)) = (self.host.connection(id), self.host.path_of(id)) {
-                self.connections[connection].last.note(of, path, self.now);
+                self.connections[connection].last.record_state(of, path, self.now);
             }
         }
     }
@@ -178,7 +178,7 @@ impl Subject for VirtualHost {
     }
 
     fn progress(&mut self, connection: usize) -> SocketProgress {
-        self.entry(connection).progress
+        self.entry_mut(connection).progress
     }
 
     fn take_sent(&mut self) -> Option<ObservedSegment> {
@@ -201,7 +201,7 @@ impl Subject for VirtualHost {
                     return Err(format!("{MAX_AT_ONCE} timers"));
                 }
                 self.host.handle_timeout(self.now);
-                self.drain();
+                self.drain_host();
                 Ok(true)
             }
             _ => {
@@ -222,20 +222,20 @@ impl Subject for VirtualHost {
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
         let opens = opens && !self.host.is_in_time_wait(now, &tuple);
         if had_ended && (opens || self.host.find(&tuple).is_some()) {
-            self.former = Some(std::mem::take(self.entry(connection)));
+            self.former = Some(std::mem::take(self.entry_mut(connection)));
         }
         if segment.len > 0 {
-            self.entry(connection).last.note_data(now);
+            self.entry_mut(connection).last.note_data(now);
             if segment.ecn != Ecn::NotEct && !refused {
-                self.entry(connection).last.note_ecn();
+                self.entry_mut(connection).last.note_ecn();
             }
         }
-        self.drain();
+        self.drain_host();
     }
 
     fn began_anew(&mut self, _connection: usize, former: usize) -> bool {
         let Some(entry) = self.former.take() else { return false };
-        *self.entry(former) = Entry { is_former: true, ..entry };
+        *self.entry_mut(former) = Entry { is_former: true, ..entry };
         true
     }
 
@@ -247,7 +247,7 @@ impl Subject for VirtualHost {
             }
             IcmpTrouble::TooBig(mtu) => self.host.handle_too_big(self.now, &tuple, seq, mtu),
         }
-        self.drain();
+        self.drain_host();
     }
 
     fn listen(&mut self, scheme: &Scheme) {
@@ -256,7 +256,7 @@ impl Subject for VirtualHost {
 
     fn unlisten(&mut self) {
         self.host.unlisten(self.now, LOCAL_PORT);
-        self.drain();
+        self.drain_host();
     }
 
     fn connect(&mut self, connection: usize, scheme: &Scheme, request: ConnectRequest) -> u64 {
@@ -264,14 +264,14 @@ impl Subject for VirtualHost {
         let mut taken = 0;
         // A second connection from the same port to the same peer is refused.
         if let Ok(id) = self.host.connect(now, tuple, scheme) {
-            self.entry(connection).id = Some(id);
+            self.entry_mut(connection).id = Some(id);
             taken = match request.at_once {
                 true => request.bytes.min(self.host.early_room(now, id)),
                 false => request.bytes,
             };
             self.host.write(now, id, taken);
         }
-        self.drain();
+        self.drain_host();
         taken
     }
 
@@ -314,7 +314,7 @@ impl Subject for VirtualHost {
     }
 
     fn info(&mut self, connection: usize, info: TcpInfoField) -> Option<u64> {
-        let live = self.live(connection);
+        let live = self.live_connection(connection);
         let entry = self.connections.get(connection).filter(|entry| entry.id.is_some())?;
         let of = live.and_then(|id| self.host.connection(id).zip(self.host.path_of(id)));
         match of {

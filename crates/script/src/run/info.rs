@@ -31,7 +31,7 @@ pub(super) struct LastWords {
 }
 
 impl LastWords {
-    pub(super) fn note(&mut self, connection: &Connection, path: &Path, now: Instant) {
+    pub(super) fn record_state(&mut self, connection: &Connection, path: &Path, now: Instant) {
         if connection.state().is_synchronized() {
             self.data_at.get_or_insert(now);
         }
@@ -118,10 +118,10 @@ pub(super) fn value(
         TcpInfoField::SndMss => connection.full_payload(),
         TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
-        TcpInfoField::DeliveredCe => marks(connection)?.packets.into(),
-        TcpInfoField::DeliveredE1Bytes => marks(connection)?.bytes[0].into(),
-        TcpInfoField::DeliveredCeBytes => marks(connection)?.bytes[1].into(),
-        TcpInfoField::DeliveredE0Bytes => marks(connection)?.bytes[2].into(),
+        TcpInfoField::DeliveredCe => mark_counts(connection)?.packets.into(),
+        TcpInfoField::DeliveredE1Bytes => mark_counts(connection)?.bytes[0].into(),
+        TcpInfoField::DeliveredCeBytes => mark_counts(connection)?.bytes[1].into(),
+        TcpInfoField::DeliveredE0Bytes => mark_counts(connection)?.bytes[2].into(),
         TcpInfoField::Reordering => connection.reordering().degree,
         TcpInfoField::ReordSeen => connection.reordering().seen,
         TcpInfoField::Backoff => connection.backoff().into(),
@@ -145,7 +145,7 @@ pub(super) fn value(
 }
 
 /// Marks that the peer has reported. Classic ECN does not count them.
-fn marks(connection: &Connection) -> Option<MarkCounts> {
+fn mark_counts(connection: &Connection) -> Option<MarkCounts> {
     let counts = connection.agreed_options().ecn != EcnMode::Classic;
     counts.then(|| connection.reported_marks().unwrap_or_default())
 }

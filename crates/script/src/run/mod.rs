@@ -182,12 +182,12 @@ impl<'a, S: Subject> Run<'a, S> {
                     self.application.note_syn();
                 }
                 let connection = self.under_test().unwrap_or(0);
-                let arriving = self.numbering(connection).arriving(segment);
+                let arriving = self.numbering(connection).translate_inbound(segment);
                 self.subject.handle_segment(connection, &arriving);
                 if self.subject.began_anew(connection, self.application.connections) {
                     let former = self.application.renumber(connection);
                     *self.numbering(former) = std::mem::take(self.numbering(connection));
-                    self.numbering(connection).arriving(segment);
+                    self.numbering(connection).translate_inbound(segment);
                 }
                 self.settle_call()
             }
@@ -237,7 +237,7 @@ impl<'a, S: Subject> Run<'a, S> {
                         self.counted.insert(name.to_owned(), value);
                     }
                 }
-                MachineSetting::Counted(expected) => self.counted(expected)?,
+                MachineSetting::Counted(expected) => self.check_counter(expected)?,
                 MachineSetting::Defaults(_) => {
                     self.subject.forget_peers();
                     self.application.machine.set(setting);
@@ -251,7 +251,7 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// A counter must have increased; a counter that the subject lacks is not asked for.
-    fn counted(&mut self, ExpectedCounter { name, times }: &ExpectedCounter) -> Held {
+    fn check_counter(&mut self, ExpectedCounter { name, times }: &ExpectedCounter) -> Held {
         let Some(now) = self.subject.counter(name) else {
             self.not_asked += 1;
             return Ok(());

@@ -23,7 +23,7 @@ pub(super) struct Numbering {
 
 impl Numbering {
     /// Learns from a segment that the host sent where the script expected `expected`.
-    pub(super) fn learn(&mut self, expected: &Segment, sent: &Segment) {
+    pub(super) fn learn_offset(&mut self, expected: &Segment, sent: &Segment) {
         if sent.has(Flags::SYN) {
             // A retransmitted SYN keeps its number.
             self.local.get_or_insert((sent.seq.0, expected.seq.0));
@@ -53,7 +53,7 @@ impl Numbering {
     }
 
     /// A segment of the script's peer as the host must see it; of a first SYN the number is learnt.
-    pub(super) fn arriving(&mut self, segment: &Segment) -> Segment {
+    pub(super) fn translate_inbound(&mut self, segment: &Segment) -> Segment {
         let mut out = *segment;
         let syn = segment.has(Flags::SYN);
         if syn && self.remote.is_none() {
@@ -63,7 +63,7 @@ impl Numbering {
         if segment.has(Flags::ACK) {
             out.ack = segment.ack + self.local_offset(syn);
         }
-        out.options.sack = moved(&segment.options.sack, self.local_offset(false));
+        out.options.sack = shift_blocks(&segment.options.sack, self.local_offset(false));
         out.options.timestamps =
             segment.options.timestamps.map(|ts| Timestamps { echo: self.echo(ts.echo), ..ts });
         out
@@ -77,7 +77,8 @@ impl Numbering {
         if segment.has(Flags::ACK) {
             out.ack = segment.ack + self.remote_offset(syn).wrapping_neg();
         }
-        out.options.sack = moved(&segment.options.sack, self.remote_offset(false).wrapping_neg());
+        out.options.sack =
+            shift_blocks(&segment.options.sack, self.remote_offset(false).wrapping_neg());
         out.options.timestamps = segment.options.timestamps.map(|ts| Timestamps {
             value: ts.value.wrapping_sub(self.timestamps.unwrap_or(0)),
             ..ts
@@ -95,7 +96,7 @@ impl Numbering {
     }
 }
 
-fn moved(blocks: &SackBlocks, offset: u32) -> SackBlocks {
+fn shift_blocks(blocks: &SackBlocks, offset: u32) -> SackBlocks {
     let mut out = SackBlocks::default();
     for (left, right) in blocks.as_slice() {
         out.push(SeqNum(left.0) + offset, SeqNum(right.0) + offset);
@@ -113,26 +114,26 @@ mod tests {
         let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
         let expected = syn;
         syn.seq = SeqNum(u32::MAX);
-        numbering.learn(&expected, &syn);
+        numbering.learn_offset(&expected, &syn);
         // The host's 2^32 - 1 is the script's 0, so its 4 is the script's 5.
         let data = Segment { seq: SeqNum(4), ..Segment::default() };
         assert_eq!(numbering.to_script(&data).seq, SeqNum(5));
         let ack = Segment { flags: Flags::ACK, ack: SeqNum(5), ..Segment::default() };
-        assert_eq!(numbering.arriving(&ack).ack, SeqNum(4));
+        assert_eq!(numbering.translate_inbound(&ack).ack, SeqNum(4));
     }
 
     #[test]
     fn syns_have_their_numbers_and_all_else_counts_from_them() {
         let mut numbering = Numbering::default();
         let syn = Segment { seq: SeqNum(999_000), flags: Flags::SYN, ..Segment::default() };
-        assert_eq!(numbering.arriving(&syn).seq, SeqNum(999_000));
+        assert_eq!(numbering.translate_inbound(&syn).seq, SeqNum(999_000));
         let both = Flags::SYN.with(Flags::ACK);
         let answer = |seq| Segment { seq: SeqNum(seq), ack: SeqNum(999_001), flags: both, ..syn };
-        numbering.learn(&answer(1234), &answer(70_000));
+        numbering.learn_offset(&answer(1234), &answer(70_000));
         assert_eq!(numbering.to_script(&answer(70_000)), answer(1234));
         // The first byte is 1 on either side.
         let data = Segment { seq: SeqNum(1), ack: SeqNum(1), flags: Flags::ACK, ..syn };
-        let sent = numbering.arriving(&data);
+        let sent = numbering.translate_inbound(&data);
         assert_eq!((sent.seq, sent.ack), (SeqNum(999_001), SeqNum(70_001)));
         let ack = Segment { seq: SeqNum(70_001), ack: SeqNum(999_001), flags: Flags::ACK, ..syn };
         let seen = numbering.to_script(&ack);
@@ -147,10 +148,11 @@ mod tests {
             segment
         };
         let mut numbering = Numbering::default();
-        numbering.learn(&with(100, 0), &with(7_100, 0));
+        numbering.learn_offset(&with(100, 0), &with(7_100, 0));
         // The script need not count ticks as the host does: its 101 was the host's 7150.
-        numbering.learn(&with(101, 0), &with(7_150, 0));
-        let mut echo = |n| numbering.arriving(&with(1, n)).options.timestamps.map(|ts| ts.echo);
+        numbering.learn_offset(&with(101, 0), &with(7_150, 0));
+        let mut echo =
+            |n| numbering.translate_inbound(&with(1, n)).options.timestamps.map(|ts| ts.echo);
         assert_eq!(echo(101), Some(7_150));
         assert_eq!(echo(103), Some(7_103));
         assert_eq!(echo(0), Some(0));

@@ -14,26 +14,28 @@ impl<S: Subject> Run<'_, S> {
     /// Takes the next segment that the host sends, or several that together are `expected`, and
     /// compares.
     pub(super) fn outbound(&mut self, expected: &Expected, bounds: Bounds) -> Held {
-        let whole = described(expected, bounds);
+        let whole = expected_text(expected, bounds);
         let mut rest = *expected;
         loop {
             let Some(sent) = self.wait_for_segment(bounds)? else {
                 let done = rest.segment.seq.distance_from(expected.segment.seq);
-                return Err(self.silence(bounds, whole, done));
+                return Err(self.silence_failure(bounds, whole, done));
             };
             let numbering = self.numbering(sent.connection);
-            numbering.learn(&rest.segment, &sent.segment);
+            numbering.learn_offset(&rest.segment, &sent.segment);
             let actual = numbering.to_script(&sent.segment);
-            let piece = self.piece(&rest, &actual);
+            let piece = self.first_piece(&rest, &actual);
             self.compare(piece.as_ref().unwrap_or(&rest), &actual, piece.is_some()).map_err(
-                |what| self.differs(&format!("the segment differs in {what}"), &whole, &sent),
+                |what| {
+                    self.mismatch_failure(&format!("the segment differs in {what}"), &whole, &sent)
+                },
             )?;
             if let Some(off) = off_time(sent.at, bounds, self.tolerance()) {
-                return Err(self.differs(&format!("the segment is {off}"), &whole, &sent));
+                return Err(self.mismatch_failure(&format!("the segment is {off}"), &whole, &sent));
             }
             self.sent += 1;
             match piece {
-                Some(piece) => rest = behind(&rest, piece.segment.len),
+                Some(piece) => rest = rest_after(&rest, piece.segment.len),
                 None => return Ok(()),
             }
         }
@@ -63,7 +65,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Nothing leaves in time, or no more after `done` bytes of what is expected.
-    fn silence(&mut self, bounds: Bounds, whole: String, done: i32) -> Failure {
+    fn silence_failure(&mut self, bounds: Bounds, whole: String, done: i32) -> Failure {
         let message = match done {
             0 => "the host sends nothing".to_owned(),
             _ => format!("the host sends nothing after the first {done} bytes of this"),
@@ -78,7 +80,7 @@ impl<S: Subject> Run<'_, S> {
 
     /// The beginning of `expected` that is as long as `actual`, if that is shorter and segments
     /// may be split.
-    fn piece(&self, expected: &Expected, actual: &Segment) -> Option<Expected> {
+    fn first_piece(&self, expected: &Expected, actual: &Segment) -> Option<Expected> {
         let split = !self.script.settings.strict_segments
             && 0 < actual.len
             && actual.len < expected.segment.len;
@@ -132,7 +134,7 @@ impl<S: Subject> Run<'_, S> {
         in_time && expected.echo == actual.echo
     }
 
-    fn differs(&self, message: &str, whole: &str, sent: &ObservedSegment) -> Failure {
+    fn mismatch_failure(&self, message: &str, whole: &str, sent: &ObservedSegment) -> Failure {
         Failure::new(message, whole.to_owned(), self.describe_sent(sent))
     }
 
@@ -148,13 +150,13 @@ impl<S: Subject> Run<'_, S> {
     }
 }
 
-fn described(expected: &Expected, bounds: Bounds) -> String {
+fn expected_text(expected: &Expected, bounds: Bounds) -> String {
     let time = match bounds {
         None => "*".to_owned(),
         Some((from, to)) if from == to => seconds(from),
         Some((from, to)) => format!("{}~{}", seconds(from), seconds(to)),
     };
-    format!("{time} > {}", notation::expected(expected))
+    format!("{time} > {}", notation::expected_text(expected))
 }
 
 fn ecn_agrees(expected: &Expected, actual: Ecn) -> bool {
@@ -179,7 +181,7 @@ fn off_time(at: Instant, bounds: Bounds, tolerance: Duration) -> Option<String> 
 }
 
 /// The rest of `expected` after its first `len` bytes.
-fn behind(expected: &Expected, len: u32) -> Expected {
+fn rest_after(expected: &Expected, len: u32) -> Expected {
     let mut rest = *expected;
     rest.segment.seq = expected.segment.seq + len;
     rest.segment.len -= len;

@@ -94,7 +94,7 @@ impl Socket {
 
     /// Scheme with which `listen`'s child, or this socket, opens: `base` with the parameters of the
     /// machine and of the socket.
-    pub(super) fn scheme(&self, base: &Scheme, machine: Vec<String>) -> Scheme {
+    pub(super) fn scheme_with_options(&self, base: &Scheme, machine: Vec<String>) -> Scheme {
         let mut text = base.name().to_owned();
         let mut set = |parameter: &str| {
             let name = parameter.split('=').next().unwrap_or_default();
@@ -152,15 +152,15 @@ impl Socket {
                 Phase::Opening if progress.connected => self.writable(writing, progress),
                 _ => self.connected(progress),
             },
-            CallKind::Shutdown(_) if progress.reset => Some(failed(Errno::NotConnected)),
+            CallKind::Shutdown(_) if progress.reset => Some(failed_call(Errno::NotConnected)),
             CallKind::Poll(polled) => match self.polled(polled, progress) {
                 0 if polled.timeout == Some(Duration::ZERO) => Some(CallOutcome::Value(0)),
                 0 => None,
                 _ => Some(CallOutcome::Value(1)),
             },
-            CallKind::BadPointer => Some(failed(Errno::Fault)),
-            CallKind::ConnectNowhere => Some(failed(Errno::NotSupported)),
-            CallKind::FastOpenKey(None) => Some(failed(Errno::Invalid)),
+            CallKind::BadPointer => Some(failed_call(Errno::Fault)),
+            CallKind::ConnectNowhere => Some(failed_call(Errno::NotSupported)),
+            CallKind::FastOpenKey(None) => Some(failed_call(Errno::Invalid)),
             CallKind::Socket { .. } => Some(asked),
             CallKind::FileFlags => {
                 const READ_WRITE: u64 = 0x2;
@@ -174,7 +174,7 @@ impl Socket {
 
     fn connected(&self, progress: SocketProgress) -> Option<CallOutcome> {
         match self.error(progress) {
-            Some(errno) => Some(failed(errno)),
+            Some(errno) => Some(failed_call(errno)),
             None => (progress.connected || progress.accepted).then_some(CallOutcome::Value(0)),
         }
     }
@@ -185,7 +185,7 @@ impl Socket {
             return Some(CallOutcome::Value(most.min(available)));
         }
         if let Some(errno) = self.error(progress) {
-            return Some(failed(errno));
+            return Some(failed_call(errno));
         }
         let ended = progress.peer_closed || self.reading_ended || progress.reset;
         ended.then_some(CallOutcome::Value(0))
@@ -193,10 +193,10 @@ impl Socket {
 
     fn writable(&self, writing: Writing, progress: SocketProgress) -> Option<CallOutcome> {
         if let Some(errno) = self.error(progress) {
-            return Some(failed(errno));
+            return Some(failed_call(errno));
         }
         if self.shut_down || progress.reset {
-            return Some(failed(Errno::Pipe));
+            return Some(failed_call(Errno::Pipe));
         }
         let open = progress.connected || progress.accepted || self.phase == Phase::Accepted;
         // A script may write at once what waits for the opening; a socket that does not block
@@ -245,7 +245,7 @@ impl Socket {
     }
 }
 
-pub(super) fn failed(errno: Errno) -> CallOutcome {
+pub(super) fn failed_call(errno: Errno) -> CallOutcome {
     CallOutcome::Error(errno)
 }
 

@@ -17,16 +17,18 @@ impl<S: Subject> Run<'_, S> {
         match outcome {
             Some(outcome) if now + tolerance >= waiting.returns => {
                 if waiting.returns + tolerance < now {
-                    return Err(waiting.fails(&format!("it returns at {}", seconds(now))));
+                    return Err(
+                        waiting.wrong_return_time(&format!("it returns at {}", seconds(now)))
+                    );
                 }
                 let line = waiting.line;
                 self.finish(&waiting.call, outcome)
                     .and_then(|()| self.check_polled(&waiting.call, outcome))
                     .map_err(|failure| Failure { line: Some(line), ..failure })
             }
-            Some(_) => Err(waiting.fails(&format!("it returns at {}", seconds(now)))),
+            Some(_) => Err(waiting.wrong_return_time(&format!("it returns at {}", seconds(now)))),
             None if waiting.returns + tolerance < now => {
-                Err(waiting.fails(&format!("it still waits at {}", seconds(now))))
+                Err(waiting.wrong_return_time(&format!("it still waits at {}", seconds(now))))
             }
             None => {
                 self.application.waiting = Some(waiting);
@@ -70,7 +72,7 @@ impl<S: Subject> Run<'_, S> {
             let fired = self.step(limit)?;
             self.settle_call()?;
             if let (false, Some(waiting)) = (fired, &self.application.waiting) {
-                return Err(waiting.fails("it never returns"));
+                return Err(waiting.wrong_return_time("it never returns"));
             }
         }
         Ok(())

@@ -163,17 +163,17 @@ impl AckTimer {
             return self.demand();
         }
         match self.pending {
-            Pending::Until(at) if at > self.expiry(now, ato) => self.pending = Pending::Nothing,
+            Pending::Until(at) if at > self.delay_end(now, ato) => self.pending = Pending::Nothing,
             _ => {}
         }
         // An ACK that would offer less waits for the reader (`__tcp_ack_snd_check`).
         let enough = if data.keeps_window { self.linux.full_segment() + 1 } else { u64::MAX };
-        self.delay(self.expiry(now, ato), enough);
+        self.delay(self.delay_end(now, ato), enough);
     }
 
     /// The delay of an ACK ends within a quarter of the usual one (`tcp_send_delayed_ack`).
     fn is_hardly_worth_waiting(&self, now: Instant, ato: Duration) -> bool {
-        matches!(self.pending, Pending::Until(at) if at <= self.expiry(now, ato / 4))
+        matches!(self.pending, Pending::Until(at) if at <= self.delay_end(now, ato / 4))
     }
 
     /// A bare ACK came while one of ours is delayed (`tcp_ack_snd_check`).
@@ -268,7 +268,7 @@ impl AckTimer {
 
     /// Returns when a delay that begins now is over. A kernel counts it in ticks from the last
     /// tick, and looks one tick later, so that no delay is too short (`mod_timer`, `calc_index`).
-    fn expiry(&self, now: Instant, delay: Duration) -> Instant {
+    fn delay_end(&self, now: Instant, delay: Duration) -> Instant {
         let tick = self.tick.as_nanos();
         if tick == 0 {
             return now + delay;

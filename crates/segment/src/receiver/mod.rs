@@ -137,14 +137,14 @@ impl Receiver {
     }
 
     #[inline]
-    fn room(&self) -> Room {
+    fn buffer_room(&self) -> Room {
         Room { capacity: self.sizing.capacity(), backlog: self.backlog() }
     }
 
     /// Returns the room without counting `bytes` of the data behind gaps.
     #[inline]
     fn room_before(&self, bytes: u64) -> Room {
-        let mut room = self.room();
+        let mut room = self.buffer_room();
         room.backlog.waiting = room.backlog.waiting.saturating_sub(bytes);
         room
     }
@@ -252,7 +252,7 @@ impl Receiver {
         self.rcv_nxt += bytes;
         self.report.leave_last_out(false);
         let may_open = bytes >= SIZEABLE && self.window.may_open(self.sizing.capacity());
-        let opens = may_open && self.window.on_arrival(self.largest, self.room());
+        let opens = may_open && self.window.on_arrival(self.largest, self.buffer_room());
         self.on_in_order(now, InOrder { opens, ..self.in_order(segment, bytes) }, rtt);
     }
 
@@ -457,7 +457,7 @@ impl Receiver {
         }
         self.read = end;
         self.ack.on_read(self.unread() == 0);
-        self.window.update_is_due(self.rcv_nxt, self.room(), self.largest)
+        self.window.update_is_due(self.rcv_nxt, self.buffer_room(), self.largest)
     }
 
     /// Bytes in order that the application has not consumed.
@@ -565,7 +565,7 @@ impl Receiver {
     pub fn on_ack_sent(&mut self, in_syn: bool) -> u16 {
         self.ack.on_ack_sent();
         self.last_ack_sent = self.rcv_nxt;
-        self.window.offer(self.rcv_nxt, self.room(), in_syn)
+        self.window.offer(self.rcv_nxt, self.buffer_room(), in_syn)
     }
 
     /// Bytes that SACK blocks would take of a segment sent now, with room for `max` of them.
@@ -593,7 +593,7 @@ impl Receiver {
 
     /// Appends the SACK blocks of an outgoing ACK, `max` at most.
     pub fn sack_blocks(&mut self, max: usize, blocks: &mut SackBlocks) {
-        self.report.write(self.irs, &self.reassembly, max, blocks);
+        self.report.append_blocks(self.irs, &self.reassembly, max, blocks);
     }
 
     /// A delayed ACK's time may have come; `rto` is the sending half's timeout.

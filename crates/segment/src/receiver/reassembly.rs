@@ -71,19 +71,19 @@ impl Reassembly {
         }
         let duplicate = self.duplicate_part(*rcv_nxt, left, right);
         if duplicate == Some((left, right)) {
-            self.touch(left);
+            self.mark_most_recent(left);
             return (Arrival::Duplicate, duplicate);
         }
         if left > *rcv_nxt {
             self.insert(left, right);
             return (Arrival::OutOfOrder, duplicate);
         }
-        *rcv_nxt = self.fill(right);
+        *rcv_nxt = self.contiguous_end(right);
         (Arrival::FilledGap, duplicate)
     }
 
     /// Everything up to `right` was received: returns the end of the data that is continuous now.
-    fn fill(&mut self, mut right: u64) -> u64 {
+    fn contiguous_end(&mut self, mut right: u64) -> u64 {
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
             right = right.max(first.1);
             self.waiting -= first.1 - first.0;
@@ -96,7 +96,7 @@ impl Reassembly {
     }
 
     /// Index of the first range that ends after `offset`.
-    fn after(&self, offset: u64) -> usize {
+    fn first_range_after(&self, offset: u64) -> usize {
         if self.ranges.back().is_none_or(|last| last.1 <= offset) {
             return self.ranges.len();
         }
@@ -109,12 +109,12 @@ impl Reassembly {
         if left < rcv_nxt {
             return Some((left, rcv_nxt));
         }
-        let met = self.ranges.get(self.after(left)).filter(|r| r.0 < right)?;
+        let met = self.ranges.get(self.first_range_after(left)).filter(|r| r.0 < right)?;
         Some((left.max(met.0), right.min(met.1)))
     }
 
-    fn touch(&mut self, offset: u64) {
-        if let Some(&(left, right)) = self.ranges.get(self.after(offset)) {
+    fn mark_most_recent(&mut self, offset: u64) {
+        if let Some(&(left, right)) = self.ranges.get(self.first_range_after(offset)) {
             self.note_change(left, right);
         }
     }
@@ -177,7 +177,7 @@ impl Reassembly {
 
     /// The waiting range that `offset` lies in, or else the first above it.
     pub fn covering_or_after(&self, offset: u64) -> Option<(u64, u64)> {
-        self.ranges.get(self.after(offset)).copied()
+        self.ranges.get(self.first_range_after(offset)).copied()
     }
 
     /// The waiting range that `offset` lies in.

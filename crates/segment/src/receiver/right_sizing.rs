@@ -168,7 +168,7 @@ impl RightSizing {
     #[inline]
     pub fn on_gap(&mut self, extent: u64, mss: u64) {
         if self.is_on {
-            self.grow_to(2 * self.known(mss) + extent);
+            self.grow_to(2 * self.known_window(mss) + extent);
         }
     }
 
@@ -189,7 +189,7 @@ impl RightSizing {
     pub fn on_read(&mut self, now: Instant, read: u64, backlog: Backlog, mss: u64) {
         // Bytes that are not read were limited by the reader, not by the sender.
         let copied = (read - self.read_at_start).saturating_sub(backlog.unread);
-        let known = self.known(mss);
+        let known = self.known_window(mss);
         if copied > known {
             // Twice because the measure is a round trip old, and as much more as it has grown,
             // twice, because a sender in slow start will go on growing.
@@ -201,7 +201,7 @@ impl RightSizing {
         self.begin(now, read);
     }
 
-    fn known(&self, mss: u64) -> u64 {
+    fn known_window(&self, mss: u64) -> u64 {
         self.space.max(INITIAL_SEGMENTS * mss)
     }
 

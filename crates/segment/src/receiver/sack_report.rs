@@ -50,7 +50,7 @@ impl SackReport {
 
     /// Appends the report, `max` blocks at most (1 or more): the duplicate first, then the ranges
     /// that changed last (RFC 2018 §4, RFC 2883 §4). `irs` is the sequence number of offset 0.
-    pub(super) fn write(
+    pub(super) fn append_blocks(
         &mut self,
         irs: SeqNum,
         waiting: &Reassembly,
@@ -103,7 +103,7 @@ mod tests {
 
     fn written(report: &mut SackReport, waiting: &Reassembly, max: usize) -> Vec<u32> {
         let mut blocks = SackBlocks::NONE;
-        report.write(SeqNum(100), waiting, max, &mut blocks);
+        report.append_blocks(SeqNum(100), waiting, max, &mut blocks);
         blocks.as_slice().iter().map(|(left, _)| left.0).collect()
     }
 

@@ -3,7 +3,7 @@
 mod page;
 mod snapshot;
 
-use crate::answer::{full, text, unavailable};
+use crate::answer::{body_in_memory, text, unavailable_page};
 use crate::body::AnyBody;
 use crate::site::Site;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -31,10 +31,10 @@ pub(crate) async fn respond(site: &Site, method: &Method, path: &str) -> Respons
     };
     let status = match site.endpoint.status().await {
         Ok(status) => status,
-        Err(error) => return unavailable(&error),
+        Err(error) => return unavailable_page(&error),
     };
     let (bytes, mime) = render(&Snapshot::new(site, &status));
-    let mut response = Response::new(full(bytes.into()));
+    let mut response = Response::new(body_in_memory(bytes.into()));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(mime));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

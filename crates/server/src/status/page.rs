@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) fn html(snapshot: &Snapshot) -> String {
     let document = Document {
         title: "headstart serve".to_owned(),
-        facts: facts(snapshot),
+        facts: status_facts(snapshot),
         sections: vec![
             section("Paths", paths(&snapshot.paths), "No path: no client is connected."),
             section("Connections", connections(&snapshot.connections), "No connection."),
@@ -20,7 +20,7 @@ pub(super) fn html(snapshot: &Snapshot) -> String {
     document.to_html()
 }
 
-fn facts(snapshot: &Snapshot) -> Vec<String> {
+fn status_facts(snapshot: &Snapshot) -> Vec<String> {
     let (server, memory) = (&snapshot.server, &snapshot.memory);
     vec![
         format!("Scheme {}", server.scheme),
@@ -75,13 +75,13 @@ fn paths(paths: &[PathSnapshot]) -> Table {
         ),
         Column::new("start", Quantity::Text, "Cold start, or start with remembered values"),
     ];
-    table(columns, paths.iter().map(path))
+    status_table(columns, paths.iter().map(path))
 }
 
 fn path(path: &PathSnapshot) -> Vec<Cell> {
     let numbers: Vec<_> = path.connections.iter().map(u32::to_string).collect();
     let shared = if path.is_shared { "shared by " } else { "" };
-    let from_ms = |time: Option<f64>| number(time.map(|time| time / 1e3));
+    let from_ms = |time: Option<f64>| optional_number_cell(time.map(|time| time / 1e3));
     vec![
         text(&path.client),
         text(format!("{shared}{}", numbers.join(", "))),
@@ -91,7 +91,7 @@ fn path(path: &PathSnapshot) -> Vec<Cell> {
         from_ms(path.srtt_ms),
         from_ms(path.min_rtt_ms),
         from_ms(Some(path.rto_ms)),
-        number(path.pacing_bps.map(|rate| rate as f64)),
+        optional_number_cell(path.pacing_bps.map(|rate| rate as f64)),
         text(match (path.is_in_startup, path.startup_exit) {
             (true, _) => "under way".to_owned(),
             (false, Some(exit)) => format!("ended: {exit}"),
@@ -120,7 +120,7 @@ fn connections(connections: &[ConnectionSnapshot]) -> Table {
         Column::new("retransmitted", Quantity::Count, "Segments retransmitted"),
         Column::new("timeouts", Quantity::Count, "Retransmission timeouts"),
     ];
-    table(columns, connections.iter().map(connection))
+    status_table(columns, connections.iter().map(connection))
 }
 
 fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
@@ -140,7 +140,9 @@ fn connection(connection: &ConnectionSnapshot) -> Vec<Cell> {
         count(connection.acked_bytes),
         count(connection.unsent_bytes),
         // 0: not measured yet.
-        number(Some(connection.delivery_bps).filter(|rate| *rate > 0).map(|rate| rate as f64)),
+        optional_number_cell(
+            Some(connection.delivery_bps).filter(|rate| *rate > 0).map(|rate| rate as f64),
+        ),
         count(connection.lost_segments),
         count(connection.retransmitted_segments),
         count(connection.timeouts),
@@ -154,10 +156,13 @@ fn counters(counters: &BTreeMap<String, u64>) -> Table {
         Column::new("count", Quantity::Count, "Since the server began"),
     ];
     let counted = counters.iter().filter(|(_, n)| **n > 0);
-    table(columns, counted.map(|(name, n)| vec![text(name.replace('_', " ")), count(*n)]))
+    status_table(columns, counted.map(|(name, n)| vec![text(name.replace('_', " ")), count(*n)]))
 }
 
-fn table<const N: usize>(columns: [Column; N], rows: impl Iterator<Item = Vec<Cell>>) -> Table {
+fn status_table<const N: usize>(
+    columns: [Column; N],
+    rows: impl Iterator<Item = Vec<Cell>>,
+) -> Table {
     Table {
         columns: columns.into(),
         rows: rows.map(|cells| Row { cells, is_reference: false }).collect(),
@@ -168,10 +173,10 @@ fn text(words: impl Into<String>) -> Cell {
     Cell::Text(words.into())
 }
 
-fn number(value: Option<f64>) -> Cell {
+fn optional_number_cell(value: Option<f64>) -> Cell {
     value.map_or(Cell::Undefined, |value| Cell::Number(value.into()))
 }
 
 fn count(n: u64) -> Cell {
-    number(Some(n as f64))
+    optional_number_cell(Some(n as f64))
 }

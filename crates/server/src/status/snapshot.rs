@@ -150,7 +150,7 @@ fn path(info: &ConnectionInfo) -> PathSnapshot {
 }
 
 fn connection(site: &Site, info: &ConnectionInfo) -> ConnectionSnapshot {
-    let carried = site.carried(&info.peer);
+    let carried = site.last_response_kind(&info.peer);
     ConnectionSnapshot {
         number: info.number,
         peer: info.peer,

@@ -71,7 +71,7 @@ impl<W: Write + Send> TableWriter<W> {
         let about = columns
             .iter()
             .filter(|column| !column.about.is_empty() || !column.unit.is_empty())
-            .map(described);
+            .map(column_metadata);
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(Some(about.collect()))
@@ -141,7 +141,7 @@ pub fn fit_error() -> io::Error {
 }
 
 /// A column in the metadata: `column.NAME` is `UNIT: MEANING`.
-fn described(column: &TableColumn) -> KeyValue {
+fn column_metadata(column: &TableColumn) -> KeyValue {
     let TableColumn { name, unit, about, .. } = column;
     let text = if unit.is_empty() { about.to_string() } else { format!("{unit}: {about}") };
     KeyValue::new(format!("column.{name}"), text)

@@ -73,7 +73,7 @@ impl Connection {
     /// §3.10.7.4). True if it changed.
     #[inline]
     fn update_send_window(&mut self, segment: &Segment, left: u64, una: u64) -> bool {
-        if !self.peer_window.takes(left, una, self.sender.una()) {
+        if !self.peer_window.accepts_update(left, una, self.sender.una()) {
             return false;
         }
         let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };

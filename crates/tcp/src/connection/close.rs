@@ -45,7 +45,7 @@ impl Connection {
             _ => {}
         }
         if self.sender.nxt() > 0 {
-            self.ending.owe(PendingReset::Abort);
+            self.ending.set_pending_reset(PendingReset::Abort);
         }
         self.end(ResetCause::Local);
     }

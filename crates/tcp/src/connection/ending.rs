@@ -24,7 +24,7 @@ pub(super) struct Ending {
 
 impl Ending {
     /// Returns the cause of its end, if it has not ended by FINs.
-    pub(super) const fn cause(&self) -> Option<ResetCause> {
+    pub(super) const fn reset_cause(&self) -> Option<ResetCause> {
         self.cause
     }
 
@@ -44,7 +44,7 @@ impl Ending {
     }
 
     /// The peer is to be reset.
-    pub(super) const fn owe(&mut self, reset: PendingReset) {
+    pub(super) const fn set_pending_reset(&mut self, reset: PendingReset) {
         self.reset = Some(reset);
     }
 

@@ -26,7 +26,7 @@ impl Connection {
             && self.sender.written().min(self.sender.window_edge()) >= self.sender.nxt() + full
             && self.state.may_send_data()
             && self.burst_left > 0
-            && !self.peer_window.asks()
+            && !self.peer_window.needs_probe()
             && self.socket_options.is_none()
             && !path.is_paced();
         if used_up {
@@ -79,7 +79,7 @@ impl Connection {
                 >= self.sender.nxt() + piece.len
             && self.sender.board().is_clean()
             && self.burst_left > 0
-            && !self.peer_window.asks();
+            && !self.peer_window.needs_probe();
         if last {
             path.on_send_stopped(SendLimit::Window);
             self.update_persist_timer(now, path);

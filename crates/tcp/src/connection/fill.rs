@@ -16,19 +16,19 @@ impl Connection {
     ) -> Departure {
         match reset {
             PendingReset::Abort => {
-                self.bare(now, Flags::RST.with(Flags::ACK), self.sender.nxt(), out)
+                self.fill_without_data(now, Flags::RST.with(Flags::ACK), self.sender.nxt(), out)
             }
             PendingReset::Refuse(seq) => {
                 self.counts.segments_sent += 1;
                 *out = Segment { seq, flags: Flags::RST, ..Segment::default() };
-                Departure::bare(0)
+                Departure::without_data(0)
             }
         }
     }
 
     /// A segment without data.
     #[inline]
-    pub(super) fn bare(
+    pub(super) fn fill_without_data(
         &mut self,
         now: Instant,
         flags: Flags,
@@ -39,13 +39,19 @@ impl Connection {
         out.ecn = Ecn::NotEct;
         out.low_priority = false;
         out.len = 0;
-        self.fill(now, flags, start, out);
-        Departure::bare(start)
+        self.fill_header(now, flags, start, out);
+        Departure::without_data(start)
     }
 
     /// Numbers, window, options: what every segment carries, whose payload is known already.
     #[inline(always)]
-    pub(super) fn fill(&mut self, now: Instant, flags: Flags, start: u64, out: &mut Segment) {
+    pub(super) fn fill_header(
+        &mut self,
+        now: Instant,
+        flags: Flags,
+        start: u64,
+        out: &mut Segment,
+    ) {
         out.flags = flags;
         out.framing = self.config.framing;
         out.seq = self.isn + start as u32;
@@ -116,7 +122,7 @@ impl Connection {
     pub(super) fn collect_report(&mut self, path: &mut Path) {
         let report = path.take_report();
         if let Some(report) = report.and_then(|report| Performance::new(report.share, report.rtt)) {
-            self.gateway_option.wait(report, self.config.options_count);
+            self.gateway_option.set_pending(report, self.config.options_count);
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct GatewayOption {
 
 impl GatewayOption {
     /// An option waits; `costs`: options take their bytes from the payload.
-    pub(super) const fn wait(&mut self, option: Performance, costs: bool) {
+    pub(super) const fn set_pending(&mut self, option: Performance, costs: bool) {
         self.option = Some(option);
         self.cost = if costs { Performance::WIRE_BYTES as u8 } else { 0 };
     }

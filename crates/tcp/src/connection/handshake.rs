@@ -38,7 +38,7 @@ impl Connection {
     /// Takes the peer's SYN: its numbers, its window, its options; and its data, if it brings any.
     pub(crate) fn on_peer_syn(&mut self, now: Instant, path: &mut Path, segment: &Segment) {
         self.receiver.on_syn(segment.seq);
-        self.agree(now, path, segment);
+        self.negotiate_options(now, path, segment);
         if let Some(ts) = segment.options.timestamps.filter(|_| self.sender.terms().timestamps) {
             self.receiver.on_timestamps(now, 0, ts);
         }
@@ -61,7 +61,7 @@ impl Connection {
     }
 
     /// Puts the options that both sides support in force.
-    fn agree(&mut self, now: Instant, path: &mut Path, syn: &Segment) {
+    fn negotiate_options(&mut self, now: Instant, path: &mut Path, syn: &Segment) {
         let ecn = self.agree_ecn(now, syn);
         let (offered, config) = (&syn.options, &self.config);
         let sack = config.sack && offered.sack_permitted;
@@ -132,7 +132,7 @@ impl Connection {
         if segment.has(Flags::ACK) && accepted.is_none() {
             // The host answers with RST: the segment is of another incarnation.
             if !segment.has(Flags::RST) {
-                self.ending.owe(PendingReset::Refuse(segment.ack));
+                self.ending.set_pending_reset(PendingReset::Refuse(segment.ack));
             }
             return;
         }
@@ -146,7 +146,7 @@ impl Connection {
             return;
         }
         if accepted.is_some() && self.echoes_nothing_of_ours(now, segment) {
-            self.ending.owe(PendingReset::Refuse(segment.ack));
+            self.ending.set_pending_reset(PendingReset::Refuse(segment.ack));
             return;
         }
         self.on_peer_syn(now, path, segment);

@@ -111,7 +111,7 @@ impl Connection {
         if self.sender.terms().timestamps {
             self.note_timestamps(now, left, segment);
         }
-        if segment.sequence_len() > 0 && !self.refuses(left, segment, guard) {
+        if segment.sequence_len() > 0 && !self.refuses_data(left, segment, guard) {
             self.receive(now, path, left, segment);
         }
     }
@@ -172,7 +172,7 @@ impl Connection {
             // The segment acknowledges data that was never sent.
             guard.counters.acks_of_unsent += 1;
             if self.state == State::SynReceived {
-                self.ending.owe(PendingReset::Refuse(segment.ack));
+                self.ending.set_pending_reset(PendingReset::Refuse(segment.ack));
             } else {
                 self.challenge(now, guard);
             }
@@ -181,7 +181,7 @@ impl Connection {
         if self.state == State::SynReceived {
             if una == 0 {
                 // It acknowledges nothing of ours: another incarnation's.
-                self.ending.owe(PendingReset::Refuse(segment.ack));
+                self.ending.set_pending_reset(PendingReset::Refuse(segment.ack));
                 return false;
             }
             self.on_established(now);

@@ -255,7 +255,7 @@ impl Connection {
     }
 
     /// Returns this member's oldest outstanding segments, for the path.
-    pub(crate) fn front(&self) -> Front {
+    pub(crate) fn front_segments(&self) -> Front {
         self.sender.front()
     }
 

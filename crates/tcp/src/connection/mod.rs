@@ -227,7 +227,7 @@ impl Connection {
     }
     /// Returns the reason for which the connection ended, if not by FINs.
     pub const fn reset_cause(&self) -> Option<ResetCause> {
-        self.ending.cause()
+        self.ending.reset_cause()
     }
     /// Returns the last ICMP error that did not end the connection, so that an application can find
     /// out why no answer comes (RFC 1122 §4.2.4.1).
@@ -288,7 +288,7 @@ impl Connection {
     }
 
     /// Appends `bytes` to the data to send.
-    pub(crate) fn write(&mut self, path: &mut Path, bytes: u64) {
+    pub(crate) fn append_data(&mut self, path: &mut Path, bytes: u64) {
         if path.is_metered()
             && self.unsent() < self.sender.mss()
             && self.sender.board().waiting() == 0

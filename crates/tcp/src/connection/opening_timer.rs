@@ -75,7 +75,7 @@ impl Connection {
         }
         let (srtt, rttvar) = (path.rtt.srtt(), path.rtt.rttvar());
         let expected = (srtt * 2).max(srtt + rttvar * 4).max(SHORTEST);
-        let first = self.spread(expected).min(self.config.rto.initial);
+        let first = self.randomized(expected).min(self.config.rto.initial);
         let doubled = first.saturating_mul(1 << self.sender.backoff().min(16));
         Some(doubled.min(self.config.rto.max))
     }
@@ -94,14 +94,14 @@ impl Connection {
         }
         let known = sent + self.opening_timeout(path)?;
         // A quarter of a round trip is what reordering may have delayed the answer by.
-        let overdue = now + self.spread(sibling.round_trip / 4);
+        let overdue = now + self.randomized(sibling.round_trip / 4);
         let due = if sibling.overtaken { known.min(overdue) } else { known };
         self.sender.hasten_timer(due.max(now));
         self.next_timeout()
     }
 
     /// Returns `time` and up to `opening_spread` of it more, derived from the connection's seed.
-    fn spread(&self, time: Duration) -> Duration {
+    fn randomized(&self, time: Duration) -> Duration {
         // Fibonacci hashing: the upper bits of the product are spread evenly.
         let part = self.seed().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
         time + part_of(time, self.config.opening_spread, part)

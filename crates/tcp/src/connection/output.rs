@@ -22,7 +22,7 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    pub(super) const fn bare(start: u64) -> Self {
+    pub(super) const fn without_data(start: u64) -> Self {
         Self { payload_offset: start.saturating_sub(1), retransmission: false, last: false }
     }
 }
@@ -105,12 +105,15 @@ impl Connection {
         {
             // One below the acknowledged number: the peer must answer with its window, and nothing
             // enters the stream. Linux probes so; RFC 9293 §3.8.6.1 would send a byte.
-            return Some(self.bare(now, Flags::ACK, self.sender.una() - 1, out));
+            return Some(self.fill_without_data(now, Flags::ACK, self.sender.una() - 1, out));
         }
         if !self.receiver.ack_timer().is_due() {
             return None;
         }
-        Some(Departure { last: true, ..self.bare(now, Flags::ACK, self.bare_start(), out) })
+        Some(Departure {
+            last: true,
+            ..self.fill_without_data(now, Flags::ACK, self.bare_start(), out)
+        })
     }
 
     /// [`Connection::send_piece`] for rare callers: the frequent one has its own copy.
@@ -418,7 +421,7 @@ impl Connection {
         if starts_timer {
             self.hold_opening_timer(now, path);
         }
-        Departure { retransmission, ..Departure::bare(piece.start) }
+        Departure { retransmission, ..Departure::without_data(piece.start) }
     }
 
     /// Notes new data off the fast path: its end, if it comes with a SYN or is shorter than `full`,
@@ -482,6 +485,6 @@ impl Connection {
         }
         out.ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
         out.len = payload as u32;
-        self.fill(now, flags, piece.start, out);
+        self.fill_header(now, flags, piece.start, out);
     }
 }

@@ -64,7 +64,7 @@ impl Connection {
         (path, guard): (&mut Path, &mut Guard),
         (seq, mtu): (SeqNum, u32),
     ) -> Option<u32> {
-        let Some(offset) = self.quoted(seq) else {
+        let Some(offset) = self.quoted_offset(seq) else {
             guard.counters.icmp_out_of_window += 1;
             return None;
         };
@@ -94,7 +94,7 @@ impl Connection {
 
     /// Returns the offset of a sequence number that an ICMP message quotes, if it is in flight (RFC
     /// 5927 §4.1).
-    pub(super) fn quoted(&self, seq: SeqNum) -> Option<u64> {
+    pub(super) fn quoted_offset(&self, seq: SeqNum) -> Option<u64> {
         let offset = self.ack_offset(seq)?;
         (self.sender.una() <= offset && offset < self.sender.nxt()).then_some(offset)
     }

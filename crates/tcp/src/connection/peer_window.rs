@@ -27,7 +27,7 @@ impl PeerWindow {
     /// True if a segment at offset `left` that acknowledges `una` updates the window: it is newer
     /// than the last one that did, or acknowledges more than `known` (RFC 9293 §3.10.7.4).
     #[inline]
-    pub(super) const fn takes(&mut self, left: u64, una: u64, known: u64) -> bool {
+    pub(super) const fn accepts_update(&mut self, left: u64, una: u64, known: u64) -> bool {
         let (wl1, wl2) = self.updated_by;
         let newer = wl1 < left || (wl1 == left && wl2 <= una) || una > known;
         let counts = newer && una >= known;
@@ -50,13 +50,13 @@ impl PeerWindow {
     }
 
     /// A segment without data that the peer has to answer is to leave.
-    pub(super) const fn ask(&mut self, probe: BareProbe) {
+    pub(super) const fn request_probe(&mut self, probe: BareProbe) {
         self.probe = probe;
     }
 
     /// The peer is to be asked.
     #[inline(always)]
-    pub(super) fn asks(&self) -> bool {
+    pub(super) fn needs_probe(&self) -> bool {
         self.probe != BareProbe::None
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Remains {
 
 impl Connection {
     /// Returns the rest of the connection for TIME-WAIT.
-    pub(crate) fn remains(&self) -> Remains {
+    pub(crate) fn time_wait_state(&self) -> Remains {
         let clock = self.sender.terms().timestamps.then(|| (self.clock, self.receiver.echo()));
         Remains {
             snd_nxt: self.isn + self.sender.nxt() as u32,

@@ -124,7 +124,7 @@ impl Connection {
     fn gives_up(&self, opening: bool, is_linear: bool, guard: &Guard) -> bool {
         /// Doublings of a second that are longer than any wait.
         const MAX_DOUBLINGS: u32 = 30;
-        let (retries, patience) = (self.sender.retries(), self.patience(opening, guard));
+        let (retries, patience) = (self.sender.retries(), self.max_timeouts(opening, guard));
         // With `opening_timer` a larger number allows for timeouts that were short.
         if !is_linear || self.asks_siblings() {
             return retries >= patience;
@@ -136,7 +136,7 @@ impl Connection {
     }
 
     /// Timeouts in a row before the connection fails.
-    fn patience(&self, opening: bool, guard: &Guard) -> u32 {
+    fn max_timeouts(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
         let own =
             self.socket_options.as_deref().and_then(|socket_options| socket_options.syn_retries);
@@ -208,7 +208,7 @@ impl Connection {
         }
         // The backoff counts until the peer answers.
         self.sender.count_retry();
-        self.peer_window.ask(BareProbe::Window);
+        self.peer_window.request_probe(BareProbe::Window);
         self.timers.persist_backoff += 1;
         self.update_persist_timer(now, path);
     }

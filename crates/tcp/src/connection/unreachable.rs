@@ -18,7 +18,7 @@ impl Connection {
     /// it (RFC 5461 §3.1). Before, a hard error ends the attempt. A soft one ends it if it comes
     /// again after a retransmission (RFC 5461 §4.1), so that the next address can be tried.
     pub(crate) fn on_unreachable(&mut self, guard: &mut Guard, seq: SeqNum, kind: Unreachable) {
-        if self.quoted(seq).is_none() {
+        if self.quoted_offset(seq).is_none() {
             guard.counters.icmp_out_of_window += 1;
             return;
         }

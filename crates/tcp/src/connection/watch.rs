@@ -46,18 +46,18 @@ impl Connection {
         }
         self.shutdown();
         self.watch.orphan = Some(guard.limits.lifetimes.fin_wait);
-        self.watch(now, guard);
+        self.set_timer(now, guard);
     }
 
     /// Refuses data for an application that has closed (RFC 9293 §3.10.7.4, "if the application has
     /// closed"). True if it did.
-    pub(super) fn refuses(&mut self, left: u64, segment: &Segment, guard: &mut Guard) -> bool {
+    pub(super) fn refuses_data(&mut self, left: u64, segment: &Segment, guard: &mut Guard) -> bool {
         let fresh = left + u64::from(segment.len) > self.receiver.rcv_nxt();
         if self.watch.orphan.is_none() || segment.len == 0 || !fresh {
             return false;
         }
         guard.counters.aborted_on_data += 1;
-        self.ending.owe(PendingReset::Refuse(segment.ack));
+        self.ending.set_pending_reset(PendingReset::Refuse(segment.ack));
         self.end(ResetCause::Local);
         true
     }
@@ -92,11 +92,11 @@ impl Connection {
     fn watch_anew(&mut self, now: Instant, guard: &Guard) {
         self.watch.purpose = None;
         self.timers.watch = Deadline::NEVER;
-        self.watch(now, guard);
+        self.set_timer(now, guard);
     }
 
     /// Sets the timer if there is something that it should wait for and does not yet.
-    pub(crate) fn watch(&mut self, now: Instant, guard: &Guard) {
+    pub(crate) fn set_timer(&mut self, now: Instant, guard: &Guard) {
         let wanted = self.to_watch(guard);
         let purpose = wanted.map(|(purpose, _)| purpose);
         if self.state == State::Closed || self.state == State::TimeWait {
@@ -104,7 +104,7 @@ impl Connection {
         }
         if purpose != self.watch.purpose {
             self.watch.purpose = purpose;
-            (self.watch.goal, self.watch.unanswered) = (self.goal(wanted, guard), 0);
+            (self.watch.goal, self.watch.unanswered) = (self.offset_to_ack(wanted, guard), 0);
             self.watch.seen = self.counts.segments_received;
             self.timers.watch = wanted.map(|(_, delay)| now + delay).into();
         }
@@ -113,7 +113,7 @@ impl Connection {
     /// Returns the offset that must be acknowledged when the timer expires: a full segment and the
     /// bytes that [`crate::Lifetimes::min_rate`] demands. It is no more than waits now, because
     /// data written later may be acknowledged later.
-    fn goal(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
+    fn offset_to_ack(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
         let time = wanted.map_or(Duration::ZERO, |(_, delay)| delay);
         let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.sender.mss());
         self.sender.una().saturating_add(asked).min(self.sender.end())
@@ -163,7 +163,7 @@ impl Connection {
             Some(Purpose::Life) => return self.ask_for_life(now, guard),
             _ => {}
         }
-        self.watch(now, guard);
+        self.set_timer(now, guard);
     }
 
     /// Probes whether the peer of an idle connection is alive (RFC 9293 §3.8.4).
@@ -173,7 +173,7 @@ impl Connection {
         // `tcp_keepalive_timer`).
         if self.counts.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
         {
-            return self.watch(now, guard);
+            return self.set_timer(now, guard);
         }
         if self.watch.unanswered >= keepalive.probes {
             guard.counters.timed_out += 1;
@@ -182,13 +182,13 @@ impl Connection {
         guard.counters.keepalives += 1;
         self.watch.unanswered += 1;
         self.watch.purpose = Some(Purpose::Life);
-        self.peer_window.ask(BareProbe::Alive);
+        self.peer_window.request_probe(BareProbe::Alive);
         self.timers.watch = Deadline::at(now + keepalive.interval);
     }
 
     /// Gives up, with a reset in case the peer is alive.
     pub(super) fn give_up_on_peer(&mut self) {
-        self.ending.owe(PendingReset::Abort);
+        self.ending.set_pending_reset(PendingReset::Abort);
         self.give_up();
     }
 }

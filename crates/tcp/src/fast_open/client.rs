@@ -54,7 +54,7 @@ fn key(remote: IpAddr) -> PathKey {
 
 impl Cookies {
     /// Returns the Fast Open option and data for a SYN to `remote`.
-    pub(crate) fn offer(&mut self, now: Instant, remote: IpAddr) -> Offer {
+    pub(crate) fn option_for_syn(&mut self, now: Instant, remote: IpAddr) -> Offer {
         let known = self.known.entry(key(remote)).copied().unwrap_or_default();
         if known.pause_until.is_some_and(|until| now < until) {
             return Offer::Nothing;
@@ -90,7 +90,12 @@ impl Cookies {
     }
 
     /// Records the results of a handshake (RFC 7413 §4.1.3, §4.2.1).
-    pub(crate) fn learn(&mut self, now: Instant, remote: IpAddr, exchange: &SynExchange) {
+    pub(crate) fn record_handshake(
+        &mut self,
+        now: Instant,
+        remote: IpAddr,
+        exchange: &SynExchange,
+    ) {
         let pauses = self.config.first_pause > units::Duration::ZERO;
         let lost =
             pauses && exchange.data_sent && exchange.syn_losses > self.config.timeouts_tolerated;

@@ -39,7 +39,7 @@ impl Doorman {
 
     /// Decides on a SYN from `remote` with the option `shown`, while `pending` connections are
     /// pending.
-    pub(crate) fn judge(
+    pub(crate) fn validate_cookie(
         &mut self,
         now: Instant,
         remote: IpAddr,
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> SynVerdict {
-        doorman.judge(NOW, address(last), (Some(shown), 0), &mut HostCounters::default())
+        doorman.validate_cookie(NOW, address(last), (Some(shown), 0), &mut HostCounters::default())
     }
 
     #[test]
@@ -149,7 +149,8 @@ mod tests {
     fn who_demands_no_cookie_takes_data_from_anybody() {
         let config = FastOpen { demands_cookie: false, ..FastOpen::new([1; 16]) };
         let mut doorman = Doorman::new(config);
-        let verdict = doorman.judge(NOW, address(1), (None, 0), &mut HostCounters::default());
+        let verdict =
+            doorman.validate_cookie(NOW, address(1), (None, 0), &mut HostCounters::default());
         assert_eq!(verdict, SynVerdict { admitted: true, grant: None });
     }
 
@@ -158,7 +159,9 @@ mod tests {
         let config = FastOpen { demands_cookie: false, pending: 1, ..FastOpen::new([1; 16]) };
         let mut doorman = Doorman::new(config);
         let at = |now, doorman: &mut Doorman| {
-            doorman.judge(now, address(1), (None, 0), &mut HostCounters::default()).admitted
+            doorman
+                .validate_cookie(now, address(1), (None, 0), &mut HostCounters::default())
+                .admitted
         };
         doorman.note_reset(NOW);
         assert!(!at(NOW + Duration::from_secs(59), &mut doorman));
@@ -170,7 +173,9 @@ mod tests {
         let mut doorman = Doorman::new(FastOpen { pending: 2, ..FastOpen::new([1; 16]) });
         let cookie = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
         let at = |now, doorman: &mut Doorman| {
-            doorman.judge(now, address(1), (Some(cookie), 0), &mut HostCounters::default()).admitted
+            doorman
+                .validate_cookie(now, address(1), (Some(cookie), 0), &mut HostCounters::default())
+                .admitted
         };
         assert!(at(NOW, &mut doorman));
         doorman.note_reset(NOW);

@@ -28,8 +28,8 @@ impl RateLimit {
         let second = now.as_nanos() / 1_000_000_000;
         if second != self.second {
             self.second = second;
-            self.left =
-                limit.div_ceil(2) + (mix(self.key ^ second) % (u64::from(limit) / 2 + 1)) as u32;
+            self.left = limit.div_ceil(2)
+                + (mix_bits(self.key ^ second) % (u64::from(limit) / 2 + 1)) as u32;
         }
         let allowed = self.left > 0;
         self.left = self.left.saturating_sub(1);
@@ -38,7 +38,7 @@ impl RateLimit {
 }
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
-const fn mix(key: u64) -> u64 {
+const fn mix_bits(key: u64) -> u64 {
     let x = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -18,7 +18,7 @@ impl Host {
         let path = PathId(self.paths.insert(self.memories.path(now, scheme, tuple.remote)));
         if let Some(path) = self.paths.at_mut(path.0) {
             path.set_seed(conn.seed());
-            self.openings.inform(now, &conn, path);
+            self.openings.seed_round_trip(now, &conn, path);
             if !passive || self.guard.limits.early_data_without_cookie {
                 conn.permit_early_data(path.remembers_early_data());
             }
@@ -76,7 +76,7 @@ impl Host {
     }
 
     /// Frees a connection that is closed and has nothing left to send.
-    pub(super) fn reap(&mut self, now: Instant, id: ConnId) {
+    pub(super) fn free_if_done(&mut self, now: Instant, id: ConnId) {
         let state = self.connections.at(id.0).map(|e| e.conn.state());
         let retires = state == Some(State::TimeWait) && self.guard.limits.retire_early;
         if state != Some(State::Closed) && !retires {
@@ -96,8 +96,8 @@ impl Host {
         self.buffers.release(entry.held);
         self.guard.counters.sack_discarded += entry.conn.stats().sack_discarded;
         if retires {
-            let remains = (*entry.conn.tuple(), entry.conn.remains());
-            self.time_wait.enter(now, remains, &mut self.guard);
+            let remains = (*entry.conn.tuple(), entry.conn.time_wait_state());
+            self.time_wait.add_connection(now, remains, &mut self.guard);
         }
         if entry.reported.passive && entry.conn.is_pending_fast_open() {
             self.note_fast_open_reset(now);

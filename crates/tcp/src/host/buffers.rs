@@ -31,14 +31,14 @@ impl Buffers {
     }
 
     /// A connection that holds `held` among `connections` may take `more`.
-    fn admits(&self, (held, more): (u64, u64), connections: usize) -> bool {
+    fn has_room_for(&self, (held, more): (u64, u64), connections: usize) -> bool {
         let share = self.limit / 2 / (connections.max(1) as u64);
         let all = self.held.saturating_add(more);
         all <= self.limit / 2 || (all <= self.limit && held.saturating_add(more) <= share)
     }
 
     /// A connection that held `before` holds `now`.
-    fn change(&mut self, before: u64, now: u64) {
+    fn on_held_change(&mut self, before: u64, now: u64) {
         self.held = (self.held + now).saturating_sub(before);
     }
 
@@ -60,7 +60,7 @@ impl Host {
     pub(super) fn handle_within_room(&mut self, now: Instant, id: ConnId, segment: &Segment) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let needs = entry.conn.room_needed(segment);
-        let room = self.buffers.admits((entry.held, needs), self.connections.len());
+        let room = self.buffers.has_room_for((entry.held, needs), self.connections.len());
         if needs == 0 || room {
             self.handle_seldom(now, id, segment);
             return self.note_room(id);
@@ -80,7 +80,7 @@ impl Host {
         }
         if let Some(entry) = self.connections.at_mut(id.0) {
             let now = entry.conn.room_held();
-            self.buffers.change(entry.held, now);
+            self.buffers.on_held_change(entry.held, now);
             entry.held = now;
         }
     }

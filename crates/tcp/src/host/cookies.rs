@@ -38,7 +38,7 @@ impl SynCookies {
     }
 
     /// Returns the sequence number of a SYN-ACK that answers `syn`.
-    pub(super) fn give(
+    pub(super) fn issue_cookie(
         &mut self,
         now: Instant,
         secret: &Secret,
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_cookie_comes_back_with_its_segment_size_and_is_no_one_elses() {
         let mut cookies = SynCookies::default();
-        let given = cookies.give(after(100), &SECRET, (&tuple(7), &syn(5000, 1452)));
+        let given = cookies.issue_cookie(after(100), &SECRET, (&tuple(7), &syn(5000, 1452)));
         let back = |now, port, segment| cookies.take(now, &SECRET, (&tuple(port), &segment));
         let segment = back(after(101), 7, ack(5000, given)).unwrap();
         // The largest size of the table that is not above 1452 is 1440.
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn without_an_overflow_nothing_is_a_cookie() {
         let mut flooded = SynCookies::default();
-        let given = flooded.give(after(1), &SECRET, (&tuple(7), &syn(5000, 1460)));
+        let given = flooded.issue_cookie(after(1), &SECRET, (&tuple(7), &syn(5000, 1460)));
         let calm = SynCookies::default();
         assert_eq!(calm.take(after(1), &SECRET, (&tuple(7), &ack(5000, given))), None);
     }
@@ -180,7 +180,7 @@ mod tests {
     fn few_guesses_open_anything() {
         // 2 counts and 4 sizes of 2^32 numbers: of 2^20 guesses 2^-9 are expected to open.
         let mut cookies = SynCookies::default();
-        cookies.give(after(100), &SECRET, (&tuple(7), &syn(1, 1460)));
+        cookies.issue_cookie(after(100), &SECRET, (&tuple(7), &syn(1, 1460)));
         let opened = (0..1_u32 << 20)
             .map(|n| ack(n.wrapping_mul(2_654_435_761), SeqNum(n.wrapping_mul(40_503))))
             .filter(|guess| cookies.take(after(100), &SECRET, (&tuple(7), guess)).is_some());

@@ -45,7 +45,7 @@ impl Host {
 
     /// A SYN to `remote` could take data along.
     pub fn has_fast_open_cookie(&mut self, now: Instant, remote: IpAddr) -> bool {
-        matches!(self.fast_open.cookies.offer(now, remote), Offer::Cookie(_) | Offer::Bare)
+        matches!(self.fast_open.cookies.option_for_syn(now, remote), Offer::Cookie(_) | Offer::Bare)
     }
 
     /// Bytes that the SYN of this connection has room for, if it takes data along and has not left.
@@ -56,7 +56,7 @@ impl Host {
     /// An active open under a scheme with Fast Open.
     pub(super) fn offer_fast_open(&mut self, now: Instant, conn: &mut Connection, scheme: &Scheme) {
         if scheme.config().opening == Opening::FastOpen {
-            let offer = self.fast_open.cookies.offer(now, conn.tuple().remote);
+            let offer = self.fast_open.cookies.option_for_syn(now, conn.tuple().remote);
             self.guard.counters.fast_open_blackhole += u64::from(offer == Offer::Nothing);
             let cookies = &mut self.fast_open.cookies;
             let reserved = cookies.config().reserves_options;
@@ -80,7 +80,7 @@ impl Host {
             .retain(|id| connections.at(id.0).is_some_and(|e| e.conn.is_pending_fast_open()));
         let shown = (syn.options.fast_open, side.pending.len());
         let remote = conn.tuple().remote;
-        let verdict = side.doorman.judge(now, remote, shown, &mut self.guard.counters);
+        let verdict = side.doorman.validate_cookie(now, remote, shown, &mut self.guard.counters);
         conn.admit_fast_open(verdict);
         verdict.admitted
     }
@@ -105,7 +105,7 @@ impl Host {
             let counters = &mut self.guard.counters;
             counters.fast_open_active += u64::from(exchange.data_taken);
             counters.fast_open_active_fail += u64::from(exchange.data_sent && !exchange.data_taken);
-            self.fast_open.cookies.learn(now, remote, &exchange);
+            self.fast_open.cookies.record_handshake(now, remote, &exchange);
         }
     }
 }

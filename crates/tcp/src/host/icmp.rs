@@ -62,7 +62,7 @@ impl Host {
         tuple: &FourTuple,
         action: impl FnOnce(&mut Connection, (&mut Path, &mut Guard)),
     ) {
-        match self.by_tuple.get(tuple) {
+        match self.by_tuple.find_connection(tuple) {
             Some(id) => self.with(now, id, action),
             None => self.guard.counters.icmp_unknown += 1,
         }

@@ -18,7 +18,7 @@ impl Host {
                 // RFC 9293 §3.6.1: a SYN above the old numbers ends TIME-WAIT and opens a new
                 // connection.
                 self.with(now, id, |conn, _| conn.leave_time_wait());
-                self.reap(now, id);
+                self.free_if_done(now, id);
                 self.handle_unknown(now, (tuple, segment), None);
             }
             Some(id) => self.handle_known(now, id, segment),
@@ -78,7 +78,7 @@ impl Host {
         match scheme {
             Some(scheme) if segment.has(Flags::ACK) => {
                 if !self.take_cookie(now, (tuple, segment), &scheme) {
-                    self.refuse(now, tuple, segment);
+                    self.send_reset(now, tuple, segment);
                 }
             }
             Some(scheme) if segment.has(Flags::SYN) => {
@@ -86,11 +86,11 @@ impl Host {
             }
             // Accelerated opening: data that overtook its SYN. It will come again.
             Some(_) => {}
-            None => self.refuse(now, tuple, segment),
+            None => self.send_reset(now, tuple, segment),
         }
     }
 
-    fn refuse(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
+    fn send_reset(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         if !self.has_max_replies() && self.guard.may_reset(now) {
             self.stateless_replies.push_back(reset_for(tuple, segment));
         }

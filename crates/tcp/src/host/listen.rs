@@ -104,7 +104,7 @@ impl Host {
             self.guard.counters.listen_drops += 1;
             return;
         }
-        let isn = self.syn_cookies.give(now, &self.secret, (tuple, syn));
+        let isn = self.syn_cookies.issue_cookie(now, &self.secret, (tuple, syn));
         let mut conn = self.passive(now, tuple, (scheme, isn));
         let (mut path, mut segment) = (scheme.path(), Segment::default());
         conn.on_peer_syn(now, &mut path, &Segment { len: 0, ..*syn });

@@ -21,17 +21,17 @@ impl Lookup {
     pub(super) fn find(&mut self, tuple: &FourTuple) -> Option<ConnId> {
         match self.recent {
             Some((recent, id)) if recent == *tuple => Some(id),
-            _ => self.search(tuple),
+            _ => self.find_in_table(tuple),
         }
     }
 
-    fn search(&mut self, tuple: &FourTuple) -> Option<ConnId> {
-        let id = self.get(tuple)?;
+    fn find_in_table(&mut self, tuple: &FourTuple) -> Option<ConnId> {
+        let id = self.find_connection(tuple)?;
         self.recent = Some((*tuple, id));
         Some(id)
     }
 
-    pub(super) fn get(&self, tuple: &FourTuple) -> Option<ConnId> {
+    pub(super) fn find_connection(&self, tuple: &FourTuple) -> Option<ConnId> {
         self.ids.get(tuple).copied()
     }
 

@@ -39,7 +39,7 @@ impl Memories {
     }
 
     /// Returns the number of destinations in its memories.
-    pub(super) fn known(&self) -> usize {
+    pub(super) fn destination_count(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
         let pooled = self.host.as_ref().map_or(0, |one| one.borrow().pool.len());
         pooled

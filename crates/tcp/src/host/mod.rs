@@ -174,7 +174,7 @@ impl Host {
 
     /// Destinations that the memories of this host keep something of.
     pub fn remembered_destinations(&self) -> usize {
-        self.memories.known()
+        self.memories.destination_count()
     }
 
     /// Sets the test that a memory must pass before a path of this host uses it.
@@ -210,7 +210,7 @@ impl Host {
         tuple: FourTuple,
         scheme: &Scheme,
     ) -> Result<ConnId, TupleInUse> {
-        if self.by_tuple.get(&tuple).is_some() {
+        if self.by_tuple.find_connection(&tuple).is_some() {
             return Err(TupleInUse(tuple));
         }
         let reopened = self.time_wait.reopen(now, &tuple, &mut self.guard);
@@ -226,7 +226,7 @@ impl Host {
         self.begin_with_path_mtu(now, &mut conn);
         self.offer_fast_open(now, &mut conn, scheme);
         let id = self.admit(now, conn, (scheme, false));
-        self.settle(now, id);
+        self.queue_events(now, id);
         Ok(id)
     }
 
@@ -234,8 +234,8 @@ impl Host {
     pub fn write(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, (path, guard)| {
             conn.forget_old_path_mtu(now, path);
-            conn.write(path, bytes);
-            conn.watch(now, guard);
+            conn.append_data(path, bytes);
+            conn.set_timer(now, guard);
         });
     }
 
@@ -272,7 +272,7 @@ impl Host {
 
     /// Returns the connection that segments for `tuple` are for.
     pub fn find(&self, tuple: &FourTuple) -> Option<ConnId> {
-        self.by_tuple.get(tuple)
+        self.by_tuple.find_connection(tuple)
     }
 
     /// Returns a live connection.
@@ -311,7 +311,7 @@ impl Host {
 
     /// True if the tuple of an ended connection cannot be used again yet.
     pub fn is_in_time_wait(&self, now: Instant, tuple: &FourTuple) -> bool {
-        self.time_wait.holds(now, tuple)
+        self.time_wait.is_waiting(now, tuple)
     }
 
     /// Returns the next event for the application.
@@ -319,7 +319,7 @@ impl Host {
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
         if matches!(event.kind, EventKind::Closed | EventKind::Reset) {
-            self.conclude(event.conn);
+            self.free_ended(event.conn);
         }
         Some(event)
     }
@@ -327,7 +327,7 @@ impl Host {
     /// The end of a connection has been reported. Only now its number may be used again, so that no
     /// application with this event pending mistakes a new connection for the old one.
     #[cold]
-    fn conclude(&mut self, id: ConnId) {
+    fn free_ended(&mut self, id: ConnId) {
         self.connections.release(id.0);
         self.ended = self.ends.pop_front().map(|end| (id, end));
     }
@@ -335,7 +335,7 @@ impl Host {
     /// [`Host::handle_timeout`] has nothing to do before this; it may turn out to have nothing to
     /// do then, or later than [`Host::poll_timeout`] says. Costs nothing to ask.
     pub fn timeout_bound(&self) -> Option<Instant> {
-        self.wakeups.bound()
+        self.wakeups.earliest_bound()
     }
 
     /// Earliest time at which [`Host::handle_timeout`] has something to do.
@@ -380,7 +380,7 @@ impl Host {
     }
 
     /// Queues events for the application, and the connection for sending.
-    fn settle(&mut self, now: Instant, id: ConnId) {
+    fn queue_events(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
@@ -410,7 +410,7 @@ impl Host {
         let opened = entry.reported.open && !was_open;
         let joins = entry.prospect.is_some() && entry.conn.state().is_synchronized();
         if opened {
-            entry.conn.watch(now, &self.guard);
+            entry.conn.set_timer(now, &self.guard);
             self.note_opened(now, id);
         }
         if joins {

@@ -76,7 +76,7 @@ impl Waiting {
 
 impl Openings {
     /// Seeds a new connection's round trip with that of the last one to open.
-    pub(super) fn inform(&mut self, now: Instant, conn: &Connection, path: &mut Path) {
+    pub(super) fn seed_round_trip(&mut self, now: Instant, conn: &Connection, path: &mut Path) {
         if !conn.waits_for_siblings() {
             return;
         }
@@ -96,7 +96,7 @@ impl Openings {
         now + ahead.saturating_sub(gap * u64::from(burst))
     }
 
-    fn enter(&mut self, remote: IpAddr, id: ConnId) {
+    fn add_opening(&mut self, remote: IpAddr, id: ConnId) {
         self.waiting.entry(remote).or_default().push(Waiting { id, sent: None, overtaken: 0 });
     }
 
@@ -122,7 +122,7 @@ impl Host {
             }
         }
         if entry.conn.waits_for_siblings() {
-            self.openings.enter(remote, id);
+            self.openings.add_opening(remote, id);
         }
     }
 

@@ -64,7 +64,7 @@ impl Host {
     /// millions of times; false if there is none. `out` is undefined then.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        (self.ready.first().is_some() || !self.stateless_replies.is_empty())
+        (self.ready.first_sender().is_some() || !self.stateless_replies.is_empty())
             && self.poll_ready(now, out)
     }
 
@@ -73,7 +73,7 @@ impl Host {
             *out = reply;
             return true;
         }
-        while let Some(sender) = self.ready.first() {
+        while let Some(sender) = self.ready.first_sender() {
             let id = match sender {
                 Sender::Connection(id) => id,
                 Sender::Ensemble(path) if self.poll_ensemble(now, path, out) => return true,
@@ -90,13 +90,13 @@ impl Host {
                 }
                 Polled::Farewell => {
                     self.ready.pop();
-                    self.reap(now, id);
+                    self.free_if_done(now, id);
                     return true;
                 }
                 Polled::Nothing => self.ready.pop(),
                 Polled::Closed => {
                     self.ready.pop();
-                    self.reap(now, id);
+                    self.free_if_done(now, id);
                 }
             }
         }
@@ -115,7 +115,7 @@ impl Host {
         let departure = entry.conn.poll_transmit(now, path, &mut out.segment);
         if let Some(departure) = departure {
             if path.is_logged() {
-                path.follow(id.0, entry.conn.front());
+                path.follow(id.0, entry.conn.front_segments());
             }
             out.conn = Some(id);
             out.tuple = *entry.conn.tuple();

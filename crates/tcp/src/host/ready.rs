@@ -28,7 +28,7 @@ impl Ready {
     }
 
     #[inline]
-    pub(super) fn first(&self) -> Option<Sender> {
+    pub(super) fn first_sender(&self) -> Option<Sender> {
         self.queue.get(self.next).copied()
     }
 

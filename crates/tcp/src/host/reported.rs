@@ -98,7 +98,7 @@ pub(super) struct ReportedState {
 
 impl ReportedState {
     /// Sets the marks. Offsets count the SYN, and perhaps the FIN, where totals do not.
-    fn mark(&mut self) {
+    fn update_marks(&mut self) {
         let worth = self.low_water.saturating_sub(1);
         self.received_mark = self.received.max(worth) + 1;
         self.acked_mark = self.acked.max(worth) + 1;
@@ -139,5 +139,5 @@ pub(super) fn report_changes(
         reported.peer_closed = true;
         push(EventKind::PeerClosed);
     }
-    reported.mark();
+    reported.update_marks();
 }

@@ -42,7 +42,7 @@ impl Host {
         self.give_path(now, id, scheme);
         self.open_path(now, id);
         self.join(now, id);
-        self.settle(now, id);
+        self.queue_events(now, id);
         Ok(())
     }
 

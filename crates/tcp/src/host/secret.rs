@@ -51,7 +51,7 @@ impl Host {
             return isn;
         }
         let secret = match self.secret {
-            Secret::Seed(seed) => (mix(seed, tuple) >> 16) as u32,
+            Secret::Seed(seed) => (derive_isn(seed, tuple) >> 16) as u32,
             Secret::Key(_) => self.secret.hash("isn", tuple) as u32,
         };
         // RFC 6528 §3: and a clock of 4 us, so that a second incarnation has other numbers.
@@ -60,7 +60,7 @@ impl Host {
 }
 
 /// Derived, not random: a simulation repeats. Mixes by multiplication (Steele & Vigna 2021).
-fn mix(seed: u64, tuple: &FourTuple) -> u64 {
+fn derive_isn(seed: u64, tuple: &FourTuple) -> u64 {
     let address = match tuple.remote {
         IpAddr::V4(a) => u64::from(u32::from(a)),
         IpAddr::V6(a) => (u128::from(a) >> 64) as u64 ^ u128::from(a) as u64,

@@ -108,7 +108,7 @@ impl Host {
             ensemble.join(id, &share);
         }
         self.count_clients(path);
-        self.touch(path, id);
+        self.mark_for_sending(path, id);
     }
 
     /// Moves a connection from its own path, which was used for nothing but the handshake, to a
@@ -170,26 +170,32 @@ impl Host {
         let shared = entry.path;
         let path_reset = self.paths.at_mut(shared.0).and_then(|path| path.take_path_reset());
         if let Some(path_reset) = path_reset {
-            self.spread(now, shared, id, path_reset);
+            self.notify_members(now, shared, id, path_reset);
         }
-        self.touch(shared, id);
+        self.mark_for_sending(shared, id);
     }
 
     /// Notifies all members but `source` of an event.
-    fn spread(&mut self, now: Instant, shared: PathId, source: ConnId, path_reset: PathReset) {
+    fn notify_members(
+        &mut self,
+        now: Instant,
+        shared: PathId,
+        source: ConnId,
+        path_reset: PathReset,
+    ) {
         let Some(ensemble) = self.ensembles.get(&shared) else { return };
         let others: Vec<_> = ensemble.members().filter(|&id| id != source).collect();
         for id in others {
             let entry = self.connections.at_mut(id.0);
             if let Some((entry, path)) = entry.zip(self.paths.at_mut(shared.0)) {
                 entry.conn.on_path_reset(now, path, path_reset);
-                path.follow(id.0, entry.conn.front());
+                path.follow(id.0, entry.conn.front_segments());
             }
-            self.touch(shared, id);
+            self.mark_for_sending(shared, id);
         }
     }
 
-    fn touch(&mut self, path: PathId, id: ConnId) {
+    fn mark_for_sending(&mut self, path: PathId, id: ConnId) {
         if let Some(ensemble) = self.ensembles.get_mut(&path) {
             ensemble.touch(id);
             self.queue_ensemble(path);
@@ -237,8 +243,8 @@ impl Host {
                 continue;
             };
             if let Some(departure) = entry.conn.poll_urgent(now, path, &mut out.segment) {
-                path.follow(id.0, entry.conn.front());
-                return fill(out, id, entry, departure);
+                path.follow(id.0, entry.conn.front_segments());
+                return complete_transmit(out, id, entry, departure);
             }
             if entry.conn.waits_for_turn() {
                 if ensemble.finds_nobody_sending(id) {
@@ -273,9 +279,9 @@ impl Host {
             let outstanding = entry.conn.scoreboard().len();
             match entry.conn.poll_turn(now, path, &mut out.segment) {
                 TurnOutcome::Sent(departure) => {
-                    path.follow(id.0, entry.conn.front());
+                    path.follow(id.0, entry.conn.front_segments());
                     ensemble.on_sent(id, outstanding);
-                    return fill(out, id, entry, departure);
+                    return complete_transmit(out, id, entry, departure);
                 }
                 TurnOutcome::Passed => ensemble.on_passed(),
                 TurnOutcome::NoRoom => {
@@ -299,12 +305,12 @@ impl Host {
                 continue;
             };
             if let Some(departure) = entry.conn.poll_rest(now, path, &mut out.segment) {
-                return fill(out, id, entry, departure);
+                return complete_transmit(out, id, entry, departure);
             }
             ensemble.finished();
             let retired = entry.conn.state() == State::TimeWait && self.guard.limits.retire_early;
             if retired || entry.conn.state() == State::Closed {
-                self.reap(now, id);
+                self.free_if_done(now, id);
                 continue;
             }
             if let Some(deadline) = entry.conn.next_timeout() {
@@ -319,7 +325,12 @@ impl Host {
 }
 
 /// Completes the segment that a member has written into `out`.
-fn fill(out: &mut Transmit, id: ConnId, entry: &ConnectionEntry, departure: Departure) -> bool {
+fn complete_transmit(
+    out: &mut Transmit,
+    id: ConnId,
+    entry: &ConnectionEntry,
+    departure: Departure,
+) -> bool {
     out.conn = Some(id);
     out.tuple = *entry.conn.tuple();
     out.payload_offset = departure.payload_offset;

@@ -55,7 +55,7 @@ impl TimeWait {
     }
 
     /// A connection is over.
-    pub(super) fn enter(
+    pub(super) fn add_connection(
         &mut self,
         now: Instant,
         (tuple, remains): (FourTuple, Remains),
@@ -69,10 +69,10 @@ impl TimeWait {
             }
             guard.counters.time_wait_overflows += 1;
         }
-        self.wait(now, (tuple, Waiting { remains, until: now, answered: None }), guard);
+        self.insert_entry(now, (tuple, Waiting { remains, until: now, answered: None }), guard);
     }
 
-    fn wait(&mut self, now: Instant, (tuple, entry): (FourTuple, Waiting), guard: &Guard) {
+    fn insert_entry(&mut self, now: Instant, (tuple, entry): (FourTuple, Waiting), guard: &Guard) {
         let until = now + guard.limits.lifetimes.time_wait;
         self.waiting.insert(tuple, Waiting { until, ..entry });
         self.order.push_back((until, tuple));
@@ -105,7 +105,7 @@ impl TimeWait {
     }
 
     /// True if the tuple has to wait.
-    pub(super) fn holds(&self, now: Instant, tuple: &FourTuple) -> bool {
+    pub(super) fn is_waiting(&self, now: Instant, tuple: &FourTuple) -> bool {
         self.waiting.get(tuple).is_some_and(|entry| now < entry.until)
     }
 
@@ -156,7 +156,7 @@ impl TimeWait {
             guard.counters.time_wait_recycled += 1;
             return Late::Reopens(remains.snd_nxt + NEXT_INCARNATION);
         }
-        if remains.expects(segment) && segment.sequence_len() == 0 {
+        if remains.is_next_segment(segment) && segment.sequence_len() == 0 {
             return Late::Done(None);
         }
         if entry.answered.is_some_and(|at| now.saturating_since(at) < guard.limits.invalid_interval)
@@ -168,9 +168,9 @@ impl TimeWait {
         if segment.has(Flags::FIN) {
             // The peer did not receive our last ACK: the wait starts again.
             let entry = *entry;
-            self.wait(now, (*tuple, entry), guard);
+            self.insert_entry(now, (*tuple, entry), guard);
         }
-        Late::Done(Some(remains.answer(now, tuple)))
+        Late::Done(Some(remains.repeat_last_ack(now, tuple)))
     }
 }
 
@@ -189,12 +189,12 @@ impl Remains {
     }
 
     /// It is where the peer's next segment would be.
-    fn expects(&self, segment: &Segment) -> bool {
+    fn is_next_segment(&self, segment: &Segment) -> bool {
         segment.seq == self.rcv_nxt
     }
 
     /// Our last ACK once more.
-    fn answer(&self, now: Instant, tuple: &FourTuple) -> Transmit {
+    fn repeat_last_ack(&self, now: Instant, tuple: &FourTuple) -> Transmit {
         let timestamps = self.timestamps.map(|(clock, last)| Timestamps {
             value: crate::connection::ticks(now).wrapping_add(clock),
             echo: last,

@@ -38,7 +38,7 @@ impl Wakeups {
     }
 
     /// Returns a time before which no true deadline comes; `None` if there is none.
-    pub(super) fn bound(&self) -> Option<Instant> {
+    pub(super) fn earliest_bound(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 

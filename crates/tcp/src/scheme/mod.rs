@@ -292,7 +292,7 @@ impl Scheme {
     /// (`linux=`), and a receive window, stay.
     #[must_use]
     pub fn with_linux(&self, version: LinuxVersion) -> Self {
-        if self.gives("linux") {
+        if self.sets_parameter("linux") {
             return self.clone();
         }
         let mut recipe = Recipe::clone(&self.recipe);
@@ -301,7 +301,7 @@ impl Scheme {
     }
 
     /// True if the scheme's text sets the parameter.
-    fn gives(&self, parameter: &str) -> bool {
+    fn sets_parameter(&self, parameter: &str) -> bool {
         let value_of =
             |part: &str| part.strip_prefix(parameter).is_some_and(|v| v.starts_with('='));
         self.name.split('+').any(value_of)
@@ -309,14 +309,15 @@ impl Scheme {
 
     /// True if the scheme's text sets a receive window.
     fn gives_window(&self) -> bool {
-        ["rwnd", "rcvbuf", "rcvbuf_max"].into_iter().any(|parameter| self.gives(parameter))
+        ["rwnd", "rcvbuf", "rcvbuf_max"].into_iter().any(|parameter| self.sets_parameter(parameter))
     }
 
     /// Creates a path.
     pub fn path(&self) -> Path {
         let recipe = &self.recipe;
         let startup = recipe.make_startup(recipe.startup);
-        let path = Path::new(&recipe.config, startup, alone(recipe.congestion, &recipe.setup()));
+        let path =
+            Path::new(&recipe.config, startup, build_unwrapped(recipe.congestion, &recipe.setup()));
         match self.recipe.later_acks {
             Some(rule) => path.with_send_log(rule),
             None => path,
@@ -330,12 +331,12 @@ impl Scheme {
 
     /// A fresh recovery for one connection.
     pub fn recovery(&self) -> Box<dyn LossRecovery> {
-        alone(self.recipe.recovery, &self.recipe.setup())
+        build_unwrapped(self.recipe.recovery, &self.recipe.setup())
     }
 }
 
 /// Makes a policy of a kind that has no wrappers.
-fn alone<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
+fn build_unwrapped<P: ?Sized>(policy: &Descriptor<P>, setup: &PolicySetup<'_>) -> Box<P> {
     match policy.make {
         Make::Alone(make) => make(setup),
         Make::Around(_) => {

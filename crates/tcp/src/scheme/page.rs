@@ -1,6 +1,6 @@
 //! The page of a scheme: its description from its entry, its policies and the changes in its text.
 
-use super::catalogue::{NamedScheme, entry};
+use super::catalogue::{NamedScheme, find_scheme};
 use super::parameters::{IDLE_RESTARTS, MEMORIES, named_parameter};
 use super::{Recipe, Scheme, SchemeParameter};
 use crate::config::MemoryKind;
@@ -113,7 +113,7 @@ impl Scheme {
     pub fn page(&self) -> SchemePage {
         let mut parts = self.name().split('+');
         let name = parts.next().unwrap_or_default();
-        let named = entry(name).expect("its text was read");
+        let named = find_scheme(name).expect("its text was read");
         let recipe = &*self.recipe;
         let pages: Vec<&PolicyPage> = named.page.into_iter().chain(recipe.startup.page).collect();
         let given = parts
@@ -125,10 +125,10 @@ impl Scheme {
             summary: pages.iter().map(|page| page.summary).collect(),
             sources: sources(named, recipe),
             parts: policies(recipe),
-            steps: written(recipe, pages.iter().flat_map(|page| page.steps)),
+            steps: written_steps(recipe, pages.iter().flat_map(|page| page.steps)),
             deviations: pages.iter().flat_map(|page| page.deviations).copied().collect(),
             options: in_force(recipe, &(named.recipe)()),
-            parameters: own(recipe),
+            parameters: own_parameters(recipe),
             given: given.collect(),
         }
     }
@@ -175,7 +175,10 @@ fn policies(recipe: &Recipe) -> Vec<PagePart> {
     all
 }
 
-fn written<'a>(recipe: &Recipe, steps: impl Iterator<Item = &'a PageStep>) -> Vec<WrittenStep> {
+fn written_steps<'a>(
+    recipe: &Recipe,
+    steps: impl Iterator<Item = &'a PageStep>,
+) -> Vec<WrittenStep> {
     let iw = recipe.config.initial_window.to_string();
     let pace = match recipe.config.pacing {
         true => "paced over the round trip (pacing=on)",
@@ -227,7 +230,7 @@ fn in_force(recipe: &Recipe, without: &Recipe) -> Vec<OptionInForce> {
     both.map(option).collect()
 }
 
-fn own(recipe: &Recipe) -> Vec<OwnParameter> {
+fn own_parameters(recipe: &Recipe) -> Vec<OwnParameter> {
     let own = |parameter: &'static dyn AnyParameter| {
         let short = parameter.name().split_once('_').map(|(_, short)| short);
         let is_its = |short: &&str| {

@@ -131,10 +131,10 @@ fn choices_of_policies() -> [SchemeParameter; 3] {
         }),
         SchemeParameter::of_policies(
             "cc",
-            format!("congestion control{}", implying("pacing=on", CONTROLLERS, |p| p.implies.pacing)),
+            format!("congestion control{}", names_of_implying("pacing=on", CONTROLLERS, |p| p.implies.pacing)),
             CONTROLLERS,
             |recipe, name| {
-                chosen(name, CONTROLLERS).map(|controller| recipe.set_congestion(controller))
+                find_policy(name, CONTROLLERS).map(|controller| recipe.set_congestion(controller))
             },
         ),
         SchemeParameter::of_policies(
@@ -142,31 +142,34 @@ fn choices_of_policies() -> [SchemeParameter; 3] {
             "loss recovery; pipe: as Fall & Floyd 1996, the pipe a counter; integrated: by later ACKs on the path"
                 .to_owned(),
             RECOVERIES,
-            |recipe, name| chosen(name, RECOVERIES).map(|recovery| recipe.set_recovery(recovery)),
+            |recipe, name| find_policy(name, RECOVERIES).map(|recovery| recipe.set_recovery(recovery)),
         ),
     ]
 }
 
 fn about_startups() -> String {
-    let pacing = implying("pacing=on", STARTUPS, |startup| startup.implies.pacing);
-    let idle = implying("idle=startup", STARTUPS, |startup| startup.implies.idle);
-    let wrappers = named(STARTUPS, StartUpDescriptor::is_wrapper);
+    let pacing = names_of_implying("pacing=on", STARTUPS, |startup| startup.implies.pacing);
+    let idle = names_of_implying("idle=startup", STARTUPS, |startup| startup.implies.idle);
+    let wrappers = names_of_matching(STARTUPS, StartUpDescriptor::is_wrapper);
     format!("start-up policy{pacing}{idle}; {wrappers} do the rest as the scheme did before")
 }
 
 /// "; a, b and c set something".
-fn implying<P: ?Sized>(
+fn names_of_implying<P: ?Sized>(
     what: &str,
     policies: &[&Descriptor<P>],
     which: fn(&Descriptor<P>) -> bool,
 ) -> String {
     let set =
         if policies.iter().filter(|policy| which(policy)).count() == 1 { "sets" } else { "set" };
-    format!("; {} {set} {what}", named(policies, which))
+    format!("; {} {set} {what}", names_of_matching(policies, which))
 }
 
 /// "a, b and c".
-fn named<P: ?Sized>(policies: &[&Descriptor<P>], which: fn(&Descriptor<P>) -> bool) -> String {
+fn names_of_matching<P: ?Sized>(
+    policies: &[&Descriptor<P>],
+    which: fn(&Descriptor<P>) -> bool,
+) -> String {
     let names: Vec<_> = policies.iter().filter(|p| which(p)).map(|p| p.name).collect();
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
@@ -176,7 +179,7 @@ fn named<P: ?Sized>(policies: &[&Descriptor<P>], which: fn(&Descriptor<P>) -> bo
 }
 
 /// The policy of this name.
-fn chosen<P: ?Sized>(
+fn find_policy<P: ?Sized>(
     name: &str,
     policies: &[&'static Descriptor<P>],
 ) -> Result<&'static Descriptor<P>, String> {

@@ -47,19 +47,19 @@ impl Scheme {
         (config.pacing_burst, config.pacing_gain) = (BURST, PacingGain::QUIC);
         config.rto.floor = RtoFloor::Variance;
         config.receive.by_range = true;
-        if !self.gives("pacing") {
+        if !self.sets_parameter("pacing") {
             config.pacing = true;
         }
-        if !self.gives("validate") {
+        if !self.sets_parameter("validate") {
             config.validation = WindowValidation::Quic;
         }
-        if !self.gives("rto_min") {
+        if !self.sets_parameter("rto_min") {
             config.rto.min = MAX_ACK_DELAY;
         }
-        if !self.gives("rto_init") {
+        if !self.sets_parameter("rto_init") {
             config.rto.initial = Duration::from_secs(1);
         }
-        if !self.gives("ack") {
+        if !self.sets_parameter("ack") {
             config.receive.ack = AckPolicy::Delayed { timeout: MAX_ACK_DELAY };
         }
         if !self.gives_window() {

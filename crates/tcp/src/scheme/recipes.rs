@@ -23,7 +23,7 @@ use crate::startup::warm::{
 use units::Duration;
 
 /// Returns the recipe with another start-up.
-pub(super) fn started(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
+pub(super) fn with_startup(mut recipe: Recipe, startup: &'static StartUpDescriptor) -> Recipe {
     recipe.set_startup(startup);
     recipe
 }
@@ -86,7 +86,7 @@ pub(super) fn linux() -> Recipe {
 
 /// The same server with BBR, which keeps its window when idle.
 pub(super) fn linux_bbr() -> Recipe {
-    let mut recipe = started(linux(), &BBR_START);
+    let mut recipe = with_startup(linux(), &BBR_START);
     recipe.congestion = &BBR;
     recipe.config.idle = IdleRestart::Keep;
     recipe
@@ -133,21 +133,21 @@ pub(super) fn share_as_etcp(recipe: &mut Recipe) {
 
 /// Rapid Start, whose initial window is twice the usual one.
 pub(super) fn rapid_start() -> Recipe {
-    let mut recipe = started(linux(), &RAPID_START);
+    let mut recipe = with_startup(linux(), &RAPID_START);
     recipe.config.initial_window *= 2;
     recipe
 }
 
 /// A member of the agent's session, which decides itself on the effect of idling.
 pub(super) fn session_member() -> Recipe {
-    let mut recipe = started(linux(), &MEMBER);
+    let mut recipe = with_startup(linux(), &MEMBER);
     recipe.config.idle = IdleRestart::Keep;
     recipe
 }
 
 /// The combined scheme: each part has a parameter that takes it away (docs/adr/0022-headstart.md).
 pub(super) fn headstart() -> Recipe {
-    let mut recipe = started(linux(), &WARM);
+    let mut recipe = with_startup(linux(), &WARM);
     let config = &mut recipe.config;
     config.opening_timer = OpeningTimer::Known;
     config.opening_spread = 500;

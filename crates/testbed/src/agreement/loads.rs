@@ -34,7 +34,7 @@ impl AgreementLoad {
     }
 
     /// The first visit, and two more over new connections.
-    fn again(page: Page) -> Self {
+    fn reconnecting(page: Page) -> Self {
         Self::new(
             page,
             Visits { count: 3, idle: REVISIT_INTERVAL, site: 1, reconnects: true, other: None },
@@ -66,11 +66,11 @@ pub(super) fn first_visits() -> Vec<AgreementLoad> {
 
 /// Single objects and pages, again.
 pub(super) fn of_agent() -> Vec<AgreementLoad> {
-    let mut all: Vec<_> = OBJECTS.map(Page::single).map(AgreementLoad::again).into();
+    let mut all: Vec<_> = OBJECTS.map(Page::single).map(AgreementLoad::reconnecting).into();
     all.extend(OBJECTS[..2].iter().map(|bytes| AgreementLoad::after_idle(Page::single(*bytes))));
     for http in [Http::Http11, Http::Http2] {
         let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
-        let load = AgreementLoad::again(gain::page_of_twelve(http));
+        let load = AgreementLoad::reconnecting(gain::page_of_twelve(http));
         let over = if http == Http::Http2 { "HTTP/2" } else { "4 connections" };
         let name = format!("{} over {over}", load.name);
         all.push(AgreementLoad { name, loader, ..load });

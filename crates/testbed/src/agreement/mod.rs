@@ -199,7 +199,7 @@ struct CellRace {
 impl CellRace {
     /// Returns the cell with `repeats` further repeats, which draw other random numbers and leave
     /// no captures.
-    fn again(&self, repeats: u32) -> Self {
+    fn with_repeats(&self, repeats: u32) -> Self {
         let seed = self.race.seed.wrapping_add(u64::from(self.race.repeats));
         let race = Race { seed, repeats, ..self.race.clone() };
         Self { load: self.load.clone(), captures: None, race }
@@ -348,7 +348,7 @@ mod tests {
             plan::loaded(cell, &[World::Sim], &ServerProgram::Builtin, None, &|| ()).unwrap()
         };
         let mut outcome = run(&cell);
-        outcome.add(run(&cell.again(6)), 1);
+        outcome.add(run(&cell.with_repeats(6)), 1);
         let repeats: Vec<u32> = outcome.contestants[0].turns.iter().map(|t| t.repeat).collect();
         assert_eq!(repeats, [0, 1, 2, 3, 4, 5, 6]);
         let times = |outcome: &race::RaceOutcome| {

@@ -52,7 +52,7 @@ impl AgreementPlan<'_> {
             let mut cells = cells_of(&outcome);
             let is_inside = |cell: &AgreementCell| cell.verdict == AgreementVerdict::Inside;
             if grid.more > 0 && !cells.iter().all(is_inside) {
-                let again = cell.again(grid.more);
+                let again = cell.with_repeats(grid.more);
                 let more = loaded(&again, &worlds, server, agent, &|| ())?;
                 outcome.add(more, cell.race.repeats);
                 cells = cells_of(&outcome);

@@ -55,16 +55,16 @@ impl Browser {
     ) -> Option<String> {
         let refusal = match self {
             Self::Loader => return None,
-            Self::Curl(_) => CurlVisitor::refusal(race),
+            Self::Curl(_) => CurlVisitor::unsupported_reason(race),
             // nginx has files without meaning.
             Self::Chromium(_) if worlds.contains(&World::Kernel) => {
                 Some("our endpoint alone serves documents: --on sim,wire".to_owned())
             }
-            Self::Chromium(_) => ChromiumVisitor::refusal(race),
+            Self::Chromium(_) => ChromiumVisitor::unsupported_reason(race),
         };
         let races = |one: &&Contender| worlds.iter().any(|world| Real::of(one, *world).is_some());
         let of_contender = |one: &Contender| {
-            let why = site::refusal(&race.page, &one.loader(race))?;
+            let why = site::unsupported_reason(&race.page, &one.loader(race))?;
             Some(format!("{}: {why}", one.name()))
         };
         refusal.or_else(|| contenders.iter().filter(races).find_map(of_contender))

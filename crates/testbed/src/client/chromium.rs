@@ -63,7 +63,7 @@ pub struct Chromium {
 impl Chromium {
     /// Returns the installed Chromium, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
-        NAMES.iter().flat_map(|name| programs::named(name, &[])).find_map(|at| Self::at(&at))
+        NAMES.iter().flat_map(|name| programs::find_program(name, &[])).find_map(|at| Self::at(&at))
     }
 
     fn at(program: &Path) -> Option<Self> {
@@ -97,7 +97,7 @@ impl Chromium {
     ) -> io::Result<Vec<Value>> {
         let start = |folder: &Path| self.start(namespace, folder, &["--ignore-certificate-errors"]);
         let mut sandbox = temporary::in_a_folder(start)?;
-        let mut browser = DevTools::over(&mut sandbox.streams)?;
+        let mut browser = DevTools::from_pipes(&mut sandbox.streams)?;
         let load = async {
             attach(&mut browser, clock).await?;
             browser.call("Network.enable", json!({})).await?;
@@ -106,7 +106,7 @@ impl Chromium {
             sleep(clock, POLL_INTERVAL).await;
             browser.call("Network.disable", json!({})).await
         };
-        let loaded = within(clock, limit, load).await;
+        let loaded = with_time_limit(clock, limit, load).await;
         let events = browser.take_events();
         end(browser, clock).await;
         loaded.map_err(|error| io::Error::other(format!("{}: {error}", self.version)))?;
@@ -138,7 +138,7 @@ async fn sleep(clock: &Clock, time: Duration) {
 ///
 /// # Errors
 /// If the load fails or takes longer.
-async fn within<T>(
+async fn with_time_limit<T>(
     clock: &Clock,
     limit: Duration,
     load: impl Future<Output = io::Result<T>>,
@@ -180,7 +180,7 @@ pub(crate) struct ChromiumVisitor {
 
 impl ChromiumVisitor {
     /// Returns the reason why Chromium cannot make a race's visits; `None` if it can.
-    pub(super) fn refusal(race: &Race) -> Option<String> {
+    pub(super) fn unsupported_reason(race: &Race) -> Option<String> {
         let protocols = || race.page.hosts().iter().map(|host| race.loader.protocol(host));
         let reasons = [
             (
@@ -198,7 +198,7 @@ impl ChromiumVisitor {
         ];
         let reason = reasons.iter().find(|(is_so, _)| *is_so).map(|(_, why)| (*why).to_owned());
         reason.or_else(|| {
-            documents::refusal(&race.page, |object| {
+            documents::unsupported_reason(&race.page, |object| {
                 site::body_bytes(race.loader.protocol(race.page.host(object.host)), object)
             })
         })
@@ -211,7 +211,7 @@ impl ChromiumVisitor {
         namespace: &Namespace,
         servers: &[SocketAddr],
     ) -> Self {
-        exchange.place(servers);
+        exchange.set_server_addresses(servers);
         Self {
             chromium: chromium.clone(),
             namespace: namespace.clone(),
@@ -234,8 +234,8 @@ impl ChromiumVisitor {
     ) -> io::Result<(MeasuredLoad, T)> {
         let mut sandbox =
             temporary::in_a_folder(|folder| self.chromium.start(&self.namespace, folder, &[]))?;
-        let mut browser = DevTools::over(&mut sandbox.streams)?;
-        let loaded = within(&self.clock, limit, self.load(&mut browser)).await;
+        let mut browser = DevTools::from_pipes(&mut sandbox.streams)?;
+        let loaded = with_time_limit(&self.clock, limit, self.load(&mut browser)).await;
         let measured = measure();
         let loaded = loaded.map_err(|error| error.to_string());
         let browser_times = loaded.and_then(|numbers| browser_times(&numbers, self.resources));

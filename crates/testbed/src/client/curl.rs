@@ -37,7 +37,7 @@ pub struct Curl {
 impl Curl {
     /// Returns the installed curl, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
-        programs::named("curl", &[]).find_map(|program| Self::at(&program))
+        programs::find_program("curl", &[]).find_map(|program| Self::at(&program))
     }
 
     fn at(program: &Path) -> Option<Self> {
@@ -54,7 +54,7 @@ impl Curl {
 
     /// A curl for tests that never run it.
     #[cfg(test)]
-    pub(crate) fn nominal() -> Self {
+    pub(crate) fn for_tests() -> Self {
         Self { program: "/usr/bin/curl".into(), version: "curl/7.88.1".to_owned() }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) struct CurlVisitor {
 
 impl CurlVisitor {
     /// Returns the reason why curl cannot make a race's visits; `None` if it can.
-    pub(super) fn refusal(race: &Race) -> Option<String> {
+    pub(super) fn unsupported_reason(race: &Race) -> Option<String> {
         let [object] = race.page.objects() else {
             let why = "it loads one object, like 30kB, and looks for none that others reveal";
             return Some(why.to_owned());

@@ -27,7 +27,7 @@ impl DevTools {
     ///
     /// # Errors
     /// If these are no pipes.
-    pub(super) fn over(streams: &mut Streams) -> io::Result<Self> {
+    pub(super) fn from_pipes(streams: &mut Streams) -> io::Result<Self> {
         let to = streams.stdin.take().ok_or(ErrorKind::BrokenPipe)?;
         let from = streams.stdout.take().ok_or(ErrorKind::BrokenPipe)?;
         Ok(Self {
@@ -91,7 +91,7 @@ impl DevTools {
         }
         let mut message = command.to_string().into_bytes();
         message.push(0);
-        self.to.write_all(&message).await.map_err(|_| ended())?;
+        self.to.write_all(&message).await.map_err(|_| browser_ended())?;
         loop {
             let mut message = self.next().await?;
             if message["id"] == self.commands {
@@ -134,14 +134,14 @@ impl DevTools {
         let mut message = Vec::new();
         self.from.read_until(0, &mut message).await?;
         if message.pop() != Some(0) {
-            return Err(ended());
+            return Err(browser_ended());
         }
         serde_json::from_slice(&message).map_err(io::Error::other)
     }
 }
 
 /// A browser that has ended reads nothing and writes nothing.
-fn ended() -> io::Error {
+fn browser_ended() -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, "it has ended")
 }
 
@@ -156,7 +156,7 @@ mod tests {
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a shell");
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-        (DevTools::over(&mut Streams { stdin, stdout, stderr: None }).expect("pipes"), child)
+        (DevTools::from_pipes(&mut Streams { stdin, stdout, stderr: None }).expect("pipes"), child)
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {

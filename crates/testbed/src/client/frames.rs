@@ -40,7 +40,7 @@ impl Arrivals {
     }
 
     /// Waits until further bytes are delivered on some stream.
-    pub(super) async fn moved(&self) {
+    pub(super) async fn wait_for_bytes(&self) {
         self.0.moved.notified().await;
     }
 

@@ -33,7 +33,7 @@ const WINDOW: u32 = (1 << 31) - 1;
 type NoBody = Empty<Bytes>;
 
 /// Serves one established connection, to its end.
-pub(super) async fn converse(
+pub(super) async fn serve_connection(
     exchange: &Exchange,
     mut opening: NewConnection,
     stream: TcpStream,
@@ -57,11 +57,11 @@ pub(super) async fn converse(
         }
         let span = Span { bytes: span.bytes + std::mem::take(&mut ahead), ..span };
         match &mut sender {
-            Sender::InTurn(sender) => line.ask(span, Ask::InTurn(sender)).await?,
+            Sender::InTurn(sender) => line.send_request(span, Ask::InTurn(sender)).await?,
             Sender::Interleaved(sender) => {
                 let (line, mut sender) = (line.clone(), sender.clone());
                 spawn_local(async move {
-                    if line.ask(span, Ask::Interleaved(&mut sender)).await.is_err() {
+                    if line.send_request(span, Ask::Interleaved(&mut sender)).await.is_err() {
                         line.exchange.on_closed(line.conn);
                     }
                 });
@@ -138,7 +138,7 @@ struct Line {
 
 impl Line {
     /// Sends a request as long as the span, and reports the answer's progress to the loader.
-    async fn ask(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
+    async fn send_request(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
         let (path, content, payload) = match span.content {
             SpanContent::Request(id) => {
                 let object = self.exchange.object(id);
@@ -209,7 +209,7 @@ impl Line {
                     let frame = frame.map_err(io::Error::other)?;
                     whole += frame.data_ref().map_or(0, |data| data.len() as u64);
                 }
-                () = self.arrivals.moved() => {}
+                () = self.arrivals.wait_for_bytes() => {}
             }
             got = stream.map_or(whole, |stream| whole.max(self.arrivals.of(stream)));
         }

@@ -93,14 +93,14 @@ async fn run(
         spawn_local(async move {
             let conn = opening.conn;
             // The loader reports the failure with the object.
-            let _ = converse(&exchange, opening, own, server).await;
+            let _ = run_connection(&exchange, opening, own, server).await;
             exchange.on_closed(conn);
         });
     }
 }
 
 /// One connection, from its opening to its end.
-async fn converse(
+async fn run_connection(
     exchange: &Exchange,
     opening: NewConnection,
     own: SocketAddr,
@@ -108,7 +108,7 @@ async fn converse(
 ) -> io::Result<()> {
     let stream = connect(exchange, opening.conn, own, server).await?;
     if exchange.client_protocol() != ClientProtocol::Counts {
-        return http::converse(exchange, opening, stream).await;
+        return http::serve_connection(exchange, opening, stream).await;
     }
     let (read, write) = stream.into_split();
     exchange.on_connected(opening.conn);
@@ -154,7 +154,7 @@ async fn send(
     while orders.recv_many(&mut asked, AT_ONCE).await > 0 {
         // All bytes written at one moment leave in one piece, as with the simulated client.
         let writes = asked.iter().map_while(Order::bytes);
-        padding::write(&mut write, writes.sum()).await?;
+        padding::write_padding(&mut write, writes.sum()).await?;
         if asked.iter().any(|order| order.bytes().is_none()) {
             break;
         }

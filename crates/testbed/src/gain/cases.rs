@@ -96,20 +96,20 @@ impl Beside {
 }
 
 /// 20 Mbit/s and 80 ms with everybody, and one step either way from there with CUBIC.
-pub(super) fn full() -> Vec<GainCase> {
+pub(super) fn full_cases() -> Vec<GainCase> {
     let (main, cubic) = (paths()[0], &ALL[..1]);
     let mut cases = vec![
-        object(30_000, ClientTcp::default(), main, &ALL),
-        object(200_000, ClientTcp::default(), main, cubic),
-        object(200_000, wide(), main, &ALL),
+        object_case(30_000, ClientTcp::default(), main, &ALL),
+        object_case(200_000, ClientTcp::default(), main, cubic),
+        object_case(200_000, wide(), main, &ALL),
         after_idle(main),
         whole_page(Http::Http11, main),
         whole_page(Http::Http2, main),
     ];
     for path in paths().into_iter().skip(1) {
-        cases.push(object(30_000, ClientTcp::default(), path, cubic));
-        cases.push(object(200_000, ClientTcp::default(), path, cubic));
-        cases.push(object(200_000, wide(), path, cubic));
+        cases.push(object_case(30_000, ClientTcp::default(), path, cubic));
+        cases.push(object_case(200_000, ClientTcp::default(), path, cubic));
+        cases.push(object_case(200_000, wide(), path, cubic));
         cases.push(after_idle(path));
     }
     cases
@@ -121,12 +121,12 @@ pub(crate) fn paths() -> Vec<PathSpec> {
 }
 
 /// 20 Mbit/s and 80 ms with CUBIC.
-pub(super) fn quick() -> Vec<GainCase> {
+pub(super) fn quick_cases() -> Vec<GainCase> {
     let (main, cubic) = (path(20, 80), &ALL[..1]);
     vec![
-        object(30_000, ClientTcp::default(), main, cubic),
-        object(200_000, ClientTcp::default(), main, cubic),
-        object(200_000, wide(), main, cubic),
+        object_case(30_000, ClientTcp::default(), main, cubic),
+        object_case(200_000, ClientTcp::default(), main, cubic),
+        object_case(200_000, wide(), main, cubic),
         after_idle(main),
     ]
 }
@@ -138,11 +138,11 @@ impl GainCase {
         let names = STOCK.iter().chain(warm);
         let contenders = names.map(|name| Contender::parse(name).expect("a contender"));
         let bounds = warm.iter().map(|scheme| no_slower_at_first(scheme)).collect();
-        Self { bounds, ..Self::among(name, page, path, contenders.collect()) }
+        Self { bounds, ..Self::over_new_connections(name, page, path, contenders.collect()) }
     }
 
     /// Visits over new connections. The case has no bounds yet.
-    pub(super) fn among(
+    pub(super) fn over_new_connections(
         name: String,
         page: Page,
         path: PathSpec,
@@ -173,7 +173,7 @@ impl GainCase {
         }
     }
 
-    fn asks(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
+    fn with_bound(mut self, scheme: &'static str, beside: &'static str, at_most: f64) -> Self {
         let beside = if beside == LIMIT { Beside::Limit } else { Beside::Scheme(beside) };
         let (visit, measure) = (VisitKind::Repeated, GainMeasure::Time);
         self.bounds.push(GainBound { scheme, visit, measure, beside, at_most });
@@ -223,17 +223,17 @@ pub(super) fn path(mbps: u64, millis: u64) -> PathSpec {
 }
 
 /// One object over a connection of its own.
-fn object(bytes: u64, client: ClientTcp, path: PathSpec, warm: &[&'static str]) -> GainCase {
+fn object_case(bytes: u64, client: ClientTcp, path: PathSpec, warm: &[&'static str]) -> GainCase {
     let page = Page::single(bytes);
     let offers = if client.window.is_some() { ", 1 MB offered" } else { "" };
     let name = format!("{}{offers}", page.name());
     let mut case = GainCase { client, ..GainCase::new(name, page, path, warm) };
     for scheme in warm {
         let is_wide = client.window.is_some();
-        case = case.asks(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
-        case = case.asks(scheme, "linux-bbr", 1.0);
+        case = case.with_bound(scheme, "linux", if is_wide { 0.58 } else { 0.80 });
+        case = case.with_bound(scheme, "linux-bbr", 1.0);
         if is_wide {
-            case = case.asks(scheme, LIMIT, 1.05);
+            case = case.with_bound(scheme, LIMIT, 1.05);
         }
     }
     case
@@ -245,7 +245,7 @@ fn after_idle(path: PathSpec) -> GainCase {
     let name = format!("{} after {IDLE}", page.name());
     let visits = Visits { count: 2, idle: IDLE, site: 1, reconnects: false, other: None };
     let case = GainCase { visits, ..GainCase::new(name, page, path, &ALL[..1]) };
-    case.asks("hs-cubic", "linux", 0.5).asks("hs-cubic", "linux-bbr", 1.03)
+    case.with_bound("hs-cubic", "linux", 0.5).with_bound("hs-cubic", "linux-bbr", 1.03)
 }
 
 /// HTML of 20 kB and eleven objects of 15 kB that its end reveals.
@@ -266,7 +266,7 @@ fn whole_page(http: Http, path: PathSpec) -> GainCase {
     let loader = LoaderConfig { connections: Some(4), ..LoaderConfig::default() };
     let mut case = GainCase { loader, ..GainCase::new(name, page, path, &ALL) };
     for scheme in ALL {
-        case = case.asks(scheme, "linux", 0.80).asks(scheme, "linux-bbr", 1.0);
+        case = case.with_bound(scheme, "linux", 0.80).with_bound(scheme, "linux-bbr", 1.0);
     }
     case
 }

@@ -16,7 +16,7 @@ const TIMERS: &str = "hs-cubic+opening_timer=known";
 const PAGE: u32 = 12;
 
 /// Two sizes over four paths and a slow one, and the page.
-pub(super) fn full() -> Vec<GainCase> {
+pub(super) fn full_cases() -> Vec<GainCase> {
     let sizes = [30_000, 200_000];
     let paths = [(20, 80), (20, 200), (100, 80), (100, 200)].map(|(mbps, ms)| path(mbps, ms));
     let wide = sizes.iter().flat_map(|size| paths.iter().map(|path| wide_start(*size, *path)));
@@ -25,7 +25,7 @@ pub(super) fn full() -> Vec<GainCase> {
 }
 
 /// 20 Mbit/s and 80 ms, and the page.
-pub(super) fn quick() -> Vec<GainCase> {
+pub(super) fn quick_cases() -> Vec<GainCase> {
     let main = path(20, 80);
     vec![wide_start(30_000, main), wide_start(200_000, main), lost_syns()]
 }
@@ -48,7 +48,7 @@ fn first_visit(bytes: u64, path: PathSpec, at_most: f64) -> GainCase {
     let page = Page::single(bytes);
     let name = format!("{}, wide cold start", page.name());
     let contenders = [STOCK, WIDE].map(|name| Contender::parse(name).expect("a contender"));
-    let mut case = GainCase::among(name, page, path, contenders.into());
+    let mut case = GainCase::over_new_connections(name, page, path, contenders.into());
     case.visits.count = 1;
     let asked = [(GainMeasure::Time, at_most), (GainMeasure::Drops, 1.0)];
     case.bounds =
@@ -64,7 +64,8 @@ fn lost_syns() -> GainCase {
     let stock = Contender::parse(STOCK).expect("a contender");
     let timers = Contender::parse(TIMERS).expect("a contender").hooking_client();
     let name = format!("page of {PAGE}, SYNs overflow the uplink");
-    let mut case = GainCase::among(name, page_of_small_images(), path, vec![stock, timers]);
+    let mut case =
+        GainCase::over_new_connections(name, page_of_small_images(), path, vec![stock, timers]);
     case.loader = LoaderConfig { connections: Some(PAGE), ..LoaderConfig::default() };
     let visits = [VisitKind::First, VisitKind::Repeated];
     case.bounds = visits.map(|visit| of(TIMERS, visit, GainMeasure::Time, 0.5)).into();
@@ -98,7 +99,7 @@ mod tests {
     /// drops.
     #[test]
     fn wide_starts_are_first_visits_that_may_lose_no_more() {
-        let cases = full();
+        let cases = full_cases();
         let (page, objects) = cases.split_last().expect("the page is last");
         assert_eq!(objects.len(), 2 * (4 + 1));
         for case in objects {

@@ -39,17 +39,17 @@ pub struct GainPlan {
 impl GainPlan {
     /// All paths: about half an hour.
     pub fn full() -> Self {
-        Self::new([cases::full(), cold::full()].concat(), 7)
+        Self::new([cases::full_cases(), cold::full_cases()].concat(), 7)
     }
 
     /// CUBIC over one path: a minute.
     pub fn quick() -> Self {
-        Self::new([cases::quick(), cold::quick()].concat(), 3)
+        Self::new([cases::quick_cases(), cold::quick_cases()].concat(), 3)
     }
 
     /// Documents and pages over the paths that people have, also simulated: twenty minutes.
     pub fn presets() -> Self {
-        Self::new(presets::full(), 5)
+        Self::new(presets::full_cases(), 5)
     }
 
     const fn new(cases: Vec<GainCase>, repeats: u32) -> Self {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn curl_has_the_single_objects_over_new_connections() {
-        let curl = Browser::Curl(crate::client::Curl::nominal());
+        let curl = Browser::Curl(crate::client::Curl::for_tests());
         let names = |plan: &GainPlan| plan.cases.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
         let (plan, left_out) = GainPlan::quick().asked_by(&curl);
         let wide = ["30 KB, wide cold start", "200 KB, wide cold start"];

@@ -23,15 +23,23 @@ const DOCUMENT_WITHIN: f64 = 0.05;
 const PAGE_WITHIN: f64 = 0.10;
 
 /// A case for each content over each path, both visits.
-pub(super) fn full() -> Vec<GainCase> {
-    PATHS.iter().flat_map(|path| CONTENTS.iter().map(|content| case(content, path))).collect()
+pub(super) fn full_cases() -> Vec<GainCase> {
+    PATHS
+        .iter()
+        .flat_map(|path| CONTENTS.iter().map(|content| preset_case(content, path)))
+        .collect()
 }
 
-fn case(content: &str, path: &str) -> GainCase {
+fn preset_case(content: &str, path: &str) -> GainCase {
     let path = preset(path).expect("a preset").spec();
     let page = RealCell::page_of(content).expect("a content of the board");
     let contenders = SCHEMES.map(|name| Contender::parse(name).expect("a contender"));
-    let mut case = GainCase::among(content.to_owned(), Page::clone(&page), path, contenders.into());
+    let mut case = GainCase::over_new_connections(
+        content.to_owned(),
+        Page::clone(&page),
+        path,
+        contenders.into(),
+    );
     case.more = if path.loss() > 0.0 { MORE_ON_LOSSY_PATHS } else { 1 };
     case.simulated_within =
         Some(if page.objects().len() > 1 { PAGE_WITHIN } else { DOCUMENT_WITHIN });
@@ -106,7 +114,7 @@ mod tests {
     /// the agent.
     #[test]
     fn every_content_meets_every_path() {
-        let cases = full();
+        let cases = full_cases();
         assert_eq!(cases.len(), 4 * 6);
         let of = |within| cases.iter().filter(|case| case.simulated_within == Some(within)).count();
         assert_eq!((of(DOCUMENT_WITHIN), of(PAGE_WITHIN)), (12, 12));

@@ -145,7 +145,7 @@ pub fn all() -> Vec<HarmCell> {
     let lines = TABLE.lines().filter(|line| !line.is_empty());
     let mut cells: Vec<HarmCell> =
         lines.map(|line| line.parse().unwrap_or_else(|why| panic!("{line}: {why}"))).collect();
-    cells.sort_by_key(HarmCell::expected);
+    cells.sort_by_key(HarmCell::rough_duration);
     cells
 }
 
@@ -183,7 +183,7 @@ impl HarmCell {
     /// One repeat. Its seed decides which packets are lost, for both sides alike.
     pub fn race(&self, repeat: u32, contenders: &[Contender]) -> Race {
         Race {
-            page: Arc::new(self.page()),
+            page: Arc::new(self.load_page()),
             path: self.path.beginning_at(RECORDING_STEP * u64::from(repeat)),
             loader: LoaderConfig { connections: Some(self.connections), ..LoaderConfig::default() },
             schemes: contenders.iter().map(|one| Scheme::clone(one.scheme())).collect(),
@@ -197,7 +197,7 @@ impl HarmCell {
         }
     }
 
-    fn page(&self) -> Page {
+    fn load_page(&self) -> Page {
         let answer = |n| Object::plain(format!("answer {n}"), ObjectKind::Other, self.bytes);
         let host = PageHost::plain("server.example", Http::Http10);
         let answers = (0..self.connections).map(answer).collect();
@@ -217,7 +217,7 @@ impl HarmCell {
     }
 
     /// A rough time of a repeat, to order cells by: transmission, and a flight for each doubling.
-    fn expected(&self) -> Duration {
+    fn rough_duration(&self) -> Duration {
         let mut slowest = self.path.down();
         if let Some(OtherLine::Rate(rate)) = self.other {
             slowest = slowest.min(rate);
@@ -241,7 +241,7 @@ impl FromStr for HarmCell {
             "bbr" => HarmControl::Bbr,
             other => return Err(format!("{other:?} is neither cubic nor bbr")),
         };
-        let (connections, bytes) = answers(next("a size")?)?;
+        let (connections, bytes) = parse_load(next("a size")?)?;
         let path: PathSpec = parsed(next("a path")?)?;
         let (mut other, mut client, mut visits) = (None, ClientTcp::default(), VISITS);
         while let Some(word) = words.next() {
@@ -262,7 +262,7 @@ impl FromStr for HarmCell {
 }
 
 /// `50kB`, or `10x50kB`: connections and bytes.
-fn answers(text: &str) -> Result<(u32, u64), String> {
+fn parse_load(text: &str) -> Result<(u32, u64), String> {
     let (connections, bytes) = text.split_once('x').unwrap_or(("1", text));
     Ok((parsed(connections)?, parse_bytes(bytes).map_err(|error| error.to_string())?))
 }

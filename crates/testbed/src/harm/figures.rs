@@ -41,7 +41,7 @@ impl SideSum {
     /// The reason why a visit did not complete, or that the world did not count its segments.
     pub(super) fn of(contestant: &Contestant, visits: Visits) -> Result<Self, String> {
         let mut sum = Self::default();
-        for load in contestant.counted().flat_map(|turn| counted(turn, visits)) {
+        for load in contestant.counted().flat_map(|turn| counted_loads(turn, visits)) {
             sum.add(load).map_err(|why| format!("{}: {why}", contestant.name))?;
         }
         Ok(sum)
@@ -68,7 +68,7 @@ impl SideSum {
     }
 }
 
-fn counted(turn: &ClientTurn, visits: Visits) -> impl Iterator<Item = &MeasuredLoad> {
+fn counted_loads(turn: &ClientTurn, visits: Visits) -> impl Iterator<Item = &MeasuredLoad> {
     let all = (0..).zip(&turn.visits);
     let counts = move |n: u32| n > 0 && visits.crossing(n) == Crossing::Path;
     all.filter(move |(n, _)| counts(*n)).map(|(_, load)| load)

@@ -95,7 +95,7 @@ impl Agent {
         scheme: &AgentScheme,
         begin: impl Fn(AgentStart<'_>) -> io::Result<(Sandbox, Option<SiteGateway>)> + Sync,
     ) -> io::Result<HookingAgent> {
-        let alone = alone()?;
+        let alone = lock_agent()?;
         let cgroup = Cgroup::new()?;
         // The agent hooks a cgroup, whatever namespace its sockets are in.
         let namespace = &Namespace::new()?;
@@ -176,7 +176,7 @@ impl HookingAgent {
 }
 
 /// Waits until no other race has an agent.
-fn alone() -> io::Result<Flock<File>> {
+fn lock_agent() -> io::Result<Flock<File>> {
     let file = File::options().create(true).append(true).open(LOCK);
     let file = file.map_err(|error| io::Error::new(error.kind(), format!("{LOCK}: {error}")))?;
     Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error.into())

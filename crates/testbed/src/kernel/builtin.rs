@@ -47,12 +47,12 @@ async fn accept(exchange: Exchange, host: HostId, listener: TcpListener, announc
         let exchange = exchange.clone();
         spawn_local(async move {
             // A connection that fails is one that the client sees end.
-            let _ = one(&exchange, host, peer, stream, announces_size).await;
+            let _ = serve_connection(&exchange, host, peer, stream, announces_size).await;
         });
     }
 }
 
-async fn one(
+async fn serve_connection(
     exchange: &Exchange,
     host: HostId,
     peer: SocketAddr,

@@ -39,7 +39,7 @@ pub struct Nginx {
 impl Nginx {
     /// Returns the installed nginx, if there is one that reports its name.
     pub fn installed() -> Option<Self> {
-        programs::named("nginx", &FOLDERS).find_map(|program| Self::at(&program).ok())
+        programs::find_program("nginx", &FOLDERS).find_map(|program| Self::at(&program).ok())
     }
 
     /// The program at a path.
@@ -71,11 +71,11 @@ impl Nginx {
         if wants_http2 && !self.built_with.contains("--with-http_v2_module") {
             return Some(format!("{} was built without HTTP/2", self.version));
         }
-        site::refusal(page, config)
+        site::unsupported_reason(page, config)
     }
 
     /// True unless it was built without a module of HTTP.
-    pub(crate) fn has(&self, module: &str) -> bool {
+    pub(crate) fn has_module(&self, module: &str) -> bool {
         !self.built_with.contains(&format!("--without-http_{module}_module"))
     }
 
@@ -94,7 +94,9 @@ impl Nginx {
             fs::create_dir(&objects)?;
             site::write_objects(&objects, page, config)?;
             let listens_at = ListensAt { hosts: &addresses, ready };
-            Ok(site::configuration(folder, page, config, listens_at, |module| self.has(module)))
+            Ok(site::configuration(folder, page, config, listens_at, |module| {
+                self.has_module(module)
+            }))
         })
     }
 
@@ -122,9 +124,9 @@ impl Nginx {
             )
         };
         let mut serving = Serving { sandbox: temporary::in_a_folder(start)? };
-        match namespace.run(|| answers(ready_at))? {
+        match namespace.run(|| check_accepts(ready_at))? {
             Ok(()) => Ok(serving),
-            Err(error) => Err(serving.complaint(&error)),
+            Err(error) => Err(serving.stderr_error(&error)),
         }
     }
 
@@ -157,7 +159,7 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// nginx's own words on why it does not serve.
-    fn complaint(&mut self, error: &io::Error) -> io::Error {
+    fn stderr_error(&mut self, error: &io::Error) -> io::Error {
         self.sandbox.signal(nix::sys::signal::Signal::SIGKILL);
         let mut printed = String::new();
         if let Some(stderr) = &mut self.sandbox.streams.stderr {
@@ -170,7 +172,7 @@ impl Serving {
 
 /// Waits until the server at the address accepts a connection: the kernel opens it, the server ends
 /// it.
-fn answers(address: SocketAddr) -> io::Result<()> {
+fn check_accepts(address: SocketAddr) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     // No HTTP of any version, so each says so and closes.

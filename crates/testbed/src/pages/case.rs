@@ -64,7 +64,7 @@ impl PageCase {
     }
 
     /// Adds files that the document names.
-    pub(super) fn naming(mut self, files: impl IntoIterator<Item = SiteFile>) -> Self {
+    pub(super) fn with_files(mut self, files: impl IntoIterator<Item = SiteFile>) -> Self {
         for file in files {
             self.files[0].name(&file);
             self.files.push(file);
@@ -73,7 +73,7 @@ impl PageCase {
     }
 
     /// Adds a file that the document names, and others, of which each names the next.
-    pub(super) fn chained(mut self, files: Vec<SiteFile>) -> Self {
+    pub(super) fn with_chained_files(mut self, files: Vec<SiteFile>) -> Self {
         let chain: Vec<String> = files.iter().map(|file| file.at.clone()).collect();
         let mut next: Option<SiteFile> = None;
         for mut file in files.into_iter().rev() {
@@ -84,7 +84,7 @@ impl PageCase {
             next = Some(file);
         }
         let first = next.into_iter();
-        Self { critical: Some(CriticalMark::Chain(chain)), ..self.naming(first) }
+        Self { critical: Some(CriticalMark::Chain(chain)), ..self.with_files(first) }
     }
 
     /// Lets redirects lead to the document, one after another.
@@ -108,7 +108,7 @@ impl PageCase {
     }
 
     /// Sets the cause.
-    pub(super) fn because(self, bound: Bound) -> Self {
+    pub(super) fn with_cause(self, bound: Bound) -> Self {
         Self { bound, ..self }
     }
 

@@ -42,21 +42,21 @@ pub(super) fn all() -> Vec<PageCase> {
 fn servers() -> Vec<PageCase> {
     const SLOW: Duration = Duration::from_millis(800);
     let mut document = PageCase::over("20mbit,40ms,100p", Http11, "slow document");
-    document.files[0] = document.files[0].clone().after(SLOW);
-    let script = SiteFile::script("/slow.js", "").after(SLOW);
+    document.files[0] = document.files[0].clone().delayed_by(SLOW);
+    let script = SiteFile::script("/slow.js", "").delayed_by(SLOW);
     vec![
         document
-            .naming(pictures(5, 10_000))
-            .because(Bound::Server)
+            .with_files(pictures(5, 10_000))
+            .with_cause(Bound::Server)
             .shown_by(CriticalMark::Server("/")),
         PageCase::over("20mbit,40ms,100p", Http2, "slow script")
-            .naming([script])
-            .naming(pictures(20, 8000))
-            .because(Bound::Server)
+            .with_files([script])
+            .with_files(pictures(20, 8000))
+            .with_cause(Bound::Server)
             .shown_by(CriticalMark::Server("/slow.js")),
         PageCase::over("20mbit,100ms,100p", Http2, "redirects")
             .redirected(5)
-            .because(Bound::Rounds),
+            .with_cause(Bound::Rounds),
     ]
 }
 
@@ -64,19 +64,19 @@ fn servers() -> Vec<PageCase> {
 fn browsers() -> Vec<PageCase> {
     let late: Vec<SiteFile> = pictures(8, 4000).collect();
     let script = busy_script(Duration::from_millis(900), &late);
-    let mut busy = PageCase::over("20mbit,40ms,100p", Http2, "late discovery").naming([script]);
+    let mut busy = PageCase::over("20mbit,40ms,100p", Http2, "late discovery").with_files([script]);
     busy.files.extend(late);
     vec![
         PageCase::over("20mbit,100ms,100p", Http2, "imports of styles")
-            .chained(files(ObjectKind::Style, "abcdef"))
-            .because(Bound::Rounds),
+            .with_chained_files(files(ObjectKind::Style, "abcdef"))
+            .with_cause(Bound::Rounds),
         PageCase::over("20mbit,100ms,100p", Http11, "imports of modules")
-            .chained(files(ObjectKind::Script, "abcdef"))
-            .because(Bound::Rounds),
-        busy.because(Bound::Client).shown_by(CriticalMark::Browser("/picture")),
+            .with_chained_files(files(ObjectKind::Script, "abcdef"))
+            .with_cause(Bound::Rounds),
+        busy.with_cause(Bound::Client).shown_by(CriticalMark::Browser("/picture")),
         PageCase::over("20mbit,100ms,100p", Http11, "six connections")
-            .naming(pictures(100, 1000))
-            .because(Bound::Rounds)
+            .with_files(pictures(100, 1000))
+            .with_cause(Bound::Rounds)
             .shown_by(CriticalMark::Connections(10)),
     ]
 }
@@ -85,14 +85,14 @@ fn browsers() -> Vec<PageCase> {
 fn paths() -> Vec<PageCase> {
     vec![
         PageCase::over("100mbit,500ms,1000p", Http2, "long round trips")
-            .naming(pictures(3, 5000))
-            .because(Bound::Rounds),
+            .with_files(pictures(3, 5000))
+            .with_cause(Bound::Rounds),
         PageCase::over("1500kbit,40ms,1000p", Http11, "thin link")
-            .naming(pictures(12, 40_000))
-            .because(Bound::Path),
+            .with_files(pictures(12, 40_000))
+            .with_cause(Bound::Path),
         PageCase::over("100mbit,40ms,200p,loss=0.05", Http11, "lossy path")
-            .naming(pictures(60, 3000))
-            .because(Bound::Recovery)
+            .with_files(pictures(60, 3000))
+            .with_cause(Bound::Recovery)
             .analysed_as([TimeShare::Recovery, TimeShare::Timeout]),
     ]
 }
@@ -104,11 +104,11 @@ fn windows() -> Vec<PageCase> {
     vec![
         PageCase { initial_window: Some(1), ..first }
             .document_bytes(300_000)
-            .because(Bound::CongestionWindow)
+            .with_cause(Bound::CongestionWindow)
             .analysed_as([TimeShare::SlowStart]),
         PageCase { client_window: Some(16_384), ..offered }
-            .naming(pictures(3, 200_000))
-            .because(Bound::ReceiveWindow)
+            .with_files(pictures(3, 200_000))
+            .with_cause(Bound::ReceiveWindow)
             .analysed_as([TimeShare::ReceiverWindow]),
     ]
 }

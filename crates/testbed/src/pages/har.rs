@@ -42,19 +42,19 @@ impl RecordedHar {
     pub(super) fn of(events: &[Value]) -> Result<Self, String> {
         let requests = requests(events)?;
         let first = requests.first().ok_or("the browser has requested nothing")?;
-        let start = number(&first.sent["timestamp"]);
+        let start = number_of(&first.sent["timestamp"]);
         let since_start = |event: &str| {
             let fired = events.iter().find(|entry| entry["method"] == event);
             let fired = fired.ok_or_else(|| format!("the browser has not reported {event}"))?;
-            Ok::<f64, String>(number(&fired["params"]["timestamp"]) - start)
+            Ok::<f64, String>(number_of(&fired["params"]["timestamp"]) - start)
         };
         let load_s = since_start("Page.loadEventFired")?;
         let content_s = since_start("Page.domContentEventFired")?;
-        let entries = requests.iter().map(Request::entry).collect::<Result<Vec<_>, _>>()?;
+        let entries = requests.iter().map(Request::har_entry).collect::<Result<Vec<_>, _>>()?;
         let page = json!({
             "id": PAGE,
             "title": first.sent["request"]["url"],
-            "startedDateTime": first.started()?,
+            "startedDateTime": first.start_time()?,
             "pageTimings": { "onContentLoad": content_s * 1e3, "onLoad": load_s * 1e3 },
         });
         let har = json!({ "log": {
@@ -80,7 +80,7 @@ fn requests(events: &[Value]) -> Result<Vec<Request>, String> {
             ("Network.requestWillBeSent", known) => {
                 if let Some(redirect) = known {
                     redirect.response = params["redirectResponse"].clone();
-                    redirect.transferred = number(&redirect.response["encodedDataLength"]);
+                    redirect.transferred = number_of(&redirect.response["encodedDataLength"]);
                     redirect.finished = params["timestamp"].as_f64();
                 }
                 // An address of `data:` crosses no network.
@@ -93,10 +93,10 @@ fn requests(events: &[Value]) -> Result<Vec<Request>, String> {
                 request.response = params["response"].clone();
             }
             ("Network.dataReceived", Some(request)) => {
-                request.body += number(&params["dataLength"]);
+                request.body += number_of(&params["dataLength"]);
             }
             ("Network.loadingFinished", Some(request)) => {
-                request.transferred = number(&params["encodedDataLength"]);
+                request.transferred = number_of(&params["encodedDataLength"]);
                 request.finished = params["timestamp"].as_f64();
             }
             ("Network.loadingFailed", Some(request)) => {
@@ -110,17 +110,17 @@ fn requests(events: &[Value]) -> Result<Vec<Request>, String> {
 }
 
 impl Request {
-    fn entry(&self) -> Result<Value, String> {
+    fn har_entry(&self) -> Result<Value, String> {
         let (sent, response) = (&self.sent, &self.response);
-        let status = number(&response["status"]);
+        let status = number_of(&response["status"]);
         if !(200.0..400.0).contains(&status) {
             return Err(format!("{} was answered with status {status}", url(sent)));
         }
         let kind = sent["type"].as_str().unwrap_or_default().to_lowercase();
-        let connection = number(&response["connectionId"]).to_string();
+        let connection = number_of(&response["connectionId"]).to_string();
         Ok(json!({
             "pageref": PAGE,
-            "startedDateTime": self.started()?,
+            "startedDateTime": self.start_time()?,
             "request": {
                 "method": sent["request"]["method"],
                 "url": url(sent),
@@ -147,8 +147,8 @@ impl Request {
         }))
     }
 
-    fn started(&self) -> Result<String, String> {
-        let nanos = (number(&self.sent["wallTime"]) * 1e9) as i128;
+    fn start_time(&self) -> Result<String, String> {
+        let nanos = (number_of(&self.sent["wallTime"]) * 1e9) as i128;
         let at = Timestamp::from_nanosecond(nanos).map_err(|error| error.to_string())?;
         Ok(at.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string())
     }
@@ -160,8 +160,8 @@ impl Request {
         let at = |name: &str| timing[name].as_f64().filter(|at| *at >= 0.0);
         let between = |from: Option<f64>, to: Option<f64>| from.zip(to).map(|(from, to)| to - from);
         let missing = |name| format!("{}: the browser reports no {name}", url(&self.sent));
-        let requested = number(&timing["requestTime"]);
-        let queued = ((requested - number(&self.sent["timestamp"])) * 1e3).max(0.0);
+        let requested = number_of(&timing["requestTime"]);
+        let queued = ((requested - number_of(&self.sent["timestamp"])) * 1e3).max(0.0);
         let send_start = at("sendStart").ok_or_else(|| missing("sendStart"))?;
         let send_end = at("sendEnd").ok_or_else(|| missing("sendEnd"))?;
         let headers_end = at("receiveHeadersEnd").ok_or_else(|| missing("receiveHeadersEnd"))?;
@@ -187,7 +187,7 @@ fn url(sent: &Value) -> &str {
 }
 
 /// A number of an event; 0 if there is none.
-fn number(value: &Value) -> f64 {
+fn number_of(value: &Value) -> f64 {
     value.as_f64().unwrap_or_default()
 }
 

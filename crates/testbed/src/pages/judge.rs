@@ -39,7 +39,7 @@ pub struct JudgedPage {
 impl JudgedPage {
     /// Judges the JSON that a race of the page printed.
     pub fn of(case: &PageCase, loaded: &LoadedPage, race: &Value) -> Self {
-        let row = row(race, &case.scheme());
+        let row = scheme_row(race, &case.scheme());
         let bound: BTreeMap<String, f64> =
             serde_json::from_value(row["bound"].clone()).unwrap_or_default();
         let analysed = loaded.analysed.first;
@@ -74,7 +74,7 @@ impl JudgedPage {
 }
 
 /// The row of a scheme in simulation.
-fn row<'a>(race: &'a Value, scheme: &str) -> &'a Value {
+fn scheme_row<'a>(race: &'a Value, scheme: &str) -> &'a Value {
     let rows = race["schemes"].as_array().map(Vec::as_slice).unwrap_or_default();
     rows.iter().find(|row| row["name"] == scheme).unwrap_or(&Value::Null)
 }
@@ -98,15 +98,16 @@ impl CriticalMark {
                 chain.iter().all(|at| rest.next() == Some(at.as_str()) && after(at))
             }
             Self::Server(file) => {
-                let longest = objects.iter().max_by(|a, b| total(a).total_cmp(&total(b)));
+                let longest =
+                    objects.iter().max_by(|a, b| total_seconds(a).total_cmp(&total_seconds(b)));
                 longest.is_some_and(|object| {
-                    at(object) == *file && 2.0 * time(object, "server_s") > total(object)
+                    at(object) == *file && 2.0 * time(object, "server_s") > total_seconds(object)
                 })
             }
             Self::Browser(files) => {
                 let own = objects.iter().filter(|object| at(object).starts_with(files));
                 let own: f64 = own.map(|object| time(object, "client_s")).sum();
-                2.0 * own > objects.iter().map(total).sum::<f64>()
+                2.0 * own > objects.iter().map(total_seconds).sum::<f64>()
             }
             Self::Connections(count) => {
                 let waits = objects.iter().filter(|object| object["after"] == "connection");
@@ -117,7 +118,7 @@ impl CriticalMark {
 }
 
 /// The time of all phases that the race's JSON gives an object, seconds.
-fn total(object: &Value) -> f64 {
+fn total_seconds(object: &Value) -> f64 {
     let names = CriticalPhases::default().named().map(|(name, _)| name);
     names.iter().map(|name| time(object, &format!("{name}_s"))).sum()
 }

@@ -91,7 +91,7 @@ impl PagePeers {
         let site = Site { files: &case.files, transport: case.transport };
         let serving = self.nginx.serve_site(&pair.server, &[listener], |folder, ready| {
             let addresses = SiteAddresses { site: at, ready, slow: slow_at };
-            site::write(folder, &site, addresses, |module| self.nginx.has(module))
+            site::write_site(folder, &site, addresses, |module| self.nginx.has_module(module))
         })?;
         let url = format!("{scheme}://{}{}", pair.address, case.files[0].at);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;

@@ -1,7 +1,7 @@
 //! The files of a site, and nginx's configuration for them.
 
-use crate::documents::{PICTURE, fill, media_type};
-use crate::site::preamble;
+use crate::documents::{PICTURE, media_type, pad_body};
+use crate::site::config_preamble;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -76,7 +76,7 @@ impl SiteFile {
     }
 
     /// The same file, which the server has after a time.
-    pub(super) fn after(self, time: Duration) -> Self {
+    pub(super) fn delayed_by(self, time: Duration) -> Self {
         Self { answer: Answer::After(time), ..self }
     }
 
@@ -96,7 +96,7 @@ impl SiteFile {
     /// Lengthens it to `bytes` bytes, if it is shorter, with text that means nothing in its
     /// language.
     pub(super) fn pad(&mut self, bytes: usize) {
-        fill(&mut self.body, bytes as u64, self.kind);
+        pad_body(&mut self.body, bytes as u64, self.kind);
     }
 
     /// The media type of its answer.
@@ -124,7 +124,7 @@ pub(super) struct SiteAddresses {
 }
 
 /// Writes the site's files to a folder, and returns nginx's configuration.
-pub(super) fn write(
+pub(super) fn write_site(
     folder: &Path,
     site: &Site<'_>,
     addresses: SiteAddresses,
@@ -132,7 +132,7 @@ pub(super) fn write(
 ) -> io::Result<String> {
     let SiteAddresses { site: at, ready, slow } = addresses;
     fs::create_dir(folder.join("objects"))?;
-    let mut text = preamble(folder, has);
+    let mut text = config_preamble(folder, has);
     let secured = match site.transport {
         PageTransport::Http11 => "",
         PageTransport::Http2 => " ssl http2",

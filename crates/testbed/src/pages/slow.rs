@@ -16,12 +16,12 @@ pub(super) async fn serve(listener: TcpListener, files: Rc<Vec<SiteFile>>, clock
         let files = Rc::clone(&files);
         spawn_local(async move {
             // Without an answer nginx reports an error to the browser, and the load fails.
-            let _ = answer(stream, &files, &clock).await;
+            let _ = serve_slowly(stream, &files, &clock).await;
         });
     }
 }
 
-async fn answer(stream: TcpStream, files: &[SiteFile], clock: &Clock) -> io::Result<()> {
+async fn serve_slowly(stream: TcpStream, files: &[SiteFile], clock: &Clock) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     let mut first = String::new();
     stream.read_line(&mut first).await?;

@@ -111,7 +111,7 @@ impl PublishedFigure {
 
     /// Reads our figure from the JSON of the race.
     fn read(&self, race: &Value) -> Option<f64> {
-        let scheme = self.argument("--schemes").unwrap_or("linux");
+        let scheme = self.option_value("--schemes").unwrap_or("linux");
         let is_asked = |row: &&Value| {
             let visit = row["visit"].as_str().unwrap_or("first");
             let is_visit = visit == "first" || visit == "only";
@@ -129,7 +129,7 @@ impl PublishedFigure {
         }
     }
 
-    fn argument(&self, option: &str) -> Option<&'static str> {
+    fn option_value(&self, option: &str) -> Option<&'static str> {
         let mut words = self.race.split_whitespace().skip_while(|word| *word != option);
         words.nth(1)
     }

@@ -16,7 +16,7 @@ const fn seconds(published: f64, race: &'static str) -> PublishedFigure {
 }
 
 /// The time of a visit over a connection that is open already.
-const fn kept(low: f64, high: f64, race: &'static str) -> PublishedFigure {
+const fn kept_alive_figure(low: f64, high: f64, race: &'static str) -> PublishedFigure {
     PublishedFigure { published: (low, high), visit: MeasuredVisit::Repeated, ..seconds(low, race) }
 }
 
@@ -59,7 +59,7 @@ pub const MEASUREMENTS: &[Measurement] = &[
                 0.161,
                 "1MB --path 10gbit,20ms,10000p --schemes linux+rwnd=6MB --visits 5 --idle 0",
             ),
-            kept(
+            kept_alive_figure(
                 0.018,
                 0.032,
                 "1MB --path 10gbit,20ms,10000p --schemes linux+rwnd=6MB --visits 5 --idle 0",
@@ -72,9 +72,21 @@ pub const MEASUREMENTS: &[Measurement] = &[
         source: "grpc-go, issues 5599 (2022) and 8436 (2025)",
         about: "Answers after idle time, 220 ms: below 16 kB, of 30 kB, above 100 kB",
         figures: &[
-            kept(0.220, 0.240, "10kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5"),
-            kept(0.440, 0.440, "30kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5"),
-            kept(0.650, 0.650, "100kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5"),
+            kept_alive_figure(
+                0.220,
+                0.240,
+                "10kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5",
+            ),
+            kept_alive_figure(
+                0.440,
+                0.440,
+                "30kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5",
+            ),
+            kept_alive_figure(
+                0.650,
+                0.650,
+                "100kB --path 1gbit,220ms,1bdp --schemes linux --visits 2 --idle 5",
+            ),
         ],
         remark: "The idle time is not published.",
     },
@@ -83,12 +95,12 @@ pub const MEASUREMENTS: &[Measurement] = &[
         source: "grpc-go, pull request 1310 (2017)",
         about: "1 kB to 100 kB, and 1 MB, on a warm connection, 152 ms",
         figures: &[
-            kept(
+            kept_alive_figure(
                 0.152,
                 0.152,
                 "100kB --path 1gbit,152ms,1bdp --schemes linux+iw=1000+rwnd=6MB --visits 2 --idle 0",
             ),
-            kept(
+            kept_alive_figure(
                 0.156,
                 0.156,
                 "1MB --path 1gbit,152ms,1bdp --schemes linux+iw=1000+rwnd=6MB --visits 2 --idle 0",

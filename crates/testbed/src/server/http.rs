@@ -48,8 +48,8 @@ where
         async move {
             let (exchange, options) = &*served;
             let path = request.uri().path();
-            think(exchange, path).await;
-            Ok::<_, Infallible>(answer(exchange, host, path, options))
+            sleep_server_wait(exchange, path).await;
+            Ok::<_, Infallible>(object_response(exchange, host, path, options))
         }
     };
     let stream = TokioIo::new(stream);
@@ -63,7 +63,7 @@ where
 }
 
 /// Servers of documents take their time, as simulated ones do.
-async fn think(exchange: &Exchange, path: &str) {
+async fn sleep_server_wait(exchange: &Exchange, path: &str) {
     if exchange.client_protocol() != ClientProtocol::Documents {
         return;
     }
@@ -74,7 +74,7 @@ async fn think(exchange: &Exchange, path: &str) {
 }
 
 /// The object at a path; its size is announced to the connection's owner.
-fn answer(
+fn object_response(
     exchange: &Exchange,
     host: HostId,
     path: &str,
@@ -112,7 +112,7 @@ fn document(exchange: &Exchange, path: &str, bytes: u64) -> Response<Filling> {
     let page = exchange.page();
     let id = page.ids().find(|id| site::path(*id) == path).unwrap_or(ObjectId::ROOT);
     let kind = page.object(id).kind;
-    let body = documents::body(&page, id, bytes, &|id| exchange.address(id));
+    let body = documents::document_body(&page, id, bytes, &|id| exchange.address(id));
     let mut answer = Response::new(Filling { says: body.into(), padding: 0 });
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(documents::media_type(kind)));

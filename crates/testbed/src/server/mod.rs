@@ -37,7 +37,7 @@ where
     if exchange.client_protocol() != ClientProtocol::Counts {
         return http::serve(exchange, host, stream, options).await;
     }
-    match exchange.caller(peer.port()) {
+    match exchange.connection_of_port(peer.port()) {
         Some(conn) => count(exchange, conn, exchange.low_water(host), stream, options).await,
         None => Ok(()),
     }
@@ -89,7 +89,7 @@ where
         io::Result::Ok(())
     };
     let answers = async {
-        let stirred = exchange.stirred(conn);
+        let stirred = exchange.write_signal(conn);
         loop {
             let unsent = match low_water {
                 Some(low) => options.unsent_below(low).await,
@@ -99,7 +99,7 @@ where
                 Next::Write(part) => {
                     let bytes = announce_all(exchange, conn, unsent, part, &options);
                     options.cork();
-                    padding::write(&mut write, bytes).await?;
+                    padding::write_padding(&mut write, bytes).await?;
                 }
                 Next::Close => return write.shutdown().await,
                 Next::Wait(until) => {

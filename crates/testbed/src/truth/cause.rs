@@ -4,11 +4,17 @@ use serde::{Serialize, Serializer};
 use trace::TimeShare;
 
 /// Writes a cause by its name.
-pub(super) fn one<S: Serializer>(cause: &TimeShare, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize_cause<S: Serializer>(
+    cause: &TimeShare,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     cause.name().serialize(serializer)
 }
 
 /// Writes causes by their names.
-pub(super) fn each<S: Serializer>(causes: &[TimeShare], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize_causes<S: Serializer>(
+    causes: &[TimeShare],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(causes.iter().map(|cause| cause.name()))
 }

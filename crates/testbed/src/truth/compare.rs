@@ -63,7 +63,7 @@ pub struct ComparedCapture {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShareError {
     /// The cause that has the share.
-    #[serde(serialize_with = "super::cause::one")]
+    #[serde(serialize_with = "super::cause::serialize_cause")]
     pub cause: TimeShare,
     /// Percentage points; negative if the analyser's share is too small.
     pub points: f64,

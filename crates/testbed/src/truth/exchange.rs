@@ -71,7 +71,7 @@ impl Message {
     }
 
     /// Sleeps between its first write and its last.
-    fn slept(&self) -> Duration {
+    fn pause_time(&self) -> Duration {
         let is_write = |done: &DoneStep| done.step.writes();
         let first = self.steps.iter().position(is_write).unwrap_or(0);
         let last = self.steps.iter().rposition(is_write).unwrap_or(0);
@@ -112,8 +112,8 @@ fn exchange(
         answered: response.and_then(|response| crossing.sent(response.start())),
         // An exchange that was cut short ends with the client's last segment.
         ended: ended.or(crossing.last_up)?,
-        slept: response.map_or(Duration::ZERO, Message::slept),
-        held: response.map_or(Duration::ZERO, |response| held(crossing, response)),
+        slept: response.map_or(Duration::ZERO, Message::pause_time),
+        held: response.map_or(Duration::ZERO, |response| wait_before_link(crossing, response)),
         blocked: response
             .map_or(Duration::ZERO, |response| response.blocked(&connection.server.samples)),
         packet_bytes: response
@@ -122,7 +122,7 @@ fn exchange(
 }
 
 /// Time for which bytes waited between their write and the link, behind the first write.
-fn held(crossing: &Crossing, response: &Message) -> Duration {
+fn wait_before_link(crossing: &Crossing, response: &Message) -> Duration {
     let waits = response.writes().skip(1).filter_map(|write| {
         let sent = crossing.sent(write.written_from)?;
         Some(sent.saturating_since(write.began))

@@ -13,7 +13,11 @@ use std::path::Path;
 ///
 /// # Errors
 /// If a file cannot be written; the error names it.
-pub(super) fn keep(folder: &Path, measured: &MeasuredRow, recorded: &Recorded) -> io::Result<()> {
+pub(super) fn write_row_files(
+    folder: &Path,
+    measured: &MeasuredRow,
+    recorded: &Recorded,
+) -> io::Result<()> {
     let folder = folder.join(measured.row.folder());
     let truth = serde_json::to_vec_pretty(measured).map_err(io::Error::other)?;
     let (counters, reads) = (counters(measured), reads(measured));
@@ -29,7 +33,7 @@ pub(super) fn keep(folder: &Path, measured: &MeasuredRow, recorded: &Recorded) -
 }
 
 /// Logs of both ends of each connection, with the end's name.
-fn ends(connection: &PlayedConnection) -> [(&'static str, &EndLog); 2] {
+fn end_logs(connection: &PlayedConnection) -> [(&'static str, &EndLog); 2] {
     [("client", &connection.client), ("server", &connection.server)]
 }
 
@@ -37,7 +41,7 @@ fn ends(connection: &PlayedConnection) -> [(&'static str, &EndLog); 2] {
 fn reads(measured: &MeasuredRow) -> String {
     let mut text = "port,end,at_s,bytes\n".to_owned();
     for connection in &measured.connections {
-        for (end, log) in ends(connection) {
+        for (end, log) in end_logs(connection) {
             for DeliveredBytes { at, bytes } in &log.arrivals {
                 text += &format!("{},{end},{:.6},{bytes}\n", connection.port, at.as_secs_f64());
             }
@@ -52,7 +56,7 @@ fn counters(measured: &MeasuredRow) -> String {
                     busy_us,rwnd_limited_us,sndbuf_limited_us\n"
         .to_owned();
     for connection in &measured.connections {
-        for (end, log) in ends(connection) {
+        for (end, log) in end_logs(connection) {
             for KernelSample { at, counters: c } in &log.samples {
                 text += &format!(
                     "{},{end},{:.6},{},{},{},{},{},{},{},{},{},{},{},{}\n",

@@ -4,7 +4,7 @@ use super::analysed::AnalysedCapture;
 use super::compare::{
     BURSTY_TOLERANCE_POINTS, ComparedCapture, Judgement, MeasuredRow, SHARE_TOLERANCE_POINTS,
 };
-use super::keep::keep;
+use super::keep::write_row_files;
 use super::played::{self, Played};
 use super::row::{AckWay, TruthRow};
 use super::rows;
@@ -86,7 +86,7 @@ impl TruthPlan {
     /// cannot be written.
     pub fn run(&self, on_row: &(dyn Fn() + Sync)) -> io::Result<TruthReport> {
         let secrets = Secrets::new()?;
-        let (rows, left_out) = playable(&self.rows);
+        let (rows, left_out) = split_playable(&self.rows);
         let todo = Mutex::new(rows.iter().enumerate());
         let next = || todo.lock().unwrap_or_else(PoisonError::into_inner).next();
         let worker = || {
@@ -114,7 +114,7 @@ impl TruthPlan {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("row {:?}: {error}", row.name));
         let Punctual { measured: played, redone } = until_punctual(
-            || played::play(row, secrets, self.seed).map_err(named),
+            || played::play_row(row, secrets, self.seed).map_err(named),
             |played| played.recorded.scheduling_delay.p99(),
         )?;
         let truth = RowTruth::of(row, &played);
@@ -137,18 +137,18 @@ impl TruthPlan {
             connections,
         };
         if let Some(folder) = &self.keep {
-            keep(folder, &measured, &recorded)?;
+            write_row_files(folder, &measured, &recorded)?;
         }
         Ok(measured)
     }
 }
 
 /// Rows that this kernel can play, and the others.
-fn playable(rows: &[TruthRow]) -> (Vec<&TruthRow>, Vec<LeftOutRow>) {
+fn split_playable(rows: &[TruthRow]) -> (Vec<&TruthRow>, Vec<LeftOutRow>) {
     const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let there = fs::read_to_string(CONTROLS).unwrap_or_default();
     let lacks = |row: &TruthRow| {
-        row.controls().find(|control| !there.split_whitespace().any(|one| one == *control))
+        row.needed_controls().find(|control| !there.split_whitespace().any(|one| one == *control))
     };
     let (mut can, mut cannot) = (Vec::new(), Vec::new());
     for row in rows {

@@ -19,10 +19,10 @@ pub struct DoneStep {
     /// The step.
     pub step: ScriptStep,
     /// Time at which it began, since the origin of the row's clock.
-    #[serde(serialize_with = "instant")]
+    #[serde(serialize_with = "serialize_instant")]
     pub began: Instant,
     /// Time at which it was over.
-    #[serde(serialize_with = "instant")]
+    #[serde(serialize_with = "serialize_instant")]
     pub ended: Instant,
     /// Bytes written to the connection before it, TLS included.
     pub written_from: u64,
@@ -75,7 +75,7 @@ impl Counted {
     }
 
     /// The count, which goes on.
-    pub(super) fn written(&self) -> Rc<Cell<u64>> {
+    pub(super) fn written_count(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.written)
     }
 }
@@ -120,7 +120,7 @@ impl<S: Read + Write> Player<S> {
     ///
     /// # Errors
     /// If the connection fails otherwise, or the other end closes too early.
-    pub(super) fn play(&mut self, steps: &[ScriptStep]) -> io::Result<()> {
+    pub(super) fn run_steps(&mut self, steps: &[ScriptStep]) -> io::Result<()> {
         for step in steps {
             let (began, written_from) = (self.clock.now(), self.written.get());
             let done = self.play_one(*step);
@@ -138,7 +138,7 @@ impl<S: Read + Write> Player<S> {
         // Counters are those of the whole transfer. Bytes that a reset cut off are never
         // acknowledged.
         if !self.log.was_reset && !steps.contains(&ScriptStep::Reset) {
-            self.drain()?;
+            self.read_to_end()?;
         }
         self.log.kernel = KernelCounters::of(&self.socket)?;
         Ok(())
@@ -157,7 +157,7 @@ impl<S: Read + Write> Player<S> {
                 sleep(time);
                 Ok(())
             }
-            ScriptStep::Drain => self.drain(),
+            ScriptStep::Drain => self.read_to_end(),
             ScriptStep::Reset => {
                 SockRef::from(&self.socket).set_linger(Some(std::time::Duration::ZERO))
             }
@@ -196,7 +196,7 @@ impl<S: Read + Write> Player<S> {
         Ok(())
     }
 
-    fn drain(&mut self) -> io::Result<()> {
+    fn read_to_end(&mut self) -> io::Result<()> {
         while !KernelCounters::of(&self.socket)?.is_drained() {
             sleep(LOOK_EVERY);
         }
@@ -209,7 +209,7 @@ fn is_reset(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
 }
 
-fn instant<S: Serializer>(at: &Instant, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_instant<S: Serializer>(at: &Instant, serializer: S) -> Result<S::Ok, S::Error> {
     seconds(&at.saturating_since(Instant::ZERO), serializer)
 }
 

@@ -48,12 +48,12 @@ pub(super) struct Played {
 ///
 /// # Errors
 /// If the machine does not let it, or a connection fails.
-pub(super) fn play(row: &TruthRow, secrets: &Secrets, seed: u64) -> io::Result<Played> {
+pub(super) fn play_row(row: &TruthRow, secrets: &Secrets, seed: u64) -> io::Result<Played> {
     let pair = open(row, seed)?;
     let mut ends = Vec::new();
     for (n, script) in row.connections.iter().enumerate() {
         let port = FIRST_PORT + n as u16;
-        let tls = row.tls.map(|setup| secrets.ends(setup)).transpose()?;
+        let tls = row.tls.map(|setup| secrets.tls_ends(setup)).transpose()?;
         let [client, server] = start(&pair, script, port, tls)?;
         ends.push(StartedConnection { port, client, server });
     }
@@ -113,7 +113,7 @@ fn start(
     let (client, starts) = (script.client.clone(), script.starts);
     let ask = move || {
         sleep(starts);
-        ask(address, &client, client_tls, clock)
+        run_client(address, &client, client_tls, clock)
     };
     let real_time = |end: Box<dyn FnOnce() -> io::Result<EndLog> + Send>| {
         move || {
@@ -150,7 +150,7 @@ fn serve(
     limit_waits(SockRef::from(&stream), PATIENCE)?;
     stream.set_nodelay(!script.socket.nagle)?;
     let session = tls.map(rustls::Connection::from);
-    let (log, mut stream) = converse(stream, script, session, clock)?;
+    let (log, mut stream) = run_script(stream, script, session, clock)?;
     if !log.was_reset && !script.steps.contains(&super::script::ScriptStep::Reset) {
         // The client closes first. A reset instead ends the connection, too.
         let _ = stream.read(&mut [0; 1024]);
@@ -158,7 +158,7 @@ fn serve(
     Ok(log)
 }
 
-fn ask(
+fn run_client(
     address: SocketAddr,
     script: &EndScript,
     tls: Option<rustls::ClientConnection>,
@@ -169,11 +169,11 @@ fn ask(
     socket.connect(&address.into())?;
     limit_waits(SockRef::from(&socket), PATIENCE)?;
     let session = tls.map(rustls::Connection::from);
-    Ok(converse(socket.into(), script, session, clock)?.0)
+    Ok(run_script(socket.into(), script, session, clock)?.0)
 }
 
 /// Does the steps of an end, over TLS if it has a session.
-fn converse(
+fn run_script(
     stream: TcpStream,
     script: &EndScript,
     session: Option<rustls::Connection>,
@@ -182,11 +182,11 @@ fn converse(
     let socket = stream.try_clone()?;
     let sampler = Sampler::start(&stream, clock)?;
     let counted = Counted::new(stream);
-    let (written, log) = (counted.written(), EndLog::default());
+    let (written, log) = (counted.written_count(), EndLog::default());
     let (mut log, socket) = match session {
         None => {
             let mut player = Player { stream: counted, socket, written, clock, log };
-            player.play(&script.steps)?;
+            player.run_steps(&script.steps)?;
             (player.log, player.socket)
         }
         Some(session) => {
@@ -194,7 +194,7 @@ fn converse(
             stream.shake_hands()?;
             let log = EndLog { tls_over: Some(clock.now()), ..log };
             let mut player = Player { stream, socket, written, clock, log };
-            player.play(&script.steps)?;
+            player.run_steps(&script.steps)?;
             (player.log, player.socket)
         }
     };

@@ -95,10 +95,10 @@ pub struct TruthRow {
     /// Sysctls of the server's namespace.
     pub server_sysctls: Vec<NamespaceSysctl>,
     /// The first cause; any of these where construction does not decide between them.
-    #[serde(serialize_with = "super::cause::each")]
+    #[serde(serialize_with = "super::cause::serialize_causes")]
     pub first: Vec<TimeShare>,
     /// Causes whose shares are known.
-    #[serde(serialize_with = "super::cause::each")]
+    #[serde(serialize_with = "super::cause::serialize_causes")]
     pub claims: Vec<TimeShare>,
     /// Conditions on the kernel's counters.
     pub evidence: Vec<KernelEvidence>,
@@ -185,13 +185,13 @@ impl TruthRow {
     }
 
     /// Sets the first cause, or causes.
-    pub(super) fn because(mut self, first: impl Into<Vec<TimeShare>>) -> Self {
+    pub(super) fn with_first_cause(mut self, first: impl Into<Vec<TimeShare>>) -> Self {
         self.first = first.into();
         self
     }
 
     /// Sets the causes whose shares are known.
-    pub(super) fn claiming(mut self, claims: impl Into<Vec<TimeShare>>) -> Self {
+    pub(super) fn with_claims(mut self, claims: impl Into<Vec<TimeShare>>) -> Self {
         self.claims = claims.into();
         self
     }
@@ -203,12 +203,12 @@ impl TruthRow {
     }
 
     /// Puts it into the quick subset.
-    pub(super) fn quick(self) -> Self {
+    pub(super) fn in_quick_set(self) -> Self {
         Self { quick: true, ..self }
     }
 
     /// The congestion controls that its ends need.
-    pub(super) fn controls(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn needed_controls(&self) -> impl Iterator<Item = &'static str> {
         let ends = self.connections.iter().flat_map(|c| [&c.client, &c.server]);
         ends.filter_map(|end| end.socket.control)
     }

@@ -88,11 +88,11 @@ pub(super) const REQUEST: u64 = 100;
 impl ConnectionScript {
     /// A request and a response of `bytes`.
     pub(super) fn fetch(bytes: u64) -> Self {
-        Self::answered([ScriptStep::Write(bytes)], bytes)
+        Self::request_and_answer([ScriptStep::Write(bytes)], bytes)
     }
 
     /// A request, which the server answers by these steps with `bytes` in all.
-    pub(super) fn answered(steps: impl Into<Vec<ScriptStep>>, bytes: u64) -> Self {
+    pub(super) fn request_and_answer(steps: impl Into<Vec<ScriptStep>>, bytes: u64) -> Self {
         let mut server = vec![ScriptStep::Read(REQUEST)];
         server.extend(steps.into());
         Self {

@@ -74,7 +74,7 @@ impl Secrets {
     ///
     /// # Errors
     /// If TLS refuses a certificate or a message.
-    pub(super) fn ends(&self, setup: TlsSetup) -> io::Result<TlsEnds> {
+    pub(super) fn tls_ends(&self, setup: TlsSetup) -> io::Result<TlsEnds> {
         let certificate = if setup.large_certificate { &self.large } else { &self.small };
         let mut roots = RootCertStore::empty();
         roots.add(certificate.chain.clone()).map_err(io::Error::other)?;

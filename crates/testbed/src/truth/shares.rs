@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RowTruth {
     /// Causes, one of which is the first.
-    #[serde(serialize_with = "super::cause::each")]
+    #[serde(serialize_with = "super::cause::serialize_causes")]
     pub first: Vec<TimeShare>,
     /// Time of all transfers together, as the server saw it, seconds.
     pub total_s: f64,
@@ -41,7 +41,7 @@ pub struct RowTruth {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrueShare {
     /// The cause.
-    #[serde(serialize_with = "super::cause::one")]
+    #[serde(serialize_with = "super::cause::serialize_cause")]
     pub cause: TimeShare,
     /// At least.
     pub low: f64,
@@ -163,7 +163,7 @@ impl KnownSums {
     }
 
     /// Time that is none of the opening's, the request's, the server's and the path's.
-    fn rest(&self) -> f64 {
+    fn unexplained_time(&self) -> f64 {
         self.total - self.handshake - self.tls - self.request - self.think - self.path
     }
 
@@ -177,8 +177,10 @@ impl KnownSums {
             TimeShare::Request => (self.request, self.request),
             TimeShare::Think => (self.think, self.think),
             TimeShare::Path => (self.path, self.path),
-            TimeShare::SlowStart => (self.rest(), self.rest()),
-            TimeShare::Pacing => (self.rest() - self.pacing_ramp, self.rest()),
+            TimeShare::SlowStart => (self.unexplained_time(), self.unexplained_time()),
+            TimeShare::Pacing => {
+                (self.unexplained_time() - self.pacing_ramp, self.unexplained_time())
+            }
             TimeShare::Nagle => (self.held, self.held),
             TimeShare::ReceiverWindow => beside_path(self.rwnd_limited),
             TimeShare::SendBuffer => beside_path(self.blocked),

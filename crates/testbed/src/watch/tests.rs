@@ -177,7 +177,7 @@ fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
     MeasuredLoad::settle_all(
         &mut [&mut load],
         &Page::single(BYTES),
-        Some(&crossed.watched(false)),
+        Some(&crossed.link_watch(false)),
         false,
     );
     load.bounds.expect("an account of a load that has ended")

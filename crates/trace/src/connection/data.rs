@@ -34,12 +34,16 @@ impl TracedConnection {
         }
         if self.halves[side].has_late() {
             // Answers are a little earlier than the lag of the handshake.
-            self.deliver(side, segment.at + self.lag(side) / 8, with);
+            self.deliver(side, segment.at + self.capture_to_host_delay(side) / 8, with);
         }
         if segment.has(Flags::FIN) {
             self.fins[side] = end;
             if side != self.server() {
-                self.pass(segment.at + self.lag(1 - side), Passage::ClientClosed, with);
+                self.pass(
+                    segment.at + self.capture_to_host_delay(1 - side),
+                    Passage::ClientClosed,
+                    with,
+                );
             }
         }
         let asked = self.meter.requested();
@@ -89,14 +93,15 @@ impl TracedConnection {
     fn count_rare(&mut self, side: Side, digest: &DataDigest) {
         let counters = &mut self.side_counters[side];
         if digest.unseen > 0 {
-            counters.rare().unseen_bytes += digest.unseen;
+            counters.rare_counters().unseen_bytes += digest.unseen;
         }
         if digest.probe {
-            counters.rare().probes += 1;
+            counters.rare_counters().probes += 1;
         }
         if digest.overtaken {
-            counters.rare().reordered += 1;
-            counters.rare().unseen_bytes -= digest.fresh.min(counters.rare().unseen_bytes);
+            counters.rare_counters().reordered += 1;
+            counters.rare_counters().unseen_bytes -=
+                digest.fresh.min(counters.rare_counters().unseen_bytes);
         }
     }
 
@@ -204,10 +209,10 @@ impl TracedConnection {
         self.side_counters[side].count_again(again);
         with.sink.on_retransmission(&self.traced_sender(side), again);
         if side == self.server() && again.len > 0 {
-            self.pass(again.at, Passage::again(again), with);
+            self.pass(again.at, Passage::of_retransmission(again), with);
         }
         if side != self.server() && again.len > 0 {
-            self.pass_upload(side, again.at, Passage::again(again));
+            self.pass_upload(side, again.at, Passage::of_retransmission(again));
         }
         // If the capture is not at the server, it does not show whether a request got there.
         let lag = self.place.to_server;

@@ -86,7 +86,7 @@ impl TracedConnection {
         let Some((sender, _)) = self.halves[1 - side].observed_sender() else { return true };
         let at = segment.at;
         let state = if sender.is_paced() { sender.state(at) } else { sender.unpaced_state() };
-        let point = with.sink.wants_windows().then(|| sender.point(at));
+        let point = with.sink.wants_windows().then(|| sender.snapshot(at));
         self.halves[side].forget_fields();
         self.halves[side].note_stamp(segment);
         self.side_counters[side].packets += 1;

@@ -188,7 +188,7 @@ impl TracedConnection {
         } else if self.halves[side].is_before_next(segment) && self.fins[side] == 0 {
             // Linux sends keep-alives and probes of a shut window like this: without payload, one
             // byte behind.
-            self.side_counters[side].rare().probes += 1;
+            self.side_counters[side].rare_counters().probes += 1;
             if side == self.server() {
                 self.pass(segment.at, Passage::Probed, with);
             }
@@ -238,7 +238,7 @@ impl TracedConnection {
         if self.halves[1 - side].predictor.is_some() {
             return self.on_predicted_ack(side, segment, &ack, with);
         }
-        let lag = self.lag(1 - side);
+        let lag = self.capture_to_host_delay(1 - side);
         if lag.is_zero() {
             return self.on_arrived_ack(1 - side, &ack, with);
         }
@@ -290,7 +290,7 @@ impl TracedConnection {
     }
 
     /// Returns the time from the capture of a packet to its arrival at the host of `side`.
-    fn lag(&self, side: Side) -> Duration {
+    fn capture_to_host_delay(&self, side: Side) -> Duration {
         if side == self.server() { self.place.to_server } else { self.place.to_client }
     }
 
@@ -327,7 +327,7 @@ impl TracedConnection {
         let side = side & 1;
         let Some(sender) = &mut self.halves[side].sender else { return };
         let (digest, unseen) = sender.on_seen_ack(ack.read(), ack.window);
-        let point = with.sink.wants_windows().then(|| sender.point(ack.at));
+        let point = with.sink.wants_windows().then(|| sender.snapshot(ack.at));
         if let Some(rtt) = digest.rtt
             && with.sink.wants_round_trips()
         {
@@ -375,10 +375,10 @@ impl TracedConnection {
         data: PassingData,
         with: &mut Digesting<'_, S>,
     ) {
-        let before = self.meter.asked();
+        let before = self.meter.request_time();
         self.pass(at, Passage::Request(data), with);
         let is_predicted = self.halves[self.server()].predictor.is_some();
-        let begins = self.meter.asked() != before && !self.meter.may_be_control();
+        let begins = self.meter.request_time() != before && !self.meter.may_be_control();
         if is_predicted || begins {
             with.sink.on_request(&self.traced_sender(1 - self.server()), at, data.bytes);
         }
@@ -388,7 +388,7 @@ impl TracedConnection {
     /// answer shows that it was a request.
     pub(super) fn begin_small_request<S: TraceSink>(&self, with: &mut Digesting<'_, S>) {
         if self.meter.may_be_control()
-            && let Some(asked) = self.meter.asked()
+            && let Some(asked) = self.meter.request_time()
         {
             let client = self.traced_sender(1 - self.server());
             with.sink.on_request(&client, asked, self.meter.requested());
@@ -455,7 +455,7 @@ impl TracedConnection {
             if let Some(fit_error) = half.compress()
                 && fit_error != FitError::default()
             {
-                counts.rare().fit_error.add(&fit_error);
+                counts.rare_counters().fit_error.add(&fit_error);
             }
         }
     }

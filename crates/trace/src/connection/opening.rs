@@ -63,7 +63,7 @@ impl TracedConnection {
             self.reopen(side);
         }
         let again = self.halves[side].on_syn(segment, self.opened.is_none());
-        let server = match with.config.openers().and_then(|named| named.end_of(segment)) {
+        let server = match with.config.servers_that_open().and_then(|named| named.end_of(segment)) {
             Some(0) => side,
             Some(_) => 1 - side,
             None if is_split => self.server(),
@@ -136,7 +136,8 @@ impl TracedConnection {
         let answered = self.halves[1 - side].syn.is_some() || blind;
         if 1 - side == self.server() && una >= 1 && answered {
             self.opened = Some(at);
-            self.place = Place::of(self.last_client_rtt(), self.last_server_rtt()).given(vantage);
+            self.place =
+                Place::of(self.last_client_rtt(), self.last_server_rtt()).overridden_by(vantage);
             let lag = self.place.to_server;
             let began = self.halves[side].syn.map_or(self.began, |syn| syn.at);
             self.meter.on_opened(began + lag, at + lag);

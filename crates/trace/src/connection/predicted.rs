@@ -100,7 +100,7 @@ impl TracedConnection {
             }
             PredictedEvent::Window(_) => {}
             PredictedEvent::Sent(sent) => sink.on_sent(&traced_sender, &sent),
-            PredictedEvent::Unforeseen(bytes) => counters.rare().unseen_bytes += bytes,
+            PredictedEvent::Unforeseen(bytes) => counters.rare_counters().unseen_bytes += bytes,
             PredictedEvent::Transfer(report) => sink.on_transfer(&traced_sender, &report),
             PredictedEvent::RoundTrip(at, rtt) => sink.on_round_trip(&traced_sender, at, rtt),
         };

@@ -60,7 +60,7 @@ impl SenderAck {
     }
 
     /// Returns true if the byte at `offset` is delivered.
-    pub(crate) fn covers(&self, offset: u64) -> bool {
+    pub(crate) fn is_delivered(&self, offset: u64) -> bool {
         let inside = |block: &(u64, u64)| (block.0..block.1).contains(&offset);
         self.una > offset || self.sack.as_slice().iter().any(inside)
     }

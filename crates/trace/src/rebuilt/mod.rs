@@ -255,7 +255,7 @@ impl RebuiltSender {
 
     /// Returns its state after an ACK at `at`.
     #[inline(always)]
-    pub(crate) fn point(&self, at: Instant) -> SenderSnapshot {
+    pub(crate) fn snapshot(&self, at: Instant) -> SenderSnapshot {
         SenderSnapshot {
             at,
             una: self.core.una(),

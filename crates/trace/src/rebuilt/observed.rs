@@ -112,7 +112,7 @@ impl RebuiltSender {
     /// `inclusive`.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Instant, inclusive: bool) {
-        if self.overdue(now, inclusive).is_some() {
+        if self.overdue_timer(now, inclusive).is_some() {
             self.run_recovery_timers(now, inclusive);
         }
     }
@@ -120,7 +120,7 @@ impl RebuiltSender {
     /// Returns when the timer of recovery was due, if before `now`, or also at `now` if
     /// `inclusive`.
     #[inline]
-    fn overdue(&mut self, now: Instant, inclusive: bool) -> Option<Instant> {
+    fn overdue_timer(&mut self, now: Instant, inclusive: bool) -> Option<Instant> {
         let due = self.core.recovery_deadline_by(now, &self.path);
         due.filter(|&at| at < now || inclusive && at == now)
     }
@@ -128,7 +128,7 @@ impl RebuiltSender {
     #[cold]
     fn run_recovery_timers(&mut self, now: Instant, inclusive: bool) {
         for _ in 0..MAX_TIMERS {
-            let Some(at) = self.overdue(now, inclusive) else { return };
+            let Some(at) = self.overdue_timer(now, inclusive) else { return };
             self.run_recovery_timer(at);
         }
     }
@@ -248,7 +248,7 @@ impl RebuiltSender {
         let (kind, expected) = if known {
             let mut index = self.core.cut_out(start, end);
             last_sent = self.core.board().segment(index).map(|segment| segment.sent_at);
-            let (kind, expected) = self.judge(at, index, end);
+            let (kind, expected) = self.classify_retransmission(at, index, end);
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             while self.core.board().segment(index).is_some_and(|s| s.start < end) {
@@ -286,7 +286,12 @@ impl RebuiltSender {
 
     /// Returns the kind of a retransmission of the segment at `index`, and whether the sender was
     /// expected to send it.
-    fn judge(&mut self, at: Instant, index: usize, end: u64) -> (RetransmissionKind, bool) {
+    fn classify_retransmission(
+        &mut self,
+        at: Instant,
+        index: usize,
+        end: u64,
+    ) -> (RetransmissionKind, bool) {
         use RetransmissionKind::{Fast, TailProbe, Timeout};
         let answer = self.is_answer(at);
         let overdue = !answer && self.is_overdue(at);

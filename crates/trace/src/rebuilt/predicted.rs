@@ -128,12 +128,14 @@ impl Predictor {
             match next {
                 Waiting::Ack(ack) => {
                     self.waiting.pop_front();
-                    on.sender.offer(limit);
+                    on.sender.make_available(limit);
                     self.run_timers(on, ack.at);
                     self.digest(on, &ack);
                 }
                 Waiting::Request { at, before, bytes } => {
-                    let Some(begin) = self.beginning(on.sender, at, before, over) else { return };
+                    let Some(begin) = self.transfer_start(on.sender, at, before, over) else {
+                        return;
+                    };
                     self.waiting.pop_front();
                     self.requests -= 1;
                     let Some(answer) = self.limit(on.sender, over) else {
@@ -142,11 +144,11 @@ impl Predictor {
                         self.requests += 1;
                         return;
                     };
-                    on.sender.offer(limit.min(answer));
+                    on.sender.make_available(limit.min(answer));
                     self.run_timers(on, at);
                     on.pass(at, Passage::Request(PassingData { bytes, ..PassingData::default() }));
                     self.run_timers(on, begin);
-                    on.sender.offer(answer);
+                    on.sender.make_available(answer);
                     self.send(on, begin);
                 }
             }
@@ -192,7 +194,7 @@ impl Predictor {
 
     /// Returns when the response to the request at `at` begins: at once, unless its first ACK is
     /// late for that, or echoes a later time.
-    fn beginning(
+    fn transfer_start(
         &self,
         sender: &RebuiltSender,
         at: Instant,
@@ -217,14 +219,14 @@ impl Predictor {
             self.high - before <= sender.core.mss() && gap <= rtt + Duration::from_millis(250);
         let prompt = gap <= rtt + (rtt / 2).max(Duration::from_millis(50));
         if prompt && !timeout && first.una > before {
-            return Some(at + self.thought(at, first).min(gap));
+            return Some(at + self.think_time(at, first).min(gap));
         }
         Some(if prompt || delayed || timeout { at } else { first.at - rtt.min(gap) })
     }
 
     /// Returns how long after `at` the data that an ACK answers was sent, by its echoed timestamp;
     /// zero if the time is negligible.
-    fn thought(&self, at: Instant, ack: &SenderAck) -> Duration {
+    fn think_time(&self, at: Instant, ack: &SenderAck) -> Duration {
         let ticks =
             self.clock.zip(ack.echo).map(|(clock, echo)| echo.wrapping_sub(clock.stamp(at)));
         match ticks {
@@ -250,7 +252,7 @@ impl Predictor {
     fn is_delivered_before(&self, again: &Transmission, mut una: u64) -> bool {
         for waiting in &self.waiting {
             let Waiting::Ack(ack) = waiting else { continue };
-            if ack.covers(again.start) {
+            if ack.is_delivered(again.start) {
                 let echoes = una == again.start && ack.una > una;
                 return match self.clock.zip(ack.echo).filter(|_| echoes) {
                     Some((clock, echo)) => {
@@ -292,7 +294,7 @@ impl Predictor {
         if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {
             sender.book_fin(ack.at - sender.srtt());
         }
-        let arrived = sender.plausible(ack.highest()).max(ack.una);
+        let arrived = sender.valid_sack_end(ack.highest()).max(ack.una);
         if arrived > sender.nxt() {
             let unforeseen = sender.book_unseen(ack.at - sender.srtt(), arrived);
             (on.emit)(PredictedEvent::Unforeseen(unforeseen));
@@ -305,7 +307,7 @@ impl Predictor {
             (on.emit)(PredictedEvent::RoundTrip(ack.at, rtt));
         }
         let AckDigest { acked, delivered, rtt, .. } = digest;
-        let point = sender.point(ack.at);
+        let point = sender.snapshot(ack.at);
         on.pass(ack.at, Passage::Acked(PassingAck { acked, delivered, rtt }));
         (on.emit)(PredictedEvent::Window(point));
         self.send(on, ack.at);
@@ -331,7 +333,7 @@ impl Predictor {
                         // Another transmission was acknowledged: this one was never sent.
                         continue;
                     }
-                    on.pass(now, Passage::again(&again));
+                    on.pass(now, Passage::of_retransmission(&again));
                     (on.emit)(PredictedEvent::Again(again));
                 }
                 NextSend::Wait(release) => {

@@ -26,13 +26,13 @@ pub(super) enum NextSend {
 
 impl RebuiltSender {
     /// Makes all data below `limit` available to send.
-    pub(super) fn offer(&mut self, limit: u64) {
+    pub(super) fn make_available(&mut self, limit: u64) {
         self.core.write_up_to(self.core.written().max(limit));
         self.set_ended(true);
     }
 
     /// Returns `arrived`, the end of a SACK block, or 0 if no sender can have sent that much.
-    pub(super) fn plausible(&self, arrived: u64) -> u64 {
+    pub(super) fn valid_sack_end(&self, arrived: u64) -> u64 {
         let most = self.core.nxt() + self.cwnd() + 64 * self.core.mss();
         if arrived <= most { arrived } else { 0 }
     }
@@ -202,7 +202,7 @@ mod tests {
         let mut sender = RebuiltSender::new(&model, terms);
         sender.open(at(0), 0, at(100));
         sender.set_window(60_000);
-        sender.offer(2_101);
+        sender.make_available(2_101);
         while let NextSend::New(len) = sender.next_predicted(at(110)) {
             sender.book_new(at(110), len, len);
         }
@@ -210,7 +210,7 @@ mod tests {
         sender.time_out(at(2_000));
         assert!(matches!(sender.next_predicted(at(2_000)), NextSend::Again { index: 0, .. }));
         sender.send_again(at(2_000), 0, false, None);
-        sender.offer(written);
+        sender.make_available(written);
         let window = Some(window);
         let ack = SenderAck { at: at(2_100), una: 1_001, window, ..SenderAck::default() };
         sender.on_ack(ack.read(), window);

@@ -36,7 +36,7 @@ impl RebuiltSender {
     #[inline(always)]
     pub(crate) fn flight(&mut self) -> Flight {
         let has_small = self.core.has_small_outstanding();
-        let (wait, spare) = self.wait(has_small);
+        let (wait, spare) = self.sender_wait(has_small);
         Flight {
             wait,
             has_ended: self.has_ended(),
@@ -62,7 +62,7 @@ impl RebuiltSender {
     }
 
     #[inline(always)]
-    fn wait(&mut self, has_small: bool) -> (SenderWait, u64) {
+    fn sender_wait(&mut self, has_small: bool) -> (SenderWait, u64) {
         if self.core.board().is_empty() {
             let wait = if self.is_shut_out() { SenderWait::Shut } else { SenderWait::Nothing };
             return (wait, self.cwnd());

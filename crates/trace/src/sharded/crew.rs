@@ -78,7 +78,7 @@ pub(super) struct Crew<S: ShardedSink> {
 impl<S: ShardedSink> Crew<S> {
     /// Starts this many threads, at least two; the calling one is included.
     pub(super) fn new(config: &EngineConfig, sink: &S, threads: usize) -> io::Result<Self> {
-        let shares = Shares::among(threads);
+        let shares = Shares::for_threads(threads);
         let hands = (0..shares.hands).map(|hand| {
             let shards = shares.shards_of(hand).map(|shard| (shard, sink.part())).collect();
             Hand::new(config, hand, shards)
@@ -92,7 +92,7 @@ impl<S: ShardedSink> Crew<S> {
     /// Digests a segment, or deals it to another thread. If that fills a round, reports the
     /// returned results to `sink`.
     #[inline]
-    pub(super) fn deal(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
+    pub(super) fn assign_segment(&mut self, segment: &Observed, sink: &mut Renumbered<S>) {
         let ends = SegmentEnds::of(segment);
         let (shard, place) = (shard_of(&ends), self.order.len() as u32);
         self.order.push(shard as u8);

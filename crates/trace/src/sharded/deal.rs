@@ -27,7 +27,7 @@ pub(super) struct Shares {
 impl Shares {
     /// Computes the assignment for this many threads, the calling one included. With more than two,
     /// the calling one is busy enough without shards.
-    pub(super) fn among(threads: usize) -> Self {
+    pub(super) fn for_threads(threads: usize) -> Self {
         let own = if threads == 2 { OWN_OF_TWO } else { 0 };
         Self { own, hands: threads.saturating_sub(1).clamp(1, SHARDS - own) }
     }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn each_shard_has_one_thread() {
         let shards = |threads: usize| {
-            let shares = Shares::among(threads);
+            let shares = Shares::for_threads(threads);
             let others = (0..shares.hands).map(|hand| shares.shards_of(hand).count());
             (shares.own, others.collect::<Vec<_>>())
         };

@@ -88,7 +88,7 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
                 let ends = SegmentEnds::of(segment);
                 shards[shard_of(&ends)].on_segment(&ends, segment, handle);
             }
-            Runs::Crew(apart) => apart.crew.deal(segment, &mut apart.sink),
+            Runs::Crew(apart) => apart.crew.assign_segment(segment, &mut apart.sink),
         }
     }
 

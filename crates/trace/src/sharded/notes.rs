@@ -106,7 +106,7 @@ impl<N> Notes<N> {
     }
 
     /// Marks the first packet of a connection, or its last note.
-    pub(super) fn mark(&mut self, connection: u64, begins: bool) {
+    pub(super) fn mark_connection(&mut self, connection: u64, begins: bool) {
         let entry = if begins { Entry::Begin } else { Entry::End };
         self.kept.push(Noted { place: self.at, connection, entry });
     }
@@ -154,11 +154,11 @@ pub(super) struct Marking<P>(pub(super) P);
 impl<P: SinkPart> TraceSink for Marking<P> {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.0.on_connection(summary);
-        self.0.notes().mark(summary.connection, false);
+        self.0.notes().mark_connection(summary.connection, false);
     }
 
     fn on_begin(&mut self, sender: &TracedSender, at: Instant) {
-        self.0.notes().mark(sender.connection, true);
+        self.0.notes().mark_connection(sender.connection, true);
         self.0.on_begin(sender, at);
     }
 

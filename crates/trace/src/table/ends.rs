@@ -56,7 +56,7 @@ impl SegmentEnds {
                 let word =
                     |ip: Ipv4Addr, port: u16| u64::from(u32::from(ip)) << 16 | u64::from(port);
                 let [from, to] = [word(from, source.port), word(to, destination.port)];
-                Self { is_v4: true, ..Self::between(from, to, segment.label) }
+                Self { is_v4: true, ..Self::new_pair(from, to, segment.label) }
             }
             _ => Self::of_any(segment),
         }
@@ -64,11 +64,11 @@ impl SegmentEnds {
 
     #[inline(never)]
     fn of_any(segment: &Observed) -> Self {
-        Self::between(word_of(&segment.source), word_of(&segment.destination), segment.label)
+        Self::new_pair(word_of(&segment.source), word_of(&segment.destination), segment.label)
     }
 
     #[inline]
-    fn between(from: u64, to: u64, label: u16) -> Self {
+    fn new_pair(from: u64, to: u64, label: u16) -> Self {
         let bare = EndWords { low: from.min(to), high: from.max(to) };
         let words = EndWords { low: bare.low | u64::from(label) << END_BITS, ..bare };
         Self { words, hash: bare.hash(), swapped: from > to, is_v4: false }

@@ -70,7 +70,7 @@ impl ConnectionTable {
             return self.find_v6(ends, segment);
         }
         if ends.words != self.last.0 {
-            self.last = (ends.words, self.search(ends)?);
+            self.last = (ends.words, self.find_slot(ends)?);
         }
         let place = self.last.1;
         let swapped = self.places.get(place as usize)?.swapped;
@@ -78,7 +78,7 @@ impl ConnectionTable {
     }
 
     #[inline]
-    fn search(&self, ends: &SegmentEnds) -> Option<u32> {
+    fn find_slot(&self, ends: &SegmentEnds) -> Option<u32> {
         let is_here = |&place: &u32| self.places[place as usize].words == ends.words;
         self.by_v4.find(ends.hash, is_here).copied()
     }
@@ -125,7 +125,11 @@ impl ConnectionTable {
     /// Returns the connection in a slot, if it need not be moved to become the latest of the active
     /// ones.
     #[inline]
-    pub(crate) fn ready(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
+    pub(crate) fn connection_at(
+        &mut self,
+        place: u32,
+        now: Instant,
+    ) -> Option<&mut TracedConnection> {
         let known = self.places.get_mut(place as usize)?;
         let stays =
             known.list == List::Active && now.saturating_since(known.touched) <= TOUCH_EVERY;
@@ -140,7 +144,11 @@ impl ConnectionTable {
 
     /// Returns the connection in a slot, and makes it the latest of the active ones.
     #[inline]
-    pub(crate) fn touch(&mut self, place: u32, now: Instant) -> Option<&mut TracedConnection> {
+    pub(crate) fn use_connection(
+        &mut self,
+        place: u32,
+        now: Instant,
+    ) -> Option<&mut TracedConnection> {
         let known = self.places.get(place as usize)?;
         if known.list == List::Idle || now.saturating_since(known.touched) > TOUCH_EVERY {
             self.move_to(place, List::Active, now);
@@ -182,7 +190,7 @@ impl ConnectionTable {
     }
 
     /// Returns the connections that are over and wait for their last packets.
-    pub(crate) fn over(&self) -> Vec<u32> {
+    pub(crate) fn finished_connections(&self) -> Vec<u32> {
         let is_over = |place: &&u32| {
             let connection = &self.places[**place as usize].connection;
             connection.as_ref().is_some_and(|connection| connection.is_over)
@@ -238,7 +246,7 @@ impl ConnectionTable {
     }
 
     /// Returns the slot of the least recently used connection, and the time of its last packet.
-    pub(crate) fn oldest(&self) -> Option<(u32, Instant)> {
+    pub(crate) fn least_recently_used(&self) -> Option<(u32, Instant)> {
         [List::Idle, List::Active].into_iter().find_map(|list| {
             let oldest = self.lists[list as usize].oldest;
             let last = self.places.get(oldest as usize)?.connection.as_ref()?.last;

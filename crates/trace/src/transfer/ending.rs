@@ -40,7 +40,7 @@ impl Acks {
     /// Returns true if ACKs are missing, as in a capture that was exported through a display
     /// filter: none without data was captured. A receiver acknowledges every second segment at
     /// least (RFC 9293 §3.8.6.3), and a handshake ends with an ACK.
-    const fn lack(&self, report: &TransferReport) -> bool {
+    const fn lacks_acks(&self, report: &TransferReport) -> bool {
         !self.has_pure && (!self.is_opened || report.bytes > 3 * report.mss)
     }
 }
@@ -69,7 +69,7 @@ impl OpenTransfer {
         }
         let is_stalled = self.is_stalled(ending.wait);
         let cut = ending.end.filter(|end| is_stalled || self.is_cut(end, ending.wait));
-        let mut report = self.draft();
+        let mut report = self.draft_report();
         report.ended = ending.mark - self.done - self.shut;
         report.outcome = match cut {
             Some(end) => end.cut,
@@ -87,12 +87,12 @@ impl OpenTransfer {
             }
         }
         report.delivery_rate = ending.path.link.rate();
-        report.rate_evidence = ending.path.link.evidence();
+        report.rate_evidence = ending.path.link.rate_evidence();
         report.link_full = self.full.min(report.duration());
         report.tls = self.tls.as_ref().map(|tls| tls.report);
         report.upload = self.upload_shares();
         self.drop_idle_time(&mut report);
-        report.has_acks = !ending.acks.lack(&report);
+        report.has_acks = !ending.acks.lacks_acks(&report);
         if report.has_acks {
             self.take_path(&mut report, &ending.path);
         } else {
@@ -123,7 +123,7 @@ impl OpenTransfer {
     }
 
     /// Returns the report as far as it is known before the end.
-    fn draft(&self) -> TransferReport {
+    fn draft_report(&self) -> TransferReport {
         TransferReport { last_window: self.clock.cwnd(), ..self.report.report() }
     }
 
@@ -139,7 +139,7 @@ impl OpenTransfer {
         if asked.is_none() && !is_hello {
             return None;
         }
-        let mut report = self.draft();
+        let mut report = self.draft_report();
         let share = if is_hello { TimeShare::Tls } else { TimeShare::Think };
         let gave_up = self.left.unwrap_or(end.at);
         if let Some(asked) = asked {
@@ -201,22 +201,23 @@ impl OpenTransfer {
         // A repair at the end waits for its ACK.
         let mut left = path.min_rtt.saturating_sub(way);
         for waiting in WAITING.into_iter().rev() {
-            left = left.saturating_sub(report.shares.shift(waiting, TimeShare::Path, left));
+            left = left.saturating_sub(report.shares.move_time(waiting, TimeShare::Path, left));
         }
     }
 
     /// Subtracts the time of the bytes that the link carried meanwhile from the waiting.
     fn take_carried(&self, shares: &mut TimeShares, link: &LinkRate) {
         let during = shares.of(TimeShare::Path);
-        let mut owed = link.time_of(self.trail.carried(TimeShare::Path)).saturating_sub(during);
+        let mut owed =
+            link.time_of(self.trail.carried_bytes(TimeShare::Path)).saturating_sub(during);
         for waiting in WAITING {
-            let needed = link.time_of(self.trail.carried(waiting));
-            let taken = shares.shift(waiting, TimeShare::Path, needed);
+            let needed = link.time_of(self.trail.carried_bytes(waiting));
+            let taken = shares.move_time(waiting, TimeShare::Path, needed);
             owed += needed.saturating_sub(taken);
         }
         // Bytes for which a cause took too little time were carried during other causes.
         for waiting in WAITING {
-            owed = owed.saturating_sub(shares.shift(waiting, TimeShare::Path, owed));
+            owed = owed.saturating_sub(shares.move_time(waiting, TimeShare::Path, owed));
         }
     }
 }

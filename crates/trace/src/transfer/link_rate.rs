@@ -145,7 +145,7 @@ impl LinkRate {
             self.round.repairs |= ack.repairs;
         }
         if let Some(rtt) = ack.rtt {
-            self.sample(rtt);
+            self.add_rtt(rtt);
         }
         if ack.now.saturating_since(self.round.began) > ack.srtt {
             return self.end_round(ack);
@@ -173,7 +173,7 @@ impl LinkRate {
     }
 
     #[inline]
-    fn sample(&mut self, rtt: Duration) {
+    fn add_rtt(&mut self, rtt: Duration) {
         if rtt < self.base || self.base.is_zero() {
             self.base = rtt;
         }
@@ -227,7 +227,7 @@ impl LinkRate {
     }
 
     /// Returns the evidence of the rate.
-    pub(super) const fn evidence(&self) -> RateEvidence {
+    pub(super) const fn rate_evidence(&self) -> RateEvidence {
         match (self.queued.bytes, self.stretched.bytes) {
             (1.., _) => RateEvidence::Queue,
             (0, 1..) => RateEvidence::Bursts,
@@ -313,7 +313,7 @@ mod tests {
             let full = feed(&mut link, 60..400, burst, RTT + RTT / 4);
             let mbps = link.rate().as_bps() as f64 / 1e6;
             assert!((mbps - 16.0).abs() < 0.4, "{burst}: {mbps}");
-            assert_eq!(link.evidence(), RateEvidence::Queue);
+            assert_eq!(link.rate_evidence(), RateEvidence::Queue);
             assert!((200..=340).contains(&full.as_millis()), "{burst}: {full:?}");
             assert_eq!(link.time_of(16_000_000 / 8).as_millis() / 100, 10);
         }
@@ -361,7 +361,7 @@ mod tests {
         for n in 0..5 {
             link.on_delivery(&ack(n * 2_000, RTT + Duration::from_millis(2) * n));
         }
-        assert_eq!((link.rate(), link.evidence()), (Rate::from_mbps(8), RateEvidence::Bursts));
+        assert_eq!((link.rate(), link.rate_evidence()), (Rate::from_mbps(8), RateEvidence::Bursts));
         let mut link = LinkRate::default();
         for n in 0..5 {
             link.on_delivery(&ack(n * 2_000, RTT));

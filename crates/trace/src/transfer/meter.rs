@@ -75,7 +75,7 @@ impl TransferMeter {
             self.mark = began;
         }
         self.begin_opening();
-        self.cut(now, &EndOfPiece::Other);
+        self.assign_time(now, &EndOfPiece::Other);
         if self.wait == Wait::Opening {
             self.wait = Wait::Request;
         }
@@ -90,7 +90,7 @@ impl TransferMeter {
     }
 
     /// Returns the time of the current transfer's request.
-    pub(crate) fn asked(&self) -> Option<Instant> {
+    pub(crate) fn request_time(&self) -> Option<Instant> {
         self.open.as_ref().and_then(|open| open.report.asked)
     }
 
@@ -148,10 +148,10 @@ impl TransferMeter {
             Passage::Response(data) => {
                 if !self.goes_on(now, &data) {
                     self.doubt_full_window(now);
-                    self.cut(now, &EndOfPiece::Response);
+                    self.assign_time(now, &EndOfPiece::Response);
                     self.on_response(now, &data);
                 }
-                self.settle(sender.as_ref(), false);
+                self.set_expected_event(sender.as_ref(), false);
                 None
             }
             Passage::Acked(ack) => {
@@ -180,9 +180,9 @@ impl TransferMeter {
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
         let now = now.max(self.mark);
-        self.cut(now, &EndOfPiece::Arrived(ack.delivered));
+        self.assign_time(now, &EndOfPiece::Arrived(ack.delivered));
         self.note_delivery(now, ack, sender);
-        self.settle(Some(sender), ack.acked > 0);
+        self.set_expected_event(Some(sender), ack.acked > 0);
     }
 
     /// Does the same as [`TransferMeter::on_passage`] for new payload of an answer, if the window
@@ -228,7 +228,7 @@ impl TransferMeter {
     #[inline(never)]
     fn take_signal(&mut self, now: Instant, passage: Passage, sender: Option<&SenderState>) {
         if passage != Passage::ClientClosed {
-            self.cut(now, &EndOfPiece::Other);
+            self.assign_time(now, &EndOfPiece::Other);
         }
         let Some(open) = &mut self.open else { return };
         match passage {
@@ -236,7 +236,7 @@ impl TransferMeter {
             Passage::Probed => open.is_probed = true,
             _ => {
                 open.clock.on_ack(now);
-                self.settle(sender, false);
+                self.set_expected_event(sender, false);
             }
         }
     }
@@ -248,12 +248,12 @@ impl TransferMeter {
         data: &PassingData,
         sender: Option<&SenderState>,
     ) -> Option<TransferReport> {
-        self.cut(now, &EndOfPiece::Request);
+        self.assign_time(now, &EndOfPiece::Request);
         if self.is_tls_request(now, data) {
             return None;
         }
         let ended = self.on_request(now, data.bytes);
-        self.settle(sender, false);
+        self.set_expected_event(sender, false);
         ended
     }
 
@@ -265,16 +265,16 @@ impl TransferMeter {
         last_sent: Option<Instant>,
         sender: Option<&SenderState>,
     ) {
-        self.cut(now, &EndOfPiece::Again(kind));
+        self.assign_time(now, &EndOfPiece::Again(kind));
         self.on_again(kind, last_sent);
-        self.settle(sender, false);
+        self.set_expected_event(sender, false);
     }
 
     /// Notes that until now the server had no request.
     #[inline(never)]
     fn take_asked_again(&mut self, now: Instant) {
         if self.wait == Wait::Answer {
-            self.cut(now, &EndOfPiece::Request);
+            self.assign_time(now, &EndOfPiece::Request);
         }
     }
 
@@ -291,7 +291,7 @@ impl TransferMeter {
 
     /// Sets the event that the sender waits for after a packet, which may have acknowledged data.
     #[inline(always)]
-    fn settle(&mut self, sender: Option<&SenderState>, acked: bool) {
+    fn set_expected_event(&mut self, sender: Option<&SenderState>, acked: bool) {
         let Some(sender) = sender else { return };
         if sender.min_rtt != self.min_rtt {
             self.note_min_rtt(sender.min_rtt);
@@ -300,7 +300,7 @@ impl TransferMeter {
             && open.answering
         {
             open.acked |= acked;
-            open.note(sender);
+            open.note_sender_state(sender);
             self.wait = Wait::of(sender.flight.wait);
         }
     }
@@ -319,7 +319,7 @@ impl TransferMeter {
 
     /// Assigns the time since the last packet to its cause.
     #[inline(always)]
-    fn cut(&mut self, now: Instant, end: &EndOfPiece) {
+    fn assign_time(&mut self, now: Instant, end: &EndOfPiece) {
         let now = now.max(self.mark);
         let time = now.saturating_since(self.mark);
         self.mark = now;
@@ -334,7 +334,7 @@ impl TransferMeter {
         } else {
             let share = self.wait.spent_on(end);
             open.report.shares.add(share, time);
-            open.trail.note(now, time, Some(share));
+            open.trail.note_wait(now, time, Some(share));
         }
         let arrived = if let EndOfPiece::Arrived(bytes) = end { *bytes } else { 0 };
         open.trail.on_arrival(now, arrived);
@@ -384,7 +384,7 @@ impl TransferMeter {
         if let Some(open) = &mut self.open
             && is_window
             && open.paced.is_none()
-            && open.clock.contradicts(now, open.report.sent)
+            && open.clock.contradicts_full_window(now, open.report.sent)
         {
             self.wait = Wait::Unknown;
         }

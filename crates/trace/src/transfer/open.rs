@@ -94,8 +94,8 @@ impl OpenTransfer {
 
     /// Notes the sender's state.
     #[inline]
-    pub(super) fn note(&mut self, sender: &SenderState) {
-        self.clock.note(sender);
+    pub(super) fn note_sender_state(&mut self, sender: &SenderState) {
+        self.clock.note_sender_state(sender);
         self.report.mss = sender.mss;
         self.report.srtt = sender.srtt;
         self.note_window(sender.flight.cwnd);
@@ -136,7 +136,7 @@ impl OpenTransfer {
         }
         let pause = std::mem::take(&mut self.room) + std::mem::take(&mut self.done);
         self.plateau.on_data(now, &self.report, &self.clock);
-        let cause = self.clock.cause(now, bytes, pause, &self.report);
+        let cause = self.clock.pause_cause(now, bytes, pause, &self.report);
         self.trail.name_room(cause);
         self.report.shares.add(cause, pause);
         if std::mem::take(&mut self.has_pacing)
@@ -158,21 +158,21 @@ impl OpenTransfer {
     /// [`OpenTransfer::end_pause`] then.
     #[inline]
     pub(super) fn go_on(&mut self, now: Instant, time: Duration, bytes: u64) {
-        if time <= AT_ONCE && self.room.is_zero() && self.trail.prolong(now) {
+        if time <= AT_ONCE && self.room.is_zero() && self.trail.prolong_last_wait(now) {
             self.report.shares.add(TimeShare::Path, time);
             if now.saturating_since(self.report.sent) > AT_ONCE {
                 self.plateau.on_data(now, &self.report, &self.clock);
             }
             return;
         }
-        self.explain(now, time, bytes);
+        self.assign_cause(now, time, bytes);
     }
 
     #[inline(never)]
-    fn explain(&mut self, now: Instant, time: Duration, bytes: u64) {
+    fn assign_cause(&mut self, now: Instant, time: Duration, bytes: u64) {
         let pause = std::mem::take(&mut self.room) + time;
         self.plateau.on_data(now, &self.report, &self.clock);
-        let cause = self.clock.cause(now, bytes, pause, &self.report);
+        let cause = self.clock.pause_cause(now, bytes, pause, &self.report);
         self.trail.note_named(now, time, cause);
         self.report.shares.add(cause, pause);
     }
@@ -194,8 +194,8 @@ impl OpenTransfer {
         self.pacing = None;
         self.report.shares.add(repair, searched);
         let Some(since) = last_sent else { return };
-        for (waited, time) in self.trail.claim(since, TimeShare::Recovery) {
-            self.report.shares.shift(waited, TimeShare::Recovery, time);
+        for (waited, time) in self.trail.reassign_waits(since, TimeShare::Recovery) {
+            self.report.shares.move_time(waited, TimeShare::Recovery, time);
         }
     }
 
@@ -206,7 +206,7 @@ impl OpenTransfer {
             return self.had_paced_room(now, time);
         }
         self.room += time;
-        self.trail.note(now, time, None);
+        self.trail.note_wait(now, time, None);
     }
 
     /// Notes that the window had room for `time`, up to `now`, and the pacer has kept data back.
@@ -220,6 +220,6 @@ impl OpenTransfer {
             self.has_pacing = true;
         }
         self.room += time.saturating_sub(paced);
-        self.trail.note(now, time, (paced > time / 2).then_some(kept_by));
+        self.trail.note_wait(now, time, (paced > time / 2).then_some(kept_by));
     }
 }

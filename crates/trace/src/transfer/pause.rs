@@ -36,7 +36,7 @@ pub(super) struct AckClock {
 impl AckClock {
     /// Notes the state after a packet.
     #[inline]
-    pub(super) const fn note(&mut self, sender: &SenderState) {
+    pub(super) const fn note_sender_state(&mut self, sender: &SenderState) {
         self.slow_start = sender.slow_start;
         self.flight = sender.flight;
     }
@@ -73,7 +73,7 @@ impl AckClock {
     /// event (`false`); `None` if it begins no burst.
     #[inline]
     pub(super) fn begins_burst(&self, now: Instant, of: &Draft) -> Option<bool> {
-        let soon = soon(of.srtt);
+        let soon = ack_reaction_time(of.srtt);
         let begins = now.saturating_since(of.sent) > soon;
         // Other bursts coincide with ACKs by chance, the more often the longer this is.
         begins.then(|| now.saturating_since(self.acked_at) <= soon / 2)
@@ -82,14 +82,20 @@ impl AckClock {
     /// Returns the reason why a segment of `bytes` is sent `now`, after a `pause` in which the
     /// window had room; `of`: its transfer so far.
     #[inline]
-    pub(super) fn cause(&self, now: Instant, bytes: u64, pause: Duration, of: &Draft) -> TimeShare {
+    pub(super) fn pause_cause(
+        &self,
+        now: Instant,
+        bytes: u64,
+        pause: Duration,
+        of: &Draft,
+    ) -> TimeShare {
         // Most data follows at once, and then nothing needs an explanation.
         if pause <= AT_ONCE { TimeShare::Path } else { self.cause_of_pause(now, bytes, of) }
     }
 
     #[inline(never)]
     fn cause_of_pause(&self, now: Instant, bytes: u64, of: &Draft) -> TimeShare {
-        let soon = soon(of.srtt);
+        let soon = ack_reaction_time(of.srtt);
         let is_soon = |then: Instant| now.saturating_since(then) <= soon;
         if is_soon(of.sent) {
             return TimeShare::Path;
@@ -110,14 +116,14 @@ impl AckClock {
     /// Returns true if a window that was full cannot have released the data sent `now`: there was
     /// no ACK for too long. The data before was sent at `sent`.
     #[inline]
-    pub(super) fn contradicts(&self, now: Instant, sent: Instant) -> bool {
+    pub(super) fn contradicts_full_window(&self, now: Instant, sent: Instant) -> bool {
         now.saturating_since(self.acked_at.max(sent)) > MAX_SEND_DELAY
     }
 }
 
 /// Returns the time within which data follows the ACK that releases it.
 #[inline]
-fn soon(srtt: Duration) -> Duration {
+fn ack_reaction_time(srtt: Duration) -> Duration {
     (srtt / CLOCKED_PART).clamp(AT_ONCE, MAX_CLOCKED_DELAY)
 }
 
@@ -160,7 +166,7 @@ mod tests {
     }
 
     fn cause(clock: &AckClock, us: u64, bytes: u64) -> TimeShare {
-        clock.cause(at(us), bytes, Duration::from_millis(30), &draft(10_000))
+        clock.pause_cause(at(us), bytes, Duration::from_millis(30), &draft(10_000))
     }
 
     /// 40 ms divided by 32 is more than 500 µs, the maximum delay after an ACK.
@@ -196,18 +202,22 @@ mod tests {
         assert_eq!(cause(&clock(flight(), idle), 70_000, MSS), TimeShare::Application);
         assert_eq!(cause(&clock(flight(), flight()), 70_000, MSS), TimeShare::Unexplained);
         // It continues the current burst.
-        let goes_on =
-            clock(flight(), ended).cause(at(70_000), MSS, Duration::from_millis(1), &draft(69_900));
+        let goes_on = clock(flight(), ended).pause_cause(
+            at(70_000),
+            MSS,
+            Duration::from_millis(1),
+            &draft(69_900),
+        );
         assert_eq!(goes_on, TimeShare::Path);
-        let at_once = clock(flight(), ended).cause(at(70_000), MSS, AT_ONCE, &draft(10_000));
+        let at_once = clock(flight(), ended).pause_cause(at(70_000), MSS, AT_ONCE, &draft(10_000));
         assert_eq!(at_once, TimeShare::Path);
     }
 
     #[test]
     fn a_full_window_lets_nothing_go_a_millisecond_after_an_ack() {
         let clock = clock(flight(), flight());
-        assert!(!clock.contradicts(at(51_000), at(10_000)));
-        assert!(clock.contradicts(at(51_001), at(10_000)));
-        assert!(!clock.contradicts(at(51_001), at(50_500)));
+        assert!(!clock.contradicts_full_window(at(51_000), at(10_000)));
+        assert!(clock.contradicts_full_window(at(51_001), at(10_000)));
+        assert!(!clock.contradicts_full_window(at(51_001), at(50_500)));
     }
 }

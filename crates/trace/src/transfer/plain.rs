@@ -30,7 +30,7 @@ struct PlainTrail {
 }
 
 impl PlainTrail {
-    fn note(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
+    fn note_wait(&mut self, began: Instant, ended: Instant, share: Option<TimeShare>) {
         match self.waits.last_mut() {
             _ if began == ended => {}
             Some(last) if last.2 == share => last.1 = ended,
@@ -57,9 +57,9 @@ impl PlainTrail {
 
     fn note_application(&mut self, began: Instant, now: Instant) {
         if self.rooms == 0 && self.in_room == 0 {
-            self.note(began, now, Some(TimeShare::Application));
+            self.note_wait(began, now, Some(TimeShare::Application));
         } else {
-            self.note(began, now, None);
+            self.note_wait(began, now, None);
             self.name_room(TimeShare::Application);
         }
     }
@@ -78,7 +78,7 @@ impl PlainTrail {
         self.waits.iter().find(|wait| wait.1 >= since).unwrap_or(last).2
     }
 
-    fn claim(&mut self, since: Instant) -> Vec<(TimeShare, Duration)> {
+    fn claim_waits(&mut self, since: Instant) -> Vec<(TimeShare, Duration)> {
         self.forget();
         if let Some(cut) = self.waits.iter().position(|wait| wait.0 < since && since < wait.1) {
             let (began, _, share) = self.waits[cut];
@@ -123,8 +123,8 @@ proptest! {
             now += time;
             match kind {
                 0..10 => {
-                    trail.note(now, time, SHARES[share]);
-                    plain.note(began, now, SHARES[share]);
+                    trail.note_wait(now, time, SHARES[share]);
+                    plain.note_wait(began, now, SHARES[share]);
                 }
                 10..24 => {
                     trail.note_named(now, time, TimeShare::Application);
@@ -135,9 +135,9 @@ proptest! {
                 24 => {}
                 25 => {
                     let claimed: Vec<_> = {
-                        trail.claim(now - Duration::from_nanos(back), TimeShare::Recovery).collect()
+                        trail.reassign_waits(now - Duration::from_nanos(back), TimeShare::Recovery).collect()
                     };
-                    prop_assert_eq!(claimed, plain.claim(now - Duration::from_nanos(back)));
+                    prop_assert_eq!(claimed, plain.claim_waits(now - Duration::from_nanos(back)));
                 }
                 26 => {
                     rtt = Duration::from_nanos(back);
@@ -149,7 +149,7 @@ proptest! {
                 }
                 28 => {
                     let is_known = plain.rooms == 0 && plain.in_room == 0;
-                    prop_assert_eq!(trail.prolong(now), is_known && !plain.waits.is_empty());
+                    prop_assert_eq!(trail.prolong_last_wait(now), is_known && !plain.waits.is_empty());
                     if let Some(last) = plain.waits.last_mut().filter(|_| is_known) {
                         last.1 = now;
                     }
@@ -159,7 +159,7 @@ proptest! {
                     plain.on_arrival(now, back + 1, rtt);
                 }
             }
-            prop_assert!(TimeShare::ALL.iter().all(|&of| trail.carried(of) == plain.arrived[of as usize]));
+            prop_assert!(TimeShare::ALL.iter().all(|&of| trail.carried_bytes(of) == plain.arrived[of as usize]));
         }
     }
 }

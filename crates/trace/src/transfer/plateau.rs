@@ -116,7 +116,7 @@ impl Plateau {
         } else if self.is_paced {
             // A steady rate coincides with its own ACKs for a while. A send buffer releases nothing
             // without one.
-            shares.shift(TimeShare::SendBuffer, TimeShare::Pacing, Duration::MAX);
+            shares.move_time(TimeShare::SendBuffer, TimeShare::Pacing, Duration::MAX);
             TimeShare::Pacing
         } else if self.clocked > self.free * MOSTLY {
             TimeShare::SendBuffer
@@ -127,7 +127,7 @@ impl Plateau {
             // An unexplained wait may be explained later.
             if share != limit {
                 let waited = shares.of(share).saturating_sub(*before);
-                shares.shift(share, limit, waited);
+                shares.move_time(share, limit, waited);
                 *before = shares.of(share);
             }
         }

@@ -134,7 +134,7 @@ impl TimeShares {
     }
 
     /// Moves up to `most` from one share to another; returns the time moved.
-    pub(super) fn shift(&mut self, from: TimeShare, to: TimeShare, most: Duration) -> Duration {
+    pub(super) fn move_time(&mut self, from: TimeShare, to: TimeShare, most: Duration) -> Duration {
         let moved = self.of(from).min(most);
         self.0[from as usize] = self.of(from).saturating_sub(moved);
         self.add(to, moved);

@@ -34,7 +34,7 @@ impl WaitTrail {
 
     /// Notes that for `time` up to `now` the transfer waited for this.
     #[inline]
-    pub(super) fn note(&mut self, now: Instant, time: Duration, share: Option<TimeShare>) {
+    pub(super) fn note_wait(&mut self, now: Instant, time: Duration, share: Option<TimeShare>) {
         if !time.is_zero() && !self.waits.extend(now, share) {
             self.waits.begin(now - time, now, share);
         }
@@ -45,32 +45,32 @@ impl WaitTrail {
     #[inline]
     pub(super) fn note_named(&mut self, now: Instant, time: Duration, share: TimeShare) {
         if self.has_unnamed() {
-            self.note(now, time, None);
+            self.note_wait(now, time, None);
             self.name(share);
         } else {
-            self.note(now, time, Some(share));
+            self.note_wait(now, time, Some(share));
         }
-        self.waits.look(now);
+        self.waits.note_look(now);
     }
 
     /// Prolongs the last wait, with the same cause, up to `now`. Returns false, with nothing
     /// changed, if the cause is not known.
     #[inline]
-    pub(super) fn prolong(&mut self, now: Instant) -> bool {
-        !self.has_unnamed() && self.waits.prolong(now)
+    pub(super) fn prolong_last_wait(&mut self, now: Instant) -> bool {
+        !self.has_unnamed() && self.waits.prolong_latest(now)
     }
 
     /// Notes an ACK at `now` that reports `bytes` as delivered.
     #[inline]
     pub(super) fn on_arrival(&mut self, now: Instant, bytes: u64) {
-        self.waits.look(now);
+        self.waits.note_look(now);
         if bytes > 0 {
-            self.arrive(now, bytes);
+            self.on_bytes(now, bytes);
         }
     }
 
     #[inline(never)]
-    fn arrive(&mut self, now: Instant, bytes: u64) {
+    fn on_bytes(&mut self, now: Instant, bytes: u64) {
         match self.waits.share_when_sent(now) {
             Some(share) => self.arrived[share as usize] += bytes,
             None => self.in_room += bytes,
@@ -78,7 +78,7 @@ impl WaitTrail {
     }
 
     /// Reassigns all waits for windows since an instant to this cause. Returns the time moved.
-    pub(super) fn claim(
+    pub(super) fn reassign_waits(
         &mut self,
         since: Instant,
         share: TimeShare,
@@ -113,7 +113,7 @@ impl WaitTrail {
     }
 
     /// Returns the bytes that the path carried while the transfer waited for this.
-    pub(super) const fn carried(&self, share: TimeShare) -> u64 {
+    pub(super) const fn carried_bytes(&self, share: TimeShare) -> u64 {
         self.arrived[share as usize]
     }
 }
@@ -129,20 +129,20 @@ mod tests {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let rtt = Duration::from_millis(40);
         let mut trail = WaitTrail::new(rtt);
-        trail.note(at(40), rtt, Some(TimeShare::SlowStart));
-        trail.note(at(90), rtt, Some(TimeShare::SlowStart));
-        trail.note(at(90), Duration::ZERO, None);
-        trail.note(at(100), Duration::from_millis(10), Some(TimeShare::SlowStart));
-        trail.note(at(180), rtt * 2, Some(TimeShare::Recovery));
+        trail.note_wait(at(40), rtt, Some(TimeShare::SlowStart));
+        trail.note_wait(at(90), rtt, Some(TimeShare::SlowStart));
+        trail.note_wait(at(90), Duration::ZERO, None);
+        trail.note_wait(at(100), Duration::from_millis(10), Some(TimeShare::SlowStart));
+        trail.note_wait(at(180), rtt * 2, Some(TimeShare::Recovery));
         for (ms, bytes) in [(60, 1), (120, 2), (140, 4), (141, 8), (200, 16)] {
             trail.on_arrival(at(ms), bytes);
         }
-        assert_eq!(trail.carried(TimeShare::SlowStart), 7);
-        assert_eq!(trail.carried(TimeShare::Recovery), 24);
-        trail.note(at(240), rtt, None);
+        assert_eq!(trail.carried_bytes(TimeShare::SlowStart), 7);
+        assert_eq!(trail.carried_bytes(TimeShare::Recovery), 24);
+        trail.note_wait(at(240), rtt, None);
         trail.on_arrival(at(300), 32);
         trail.name_room(TimeShare::Application);
-        assert_eq!(trail.carried(TimeShare::Application), 32);
+        assert_eq!(trail.carried_bytes(TimeShare::Application), 32);
     }
 
     /// While no round trip is known, the trail keeps only the latest wait. Data delivered later may
@@ -152,14 +152,14 @@ mod tests {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let ms = Duration::from_millis;
         let mut trail = WaitTrail::default();
-        trail.note(at(40), ms(40), Some(TimeShare::SlowStart));
+        trail.note_wait(at(40), ms(40), Some(TimeShare::SlowStart));
         trail.on_arrival(at(40), 0);
-        trail.note(at(50), ms(10), Some(TimeShare::Recovery));
+        trail.note_wait(at(50), ms(10), Some(TimeShare::Recovery));
         trail.on_arrival(at(50), 0);
-        trail.note(at(60), ms(10), Some(TimeShare::Avoidance));
+        trail.note_wait(at(60), ms(10), Some(TimeShare::Avoidance));
         trail.set_rtt(ms(40));
         trail.on_arrival(at(60), 1);
-        assert_eq!(trail.carried(TimeShare::Recovery), 1);
+        assert_eq!(trail.carried_bytes(TimeShare::Recovery), 1);
     }
 
     /// Slow start from 0 to 100 ms, then a pause; the segment that was sent at 70 ms is found lost.
@@ -168,16 +168,16 @@ mod tests {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let rtt = Duration::from_millis(100);
         let mut trail = WaitTrail::new(rtt);
-        trail.note(at(100), rtt, Some(TimeShare::SlowStart));
-        trail.note(at(200), rtt, Some(TimeShare::Application));
-        let claimed: Vec<_> = trail.claim(at(70), TimeShare::Recovery).collect();
+        trail.note_wait(at(100), rtt, Some(TimeShare::SlowStart));
+        trail.note_wait(at(200), rtt, Some(TimeShare::Application));
+        let claimed: Vec<_> = trail.reassign_waits(at(70), TimeShare::Recovery).collect();
         assert_eq!(claimed, [(TimeShare::SlowStart, Duration::from_millis(30))]);
-        assert_eq!(trail.claim(at(70), TimeShare::Recovery).count(), 0);
+        assert_eq!(trail.reassign_waits(at(70), TimeShare::Recovery).count(), 0);
         // Data delivered at 150 ms was carried at 50, before the loss, and at 180 at 80.
         trail.on_arrival(at(150), 1);
         trail.on_arrival(at(180), 2);
         assert_eq!(
-            (trail.carried(TimeShare::SlowStart), trail.carried(TimeShare::Recovery)),
+            (trail.carried_bytes(TimeShare::SlowStart), trail.carried_bytes(TimeShare::Recovery)),
             (1, 2)
         );
     }

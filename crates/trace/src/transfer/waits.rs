@@ -30,7 +30,7 @@ impl PastWait {
     }
 
     #[inline]
-    const fn ended(&self) -> Instant {
+    const fn end(&self) -> Instant {
         Instant::from_nanos(u64::from_ne_bytes(self.ended))
     }
 }
@@ -80,25 +80,25 @@ impl Waits {
 
     /// Sets the path's round trip to `rtt` from now on.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
-        self.forgotten = self.forgotten();
+        self.forgotten = self.forget_before();
         (self.rtt, self.seen) = (rtt, Instant::ZERO);
     }
 
     /// Notes a look at the path, no earlier than the last one. Waits that are too old then are
     /// forgotten, once that matters.
     #[inline]
-    pub(super) fn look(&mut self, now: Instant) {
+    pub(super) fn note_look(&mut self, now: Instant) {
         debug_assert!(self.seen <= now);
         self.seen = now;
     }
 
     /// Returns the instant before which ended waits are forgotten.
-    fn forgotten(&self) -> Instant {
-        self.forgotten.max(before(self.seen, self.rtt.saturating_mul(REMEMBERED)))
+    fn forget_before(&self) -> Instant {
+        self.forgotten.max(instant_before(self.seen, self.rtt.saturating_mul(REMEMBERED)))
     }
 
     #[inline]
-    fn live(&self) -> &[PastWait] {
+    fn live_waits(&self) -> &[PastWait] {
         &self.places[self.first as usize..self.end as usize]
     }
 
@@ -126,7 +126,7 @@ impl Waits {
 
     /// Prolongs the latest wait, whatever its cause. Returns false if there is none.
     #[inline]
-    pub(super) fn prolong(&mut self, ended: Instant) -> bool {
+    pub(super) fn prolong_latest(&mut self, ended: Instant) -> bool {
         let Some(latest) = self.places.get_mut(self.end.wrapping_sub(1) as usize) else {
             return false;
         };
@@ -199,9 +199,9 @@ impl Waits {
 
     /// Forgets waits that ended too long ago.
     fn forget(&mut self) {
-        let forgotten = self.forgotten();
-        let is_over = |wait: &PastWait| wait.ended() < forgotten;
-        if let [before @ .., _] = self.live() {
+        let forgotten = self.forget_before();
+        let is_over = |wait: &PastWait| wait.end() < forgotten;
+        if let [before @ .., _] = self.live_waits() {
             self.first += before.partition_point(is_over) as u32;
         }
     }
@@ -209,14 +209,14 @@ impl Waits {
     /// Returns the end of the wait before the first, or else the first one's start.
     fn start(&self) -> Instant {
         let before = self.places.get(self.first.wrapping_sub(1) as usize);
-        before.map_or(self.started, PastWait::ended)
+        before.map_or(self.started, PastWait::end)
     }
 
     /// Returns the cause of the wait one round trip before now; `None`: the window had room, or the
     /// cause is unknown.
     #[inline]
     pub(super) fn share_when_sent(&mut self, now: Instant) -> Option<TimeShare> {
-        let then = before(now, self.rtt);
+        let then = instant_before(now, self.rtt);
         if self.until < then {
             return None;
         }
@@ -245,16 +245,16 @@ impl Waits {
         mut each: impl FnMut(&mut Option<TimeShare>, Duration),
     ) {
         self.forget();
-        let mut index = self.live().partition_point(|wait| wait.ended() <= since);
-        let before = index.checked_sub(1).map_or(self.start(), |one| self.live()[one].ended());
-        let Some(wait) = self.live().get(index) else { return };
-        let mut began = begin_of(self.resumed.as_deref(), before, wait.ended());
+        let mut index = self.live_waits().partition_point(|wait| wait.end() <= since);
+        let before = index.checked_sub(1).map_or(self.start(), |one| self.live_waits()[one].end());
+        let Some(wait) = self.live_waits().get(index) else { return };
+        let mut began = begin_of(self.resumed.as_deref(), before, wait.end());
         if began < since {
             self.insert(index, PastWait::new(since, wait.share));
             (index, began) = (index + 1, since);
         }
         for wait in &mut self.places[self.first as usize..self.end as usize][index..] {
-            let ended = wait.ended();
+            let ended = wait.end();
             began = begin_of(self.resumed.as_deref(), began, ended);
             each(&mut wait.share, ended.saturating_since(began));
             began = ended;
@@ -282,7 +282,7 @@ impl Waits {
 }
 
 /// Returns the instant `time` before `now`.
-fn before(now: Instant, time: Duration) -> Instant {
+fn instant_before(now: Instant, time: Duration) -> Instant {
     Instant::from_nanos(now.as_nanos().saturating_sub(time.as_nanos()))
 }
 
@@ -299,11 +299,11 @@ fn ended_before(waits: &[PastWait], since: Instant) -> usize {
     let (fours, rest) = waits.as_chunks::<SEARCH_LANES>();
     let mut passed = 0;
     for four in fours {
-        let ended: usize = four.iter().map(|wait| usize::from(wait.ended() < since)).sum();
+        let ended: usize = four.iter().map(|wait| usize::from(wait.end() < since)).sum();
         passed += ended;
         if ended < SEARCH_LANES {
             return passed;
         }
     }
-    passed + rest.iter().take_while(|wait| wait.ended() < since).count()
+    passed + rest.iter().take_while(|wait| wait.end() < since).count()
 }

@@ -238,15 +238,15 @@ impl Pareto {
 }
 
 impl Listed {
-    fn total(&self) -> f64 {
+    fn total_weight(&self) -> f64 {
         self.cumulative.last().copied().unwrap_or_default()
     }
 
     fn quantile(&self, u: f64) -> f64 {
-        let mark = u * self.total();
+        let mark = u * self.total_weight();
         let index = self.cumulative.partition_point(|sum| *sum <= mark);
         // Rounding may put the mark at the very end: then it is the last that has any weight.
-        let last = self.cumulative.partition_point(|sum| *sum < self.total());
+        let last = self.cumulative.partition_point(|sum| *sum < self.total_weight());
         self.values[index.min(last)]
     }
 
@@ -257,6 +257,6 @@ impl Listed {
             sum += value * (cumulative - before);
             before = *cumulative;
         }
-        sum / self.total()
+        sum / self.total_weight()
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Found {
     pub(super) evidence: RevealEvidence,
 }
 
-pub(super) fn infer(fetches: &[Fetch]) -> Discovered {
+pub(super) fn infer_discoveries(fetches: &[Fetch]) -> Discovered {
     let history = History::new(fetches);
     let next = |index: &usize| history.redirected_to[*index];
     let chain = std::iter::successors(Some(0), next);
@@ -68,7 +68,7 @@ impl<'a> History<'a> {
         }
         let (redirected_by, redirected_to) = redirects(fetches, &by_url);
         let mut revealing: Vec<usize> =
-            (0..fetches.len()).filter(|i| reveals(fetches[*i].kind)).collect();
+            (0..fetches.len()).filter(|i| reveals_others(fetches[*i].kind)).collect();
         revealing.sort_by_key(|i| fetches[*i].finished);
         let mut history =
             Self { fetches, redirected_by, redirected_to, document: 0, by_url, revealing };
@@ -84,7 +84,7 @@ impl<'a> History<'a> {
         if let Some(redirect) = self.redirected_by[index] {
             return found(self.at_end(redirect, index), RevealEvidence::Redirect);
         }
-        let by_browser = self.named(index);
+        let by_browser = self.fetch_named_as_cause(index);
         let named = by_browser.unwrap_or(self.document);
         if named >= index || self.fetches[named].started > self.fetches[index].started {
             return found(Discovery::AtStart, RevealEvidence::Time);
@@ -101,7 +101,7 @@ impl<'a> History<'a> {
     }
 
     /// The fetch that the browser names as the cause: the latest of that address.
-    fn named(&self, index: usize) -> Option<usize> {
+    fn fetch_named_as_cause(&self, index: usize) -> Option<usize> {
         let same_url = self.by_url.get(self.fetches[index].cause.as_ref()?)?;
         let earlier = same_url.partition_point(|i| *i < index);
         let named = self.after_redirects(*same_url[..earlier].last()?);
@@ -130,7 +130,7 @@ impl<'a> History<'a> {
 
     fn at_end(&self, parent: usize, index: usize) -> Discovery {
         let (from, to) = (self.fetches[parent].finished, self.fetches[index].started);
-        self.found(parent, self.fetches[parent].sizes.body, to.saturating_sub(from))
+        self.new_discovery(parent, self.fetches[parent].sizes.body, to.saturating_sub(from))
     }
 
     fn in_body(&self, parent: usize, index: usize) -> Discovery {
@@ -139,15 +139,15 @@ impl<'a> History<'a> {
         let whole = finished.saturating_sub(first_byte).as_nanos().max(1);
         let offset = u128::from(sizes.body) * u128::from(arrived);
         let offset = offset.div_ceil(u128::from(whole)).min(u128::from(sizes.body));
-        self.found(parent, offset as u64, Duration::ZERO)
+        self.new_discovery(parent, offset as u64, Duration::ZERO)
     }
 
-    fn found(&self, parent: usize, offset: u64, delay: Duration) -> Discovery {
+    fn new_discovery(&self, parent: usize, offset: u64, delay: Duration) -> Discovery {
         Discovery::InBody { parent: ObjectId(parent as u32), offset, delay }
     }
 }
 
-const fn reveals(kind: ObjectKind) -> bool {
+const fn reveals_others(kind: ObjectKind) -> bool {
     matches!(kind, ObjectKind::Html | ObjectKind::Script | ObjectKind::Style | ObjectKind::Data)
 }
 

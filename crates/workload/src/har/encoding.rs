@@ -19,7 +19,7 @@ const LONGEST: u64 = 1 << 30;
 pub(super) fn text<'a>(bytes: &'a [u8], file: &str) -> Result<Cow<'a, [u8]>, HarError> {
     let refuse = |why: String| HarError::new(file, Problem::Encoding(why));
     let unpacked = match bytes.starts_with(&GZIP) {
-        true => Cow::Owned(unpack(bytes).map_err(refuse)?),
+        true => Cow::Owned(decompress(bytes).map_err(refuse)?),
         false => Cow::Borrowed(bytes),
     };
     if let Some(units) = unpacked.strip_prefix(b"\xff\xfe") {
@@ -38,7 +38,7 @@ pub(super) fn text<'a>(bytes: &'a [u8], file: &str) -> Result<Cow<'a, [u8]>, Har
     })
 }
 
-fn unpack(bytes: &[u8]) -> Result<Vec<u8>, String> {
+fn decompress(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(LONGEST + 1).read_to_end(&mut text);
     read.map_err(|error| format!("damaged gzip: {error}"))?;

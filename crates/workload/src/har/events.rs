@@ -59,13 +59,13 @@ impl Events {
     }
 
     /// The events that can be believed: those after the main document's last byte.
-    pub(super) fn after(self, document: &Fetch) -> Self {
+    pub(super) fn events_after(self, document: &Fetch) -> Self {
         let believed = |time: Option<EventTime>| time.filter(|time| time.is_after(document));
         Self { content_loaded: believed(self.content_loaded), load: believed(self.load) }
     }
 
     /// The page with these events.
-    pub(super) fn mark(self, page: Page, fetches: &[Fetch]) -> Page {
+    pub(super) fn with_events(self, page: Page, fetches: &[Fetch]) -> Page {
         let events =
             [(PageMilestone::ContentLoaded, self.content_loaded), (PageMilestone::Load, self.load)];
         let known = events.into_iter().filter_map(|(event, time)| Some((event, time?)));
@@ -82,7 +82,7 @@ impl Events {
     }
 
     /// The note for a page with the event `load`.
-    pub(super) fn note(self, fetches: &[Fetch]) -> Option<String> {
+    pub(super) fn load_event_note(self, fetches: &[Fetch]) -> Option<String> {
         let load = self.load?;
         let (before, later): (Vec<&Fetch>, Vec<&Fetch>) =
             fetches.iter().partition(|fetch| load.is_after(fetch));

@@ -91,7 +91,7 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
     let first_byte = started + before_wait(timings, exporter) + wait;
     let tcp_connect = tcp_connect(timings, exporter, url.scheme() == "https");
     Some(Fetch {
-        kind: kind(entry),
+        kind: object_kind(entry),
         version: version(entry),
         connection: connection(entry),
         request_bytes: request_bytes(&entry.request),
@@ -108,7 +108,7 @@ pub(super) fn fetch(entry: &Entry, exporter: Exporter, started: Duration) -> Opt
         connect_began_early: connect_began_early(timings, exporter),
         dns: timings.dns.millis(LONGEST),
         redirect: redirect(entry, &url),
-        cause: cause(entry),
+        cause: initiator_url(entry),
         by_parser: entry.initiator["type"] == "parser",
         label: entry.request.url.clone(),
         url,
@@ -166,7 +166,7 @@ fn redirect(entry: &Entry, from: &Url) -> Option<Url> {
 
 /// `_initiator` of Chromium (an object with an address, or a stack of scripts) or of WebPageTest
 /// (an address); else the request's Referer.
-fn cause(entry: &Entry) -> Option<Url> {
+fn initiator_url(entry: &Entry) -> Option<Url> {
     let initiator = &entry.initiator;
     let from_stack = || innermost_script(&initiator["stack"]);
     let named = initiator.as_str().or_else(|| initiator["url"].as_str()).or_else(from_stack);
@@ -219,7 +219,7 @@ fn named_version(text: &str) -> Option<(Http, &'static str)> {
     }
 }
 
-fn kind(entry: &Entry) -> ObjectKind {
+fn object_kind(entry: &Entry) -> ObjectKind {
     let status = entry.response.status.bytes().unwrap_or(0);
     if (300..400).contains(&status) && status != 304 {
         return ObjectKind::Redirect;

@@ -63,7 +63,7 @@ impl Hosts {
     }
 
     /// Whether more responses of an HTTP/1.x host overlap than it had connections, by host.
-    pub(super) fn overlapping(&self, fetches: &[Fetch]) -> impl Iterator<Item = bool> {
+    pub(super) fn overlap_flags(&self, fetches: &[Fetch]) -> impl Iterator<Item = bool> {
         let mut of_host = vec![Vec::new(); self.list.len()];
         for (fetch, host) in fetches.iter().zip(&self.index_of) {
             of_host[*host].push(fetch);

@@ -104,7 +104,7 @@ impl RecordedLine {
         let deliveries: Vec<Delivery> = answers.iter().map(|a| a.delivery).collect();
         let bytes_per_ms = highest_rate(&Curve::new(&deliveries), &deliveries);
         let parts: Vec<Delivery> =
-            answers.iter().flat_map(|answer| answer.parts(bytes_per_ms)).collect();
+            answers.iter().flat_map(|answer| answer.response_parts(bytes_per_ms)).collect();
         Self { answers, curve: Curve::new(&parts), bytes_per_ms }
     }
 
@@ -183,7 +183,7 @@ impl Answer {
     /// The response as it crossed the line. Alone on its connection, its first flight and its last
     /// crossed at the line's rate, and between them it waited for acknowledgements and for others.
     /// Beside others, only the first packet did.
-    fn parts(&self, bytes_per_ms: Option<f64>) -> Vec<Delivery> {
+    fn response_parts(&self, bytes_per_ms: Option<f64>) -> Vec<Delivery> {
         let Delivery { from_ms, to_ms, bytes } = self.delivery;
         let (first, last) =
             if self.is_multiplexed { (PACKET_BYTES, 0.0) } else { (FLIGHT_BYTES, FLIGHT_BYTES) };

@@ -71,7 +71,7 @@ pub fn parse_har(bytes: &[u8], name: &str) -> Result<Page, HarError> {
 pub fn parse_har_page(bytes: &[u8], choice: Option<&str>, name: &str) -> Result<Page, HarError> {
     let har = model::read(bytes, name)?;
     let recording = recording::recording(&har.log, choice, name)?;
-    page::build(recording, name)
+    page::build_page(recording, name)
 }
 
 /// A run of a page, one of several in a file.
@@ -92,7 +92,7 @@ pub fn parse_har_runs(bytes: &[u8], name: &str) -> Result<Vec<RecordedRun>, HarE
     let ids = pages::Pages::of(&har.log).ids();
     let run = |id: Option<&str>| {
         let recording = recording::recording(&har.log, id, name)?.among_all();
-        let page = page::build(recording, name)?;
+        let page = page::build_page(recording, name)?;
         Ok(RecordedRun { id: id.map(str::to_owned), page })
     };
     match ids.is_empty() {

@@ -15,17 +15,17 @@ pub(super) fn notes(reading: &Reading) -> Vec<String> {
     let mut notes: Vec<String> = redirect_note(reading).into_iter().collect();
     notes.extend(recording.pauses.clone());
     notes.extend(recording.skipped.iter().map(|(skipped, count)| {
-        format!("skipped {} {}", counted(*count, "request"), skipped.why())
+        format!("skipped {} {}", counted(*count, "request"), skipped.reason())
     }));
     notes.extend(recording.of_several.clone());
     notes.extend(size_notes(fetches));
     let over_spdy = fetches.iter().filter(|f| f.version.stands_for() == Some("SPDY")).count();
     notes.extend(requests(over_spdy, " over SPDY, loaded by HTTP/2's rules"));
-    notes.extend(reading.events().note(fetches));
+    notes.extend(reading.events().load_event_note(fetches));
     notes.extend(version_note(&reading.hosts, fetches));
     notes.extend(tls_notes(&reading.hosts));
     notes.extend(server_time_notes(reading));
-    let hosts = reading.hosts.list.iter().zip(reading.hosts.overlapping(fetches));
+    let hosts = reading.hosts.list.iter().zip(reading.hosts.overlap_flags(fetches));
     notes.extend(hosts.filter(|(_, overlaps)| *overlaps).map(|(server, _)| {
         let name = &server.host.name;
         format!(

@@ -41,12 +41,12 @@ impl<'a> Pages<'a> {
     }
 
     /// The id of the page that `choice` means: an id, else a number from 1.
-    pub(super) fn choose(&self, choice: &str, file: &str) -> Result<&'a str, HarError> {
+    pub(super) fn page_id(&self, choice: &str, file: &str) -> Result<&'a str, HarError> {
         let by_id = self.list.iter().find(|(id, _)| *id == choice);
         let number = || choice.parse::<usize>().ok()?.checked_sub(1);
         let page = by_id.or_else(|| self.list.get(number()?));
         page.map(|(id, _)| *id).ok_or_else(|| {
-            let (choice, pages) = (choice.to_owned(), self.listed());
+            let (choice, pages) = (choice.to_owned(), self.page_lines());
             HarError::new(file, Problem::NoSuchPage { choice, pages })
         })
     }
@@ -56,7 +56,7 @@ impl<'a> Pages<'a> {
         let count = self.list.len();
         let number = self.list.iter().position(|(known, _)| *known == id)? + 1;
         (count > 1).then(|| {
-            let listed = self.listed().join("; ");
+            let listed = self.page_lines().join("; ");
             format!(
                 "page {number} of {count} in the file; --har-page chooses another, or all: {listed}"
             )
@@ -64,7 +64,7 @@ impl<'a> Pages<'a> {
     }
 
     /// `1 page_1 (title)` for each, at most twelve.
-    fn listed(&self) -> Vec<String> {
+    fn page_lines(&self) -> Vec<String> {
         let listed = (1..).zip(self.list.iter().take(MAX_LISTED));
         let mut lines: Vec<String> =
             listed.map(|(number, (id, title))| line(number, id, title)).collect();

@@ -24,11 +24,11 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn of(recording: Recording) -> Self {
         let fetches = &recording.fetches;
-        let discovered = discovery::infer(fetches);
+        let discovered = discovery::infer_discoveries(fetches);
         let hosts = Hosts::of(fetches);
         let line = RecordedLine::new(fetches, |fetch| hosts.of_fetch(fetch));
         let bounds = line.bounds();
-        let overlapping: Vec<bool> = hosts.overlapping(fetches).collect();
+        let overlapping: Vec<bool> = hosts.overlap_flags(fetches).collect();
         let response = |(index, fetch): (usize, &Fetch)| Response {
             bounds: bounds[index],
             host: hosts.index_of[index],
@@ -47,7 +47,7 @@ impl Reading {
 
     /// The browser's events that can be believed.
     pub(super) fn events(&self) -> Events {
-        self.recording.events.after(self.document())
+        self.recording.events.events_after(self.document())
     }
 
     pub(super) fn page_hosts(&self) -> Vec<PageHost> {
@@ -81,7 +81,7 @@ impl Reading {
             revealed_by: self.discovered.discoveries[index].evidence,
         };
         let left_out = |(why, requests): (&Skipped, &usize)| LeftOut {
-            reason: why.why(),
+            reason: why.reason(),
             requests: *requests,
         };
         let redirects = self.discovered.redirects.iter();

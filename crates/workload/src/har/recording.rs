@@ -31,7 +31,7 @@ pub(super) enum Skipped {
 }
 
 impl Skipped {
-    pub(super) const fn why(self) -> &'static str {
+    pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::Cached => "answered from the browser's cache",
             Self::ServiceWorker => "answered by a service worker",
@@ -80,7 +80,7 @@ pub(super) fn recording(
     let exporter = Exporter::of(&log.creator.name.0);
     let pages = Pages::of(log);
     let chosen = match choice.filter(|_| pages.has_any()) {
-        Some(choice) => Some(pages.choose(choice, file)?),
+        Some(choice) => Some(pages.page_id(choice, file)?),
         None => None,
     };
     let mut started = Vec::with_capacity(log.entries.len());
@@ -90,7 +90,7 @@ pub(super) fn recording(
             *skipped.entry(Skipped::OtherPage).or_default() += 1;
             continue;
         }
-        match skip(entry, exporter) {
+        match skip_reason(entry, exporter) {
             Some(why) => *skipped.entry(why).or_default() += 1,
             None => started.push((timestamp(entry, index, file)?, index)),
         }
@@ -118,9 +118,9 @@ pub(super) fn recording(
     let events = pageref.map_or_else(Events::default, |id| Events::of(&log.pages, id, origin));
     let all = fetches.len();
     let visits = Visits::of(fetches, events.load());
-    let visit = visits.choose(choice.filter(|_| !pages.has_any()), file)?;
+    let visit = visits.visit_index(choice.filter(|_| !pages.has_any()), file)?;
     let of_several = pages.of_several(pageref.unwrap_or_default());
-    let pauses = visits.note(visit, !pages.has_any());
+    let pauses = visits.pauses_note(visit, !pages.has_any());
     let mut fetches = visits.take(visit);
     count(&mut skipped, Skipped::AfterPause, all - fetches.len());
     let of_visit = fetches.len();
@@ -143,7 +143,7 @@ fn lacks_sizes(fetches: &[Fetch]) -> bool {
 }
 
 fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {
-    let reasons: Vec<_> = skipped.iter().map(|(s, n)| format!("{n} {}", s.why())).collect();
+    let reasons: Vec<_> = skipped.iter().map(|(s, n)| format!("{n} {}", s.reason())).collect();
     match reasons.is_empty() {
         true => " (it has no entries)".to_owned(),
         false => format!(" ({})", reasons.join(", ")),
@@ -177,7 +177,7 @@ fn root_first(fetches: &mut [Fetch]) {
     fetches[..=root].rotate_right(1);
 }
 
-fn skip(entry: &Entry, exporter: Exporter) -> Option<Skipped> {
+fn skip_reason(entry: &Entry, exporter: Exporter) -> Option<Skipped> {
     let scheme = entry.request.url.split(':').next().unwrap_or_default();
     let status = entry.response.status.bytes().unwrap_or(0);
     let is_socket = matches!(scheme, "ws" | "wss") || entry.resource_type.0 == "websocket";
@@ -206,12 +206,12 @@ fn is_cached(entry: &Entry, exporter: Exporter) -> bool {
     let has_content = response.content.size.bytes().is_some_and(|n| n > 0);
     let no_bytes = match response.transfer_size.bytes() {
         Some(n) => n == 0,
-        None => response.body_size.bytes() == Some(0) && took(&entry.timings).is_zero(),
+        None => response.body_size.bytes() == Some(0) && total_time(&entry.timings).is_zero(),
     };
     entry.from_cache.0 || entry.fetch_type.0.ends_with("Cache") || (has_content && no_bytes)
 }
 
-fn took(timings: &Timings) -> Duration {
+fn total_time(timings: &Timings) -> Duration {
     let [wait, receive] = [timings.wait, timings.receive].map(ms);
     wait + receive
 }

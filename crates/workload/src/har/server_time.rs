@@ -68,14 +68,14 @@ impl Estimator<'_> {
     }
 
     /// Responses of the same host and sort.
-    fn beside(&self, response: &Response) -> impl Iterator<Item = &Response> {
+    fn similar_responses(&self, response: &Response) -> impl Iterator<Item = &Response> {
         let Response { host, is_document, .. } = *response;
         self.responses.iter().filter(move |r| r.host == host && r.is_document == is_document)
     }
 
     /// The median of the measured times of the same host and sort.
     fn measured_beside(&self, response: &Response) -> Option<Duration> {
-        let measured = self.beside(response).filter(|one| self.is_measured(one));
+        let measured = self.similar_responses(response).filter(|one| self.is_measured(one));
         let mut times: Vec<Duration> = measured.map(|one| one.bounds.most).collect();
         times.sort_unstable();
         times.get(times.len().saturating_sub(1) / 2).copied()
@@ -88,7 +88,7 @@ impl Estimator<'_> {
         if self.is_measured(response) {
             return most;
         }
-        let shortest = || self.beside(response).map(|one| one.bounds.most).min();
+        let shortest = || self.similar_responses(response).map(|one| one.bounds.most).min();
         let usual = self.measured_beside(response).or_else(shortest).unwrap_or(most);
         usual.max(least).min(most)
     }

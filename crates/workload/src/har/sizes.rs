@@ -58,12 +58,12 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
             (known_header.unwrap_or(USUAL_HEADER), body, known)
         }
     };
-    Sizes { header, body, known, conflict: conflict(response, body, known) }
+    Sizes { header, body, known, conflict: size_conflict(response, body, known) }
 }
 
 /// Compares the size measured on the wire with the content, where both are known and should be
 /// alike.
-fn conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
+fn size_conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
     /// Headers whose size is estimated, and frames that some exporters count.
     const TOLERANCE: u64 = 1000;
     let content = response.content.size.bytes().filter(|n| *n > 0)?;

@@ -40,13 +40,13 @@ impl Visits {
     }
 
     /// The index of the visit that `choice` means, a number from 1; the first without a choice.
-    pub(super) fn choose(&self, choice: Option<&str>, file: &str) -> Result<usize, HarError> {
+    pub(super) fn visit_index(&self, choice: Option<&str>, file: &str) -> Result<usize, HarError> {
         let Some(choice) = choice else { return Ok(0) };
         let index = choice.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         index.filter(|index| *index < self.list.len() && self.list.len() > 1).ok_or_else(|| {
             let pages = match self.list.len() {
                 0 | 1 => vec!["it names no pages, so leave the choice out".to_owned()],
-                _ => self.listed(),
+                _ => self.visit_lines(),
             };
             HarError::new(file, Problem::NoSuchPage { choice: choice.to_owned(), pages })
         })
@@ -54,16 +54,16 @@ impl Visits {
 
     /// The note on the pauses; none if there was no pause. `may_choose` if `--har-page` takes the
     /// number of a visit.
-    pub(super) fn note(&self, chosen: usize, may_choose: bool) -> Option<String> {
+    pub(super) fn pauses_note(&self, chosen: usize, may_choose: bool) -> Option<String> {
         let longest = self.pauses.iter().max()?;
         let shortest = self.pauses.iter().min()?;
-        let pauses = match (self.pauses.len(), pause(*shortest), pause(*longest)) {
+        let pauses = match (self.pauses.len(), pause_text(*shortest), pause_text(*longest)) {
             (1, shortest, _) => format!("a pause of {shortest}"),
             (n, shortest, longest) if shortest == longest => format!("{n} pauses of {shortest}"),
             (n, shortest, longest) => format!("{n} pauses of {shortest} to {longest}"),
         };
         let way_out = match may_choose {
-            true => format!("; --har-page chooses another: {}", self.listed().join("; ")),
+            true => format!("; --har-page chooses another: {}", self.visit_lines().join("; ")),
             false => String::new(),
         };
         let (number, count) = (chosen + 1, self.list.len());
@@ -82,7 +82,7 @@ impl Visits {
         fetches
     }
 
-    fn listed(&self) -> Vec<String> {
+    fn visit_lines(&self) -> Vec<String> {
         let listed = (1..).zip(self.list.iter().take(MAX_LISTED));
         let mut lines: Vec<String> =
             listed.map(|(number, visit)| format!("{number} {}", visit[0].label)).collect();
@@ -94,7 +94,7 @@ impl Visits {
 }
 
 /// A pause in words, to the nearest minute.
-fn pause(time: Duration) -> String {
+fn pause_text(time: Duration) -> String {
     let minutes = ((time.as_millis() + 30_000) / 60_000).max(1);
     units::counted(minutes, "minute")
 }

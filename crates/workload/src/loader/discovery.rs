@@ -65,7 +65,7 @@ impl Discoveries {
     }
 
     /// `id` will not arrive: everything that nothing else can reveal any more.
-    pub(super) fn abandon(&mut self, id: ObjectId) -> Vec<ObjectId> {
+    pub(super) fn abandon_object(&mut self, id: ObjectId) -> Vec<ObjectId> {
         let mut abandoned = Vec::new();
         let mut parents = vec![id];
         while let Some(parent) = parents.pop() {

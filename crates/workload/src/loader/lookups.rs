@@ -78,7 +78,7 @@ impl Lookups {
     }
 
     /// The beginning of a lookup that has just ended, for a connection that waited for it.
-    pub(super) fn awaited(&self, now: Instant, host: HostId) -> Option<Instant> {
+    pub(super) fn awaited_lookup(&self, now: Instant, host: HostId) -> Option<Instant> {
         match self.names[self.first[host.index()].index()] {
             NameState::Known { since, at } if at == now => Some(since),
             _ => None,

@@ -102,7 +102,7 @@ impl PageLoader {
             failures: Vec::new(),
             actions: VecDeque::new(),
             unfinished: objects.len(),
-            awaited: awaited(page),
+            awaited: awaited_objects(page),
             html_unfinished: objects.iter().filter(|o| o.kind == ObjectKind::Html).count(),
             html_done_at: None,
             page_done_at: None,
@@ -136,7 +136,7 @@ impl PageLoader {
             pool.is_refused = false;
         }
         self.unfinished = objects.len();
-        self.awaited = awaited(&self.page);
+        self.awaited = awaited_objects(&self.page);
         self.html_unfinished = objects.iter().filter(|o| o.kind == ObjectKind::Html).count();
         (self.html_done_at, self.page_done_at) = (None, None);
         self.start(now);
@@ -193,7 +193,7 @@ impl PageLoader {
             lost.extend(self.pools[host.index()].on_refused(&self.connections));
         }
         for object in lost {
-            self.fail(object);
+            self.fail_object(object);
         }
         self.ask_at(now, host);
         self.close_if_done(now);
@@ -345,7 +345,7 @@ impl PageLoader {
     fn ask_at(&mut self, now: Instant, host: HostId) {
         loop {
             match self.pools[host.index()].poll(&self.connections) {
-                Next::Ask(object, conn) => self.ask(now, object, conn),
+                Next::Ask(object, conn) => self.send_request(now, object, conn),
                 Next::Open if self.lookups.resolve(now, &self.page, host) => self.open(now, host),
                 Next::Open | Next::Nothing => return,
             }
@@ -370,13 +370,13 @@ impl PageLoader {
     fn open(&mut self, now: Instant, host: HostId) {
         let conn = LoadConnId(self.connections.len() as u32);
         let pool = &mut self.pools[host.index()];
-        let lookup = self.lookups.awaited(now, host);
+        let lookup = self.lookups.awaited_lookup(now, host);
         self.connections.push(Connection::new(now, host, pool.protocol, lookup));
         pool.open.push(conn);
         self.actions.push_back(LoaderAction::Open { conn, host });
     }
 
-    fn ask(&mut self, now: Instant, object: ObjectId, conn: LoadConnId) {
+    fn send_request(&mut self, now: Instant, object: ObjectId, conn: LoadConnId) {
         let milestones = &mut self.milestones[object.index()];
         milestones.requested = Some(now);
         milestones.connection = Some(conn);
@@ -415,16 +415,16 @@ impl PageLoader {
     }
 
     /// `id` will not arrive, and so will nothing that only the rest of its body would reveal.
-    fn fail(&mut self, id: ObjectId) {
+    fn fail_object(&mut self, id: ObjectId) {
         self.failures.push((id, LoadError::ConnectionClosed));
-        let hidden = self.discoveries.abandon(id);
+        let hidden = self.discoveries.abandon_object(id);
         self.unfinished -= 1 + hidden.len();
         self.failures.extend(hidden.into_iter().map(|o| (o, LoadError::NeverDiscovered)));
     }
 }
 
 /// Objects that the end of the load waits for.
-fn awaited(page: &Page) -> usize {
+fn awaited_objects(page: &Page) -> usize {
     page.ids().filter(|id| page.awaits(page.until(), *id)).count()
 }
 

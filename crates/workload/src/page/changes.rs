@@ -85,7 +85,7 @@ impl PageChanges {
     /// The changes that make `before` to `after`.
     pub fn between(before: &Page, after: &Page) -> Self {
         let mut pairs = Pairs::new(before, after);
-        for address in [whole, without_host, without_query, without_hashes] {
+        for address in [whole_address, without_host, without_query, without_hashes] {
             pairs.find(address);
         }
         let (mut objects, same) = pairs.changes();
@@ -135,7 +135,7 @@ impl AddressKey {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of all parts of an address")]
-fn whole(object: &Object) -> Option<AddressKey> {
+fn whole_address(object: &Object) -> Option<AddressKey> {
     Some(AddressKey { text: object.label.clone(), kind: None })
 }
 
@@ -206,10 +206,10 @@ impl<'a> Pairs<'a> {
     fn changes(&self) -> (Vec<ObjectChange>, usize) {
         let taken: BTreeSet<usize> = self.found.iter().copied().flatten().collect();
         let removed = (0..self.before.len()).filter(|at| !taken.contains(at));
-        let removed = removed.map(|at| change(Some(&self.before[at]), None));
+        let removed = removed.map(|at| object_change(Some(&self.before[at]), None));
         let pairs = self.after.iter().zip(&self.found);
-        let kept =
-            pairs.map(|(after, found)| change(found.map(|at| &self.before[at]), Some(after)));
+        let kept = pairs
+            .map(|(after, found)| object_change(found.map(|at| &self.before[at]), Some(after)));
         let all: Vec<ObjectChange> = removed.chain(kept).flatten().collect();
         let same = self.after.len() - all.iter().filter(|one| one.after_bytes.is_some()).count();
         (all, same)
@@ -231,7 +231,7 @@ fn by_part(
 }
 
 /// The change of an object; `None` if it has none.
-fn change(before: Option<&Object>, after: Option<&Object>) -> Option<ObjectChange> {
+fn object_change(before: Option<&Object>, after: Option<&Object>) -> Option<ObjectChange> {
     let [before_bytes, after_bytes] = [before, after].map(|one| one.map(|one| one.body_bytes));
     let label = after.or(before)?.label.clone();
     let formerly = before.map(|before| before.label.clone()).filter(|former| *former != label);

@@ -52,7 +52,7 @@ impl NginxCalls {
     }
 
     /// Records a write.
-    pub(super) fn write(&mut self, next: &NextSpan) {
+    pub(super) fn record_write(&mut self, next: &NextSpan) {
         let is_header = next.begins && !self.is_behind;
         match self.http {
             Http::Http2 if is_header => {
@@ -77,7 +77,7 @@ impl NginxCalls {
     }
 
     /// Records that there is nothing to write now; `is_owed`: for want of room.
-    pub(super) fn pause(&mut self, is_owed: bool) {
+    pub(super) fn record_pause(&mut self, is_owed: bool) {
         self.is_behind = is_owed;
         self.cork(false);
     }

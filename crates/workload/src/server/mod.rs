@@ -105,8 +105,8 @@ impl ServerSession {
         let is_owed = self.responses.has_ready();
         let nginx = self.nginx.as_mut()?;
         match next {
-            Some(next) => nginx.write(&next),
-            None => nginx.pause(is_owed),
+            Some(next) => nginx.record_write(&next),
+            None => nginx.record_pause(is_owed),
         }
         nginx.poll()
     }

@@ -41,7 +41,7 @@ impl Responses {
 
     /// Processes a delivered request for `object`; the server starts to think.
     pub(super) fn begin(&mut self, now: Instant, id: ObjectId, object: &Object) {
-        let (header_left, body_left) = self.protocol.parts(object);
+        let (header_left, body_left) = self.protocol.header_and_body(object);
         self.owed.push_back(Response {
             object: id,
             urgency: object.kind.urgency(),

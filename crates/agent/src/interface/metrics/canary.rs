@@ -133,7 +133,7 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
 }
 
 /// Metrics of the comparison of all servers of the site, if a gateway compares them.
-pub(super) fn fleet(registry: &mut Registry, status: &AgentStatus) {
+pub(super) fn register_fleet(registry: &mut Registry, status: &AgentStatus) {
     let Some(fleet) = &status.fleet else { return };
     let hosts: Gauge = Gauge::default();
     hosts.set(fleet.hosts.into());
@@ -155,7 +155,7 @@ fn told_parts(status: &AgentStatus) -> impl Iterator<Item = &ComparedPart> {
 }
 
 /// Metrics of starts: warm ones, and the reasons for cold ones.
-pub(super) fn starts(registry: &mut Registry, status: &AgentStatus) {
+pub(super) fn register_starts(registry: &mut Registry, status: &AgentStatus) {
     let family = Family::<ReasonOnly, Counter>::default();
     for (reason, count) in StartReason::ALL.into_iter().zip(status.connections.starts) {
         family.get_or_create(&ReasonOnly { reason: reason.name() }).inc_by(count);

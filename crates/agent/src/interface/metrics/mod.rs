@@ -110,11 +110,11 @@ impl MetricsListener {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let name = thread::Builder::new().name("metrics".to_owned());
-        name.spawn(move || runtime.block_on(self.answer(router)))?;
+        name.spawn(move || runtime.block_on(self.serve_requests(router)))?;
         Ok(())
     }
 
-    async fn answer(self, router: Router) -> io::Result<()> {
+    async fn serve_requests(self, router: Router) -> io::Result<()> {
         match self {
             Self::Tcp(listener) => {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -214,8 +214,8 @@ fn metrics(status: &AgentStatus) -> String {
     sums(&mut registry, status);
     classes(&mut registry, status);
     canary::canary(&mut registry, status);
-    canary::fleet(&mut registry, status);
-    canary::starts(&mut registry, status);
+    canary::register_fleet(&mut registry, status);
+    canary::register_starts(&mut registry, status);
     canary::handshakes(&mut registry, status);
     canary::kernel(&mut registry, status);
     gateway::gateway(&mut registry, status);
@@ -332,7 +332,7 @@ fn classes(registry: &mut Registry, status: &AgentStatus) {
         CompletionTimes(groups.collect()),
     );
     time_ratios(registry, (&names, status));
-    shares(registry, (&names, status));
+    register_group_shares(registry, (&names, status));
 }
 
 fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
@@ -352,7 +352,7 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatu
 
 /// Metrics of both compared groups, with intervals: an operator's proof that warm starts do no
 /// harm.
-fn shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
+fn register_group_shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
         metric("retransmitting_share", "Part that sent something again, 95 %", |side| {
             side.retransmitting

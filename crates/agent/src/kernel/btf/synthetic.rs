@@ -24,7 +24,7 @@ pub(crate) const INT: u32 = 1;
 
 impl SyntheticTypes {
     /// A name that is to be found; "" is at 0.
-    pub(crate) fn string(&mut self, name: &str) -> u32 {
+    pub(crate) fn add_string(&mut self, name: &str) -> u32 {
         if name.is_empty() {
             return 0;
         }
@@ -36,7 +36,7 @@ impl SyntheticTypes {
     /// Adds a type and returns its number. `of`: its size, or the type it refers to; `more`: the
     /// words after the three of each type.
     pub(crate) fn add(&mut self, name: &str, kind: u8, count: u32, of: u32, more: &[u32]) -> u32 {
-        let name = self.string(name);
+        let name = self.add_string(name);
         let words = [name, u32::from(kind) << 24 | count, of];
         self.types.extend(words.iter().chain(more).flat_map(|word| word.to_ne_bytes()));
         self.count += 1;
@@ -47,7 +47,7 @@ impl SyntheticTypes {
     pub(crate) fn structure(&mut self, name: &str, members: &[(&str, u32)]) -> u32 {
         let mut more = Vec::new();
         for (at, (member, of)) in members.iter().enumerate() {
-            more.extend([self.string(member), *of, 32 * at as u32]);
+            more.extend([self.add_string(member), *of, 32 * at as u32]);
         }
         self.add(name, kind::STRUCT, members.len() as u32, 4 * members.len() as u32, &more)
     }
@@ -59,12 +59,12 @@ impl SyntheticTypes {
         self.add("", kind::POINTER, 0, prototype, &[])
     }
 
-    pub(crate) fn numbers(&mut self, names: &[&str]) {
-        let more: Vec<u32> = names.iter().flat_map(|name| [self.string(name), 7]).collect();
+    pub(crate) fn add_enum(&mut self, names: &[&str]) {
+        let more: Vec<u32> = names.iter().flat_map(|name| [self.add_string(name), 7]).collect();
         self.add("", kind::ENUM, names.len() as u32, 4, &more);
     }
 
-    pub(crate) fn function(&mut self, name: &str) {
+    pub(crate) fn add_function(&mut self, name: &str) {
         let prototype = self.add("", kind::PROTOTYPE, 0, INT, &[]);
         self.add(name, kind::FUNCTION, 1, prototype, &[]);
     }
@@ -80,11 +80,11 @@ impl SyntheticTypes {
 
 /// All that is assumed of a kernel.
 pub(crate) fn complete() -> Vec<u8> {
-    without("")
+    kernel_without("")
 }
 
 /// The same types without one name.
-pub(crate) fn without(left_out: &str) -> Vec<u8> {
+pub(crate) fn kernel_without(left_out: &str) -> Vec<u8> {
     let mut types = SyntheticTypes::default();
     let mut members: BTreeMap<&str, Vec<(String, u32)>> = BTreeMap::new();
     let cong_control = types.pointer_to_function(4);
@@ -107,7 +107,7 @@ pub(crate) fn without(left_out: &str) -> Vec<u8> {
         let members: Vec<_> = members.iter().map(|(name, of)| (name.as_str(), *of)).collect();
         types.structure(of, &members);
     }
-    functions.into_iter().for_each(|name| types.function(name));
-    types.numbers(&numbers.iter().map(String::as_str).collect::<Vec<_>>());
+    functions.into_iter().for_each(|name| types.add_function(name));
+    types.add_enum(&numbers.iter().map(String::as_str).collect::<Vec<_>>());
     types.bytes()
 }

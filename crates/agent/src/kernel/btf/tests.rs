@@ -9,8 +9,8 @@ fn sample() -> SyntheticTypes {
     // nameless.
     let inner = types.structure("", &[("in_inner", INT)]);
     types.structure("outer", &[("", inner), ("plain", INT), ("run", operation)]);
-    types.numbers(&["BPF_ONE", "BPF_TWO"]);
-    types.function("do_this");
+    types.add_enum(&["BPF_ONE", "BPF_TWO"]);
+    types.add_function("do_this");
     types
 }
 

@@ -17,7 +17,7 @@ fn row(is_own: bool) -> Vec<u8> {
 fn after_a_boot_only_the_own_namespace_is_known_by_its_new_number() {
     let key = PrefixKey { namespace: 33, prefix: "192.0.2.0/24".parse().unwrap() };
     let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
-    let (new, path) = restored(&key.to_bytes(), &row(true), &now, 44).unwrap();
+    let (new, path) = restore_row(&key.to_bytes(), &row(true), &now, 44).unwrap();
     assert_eq!(new, PrefixKey { namespace: 44, ..key });
     // 2100 old: 2080 before this boot.
     assert_eq!(path.learnt_ns, 0_u64.wrapping_sub(2080));
@@ -107,10 +107,10 @@ fn what_is_no_memory_of_an_agent_is_refused() {
 fn facts_outlive_the_agent() {
     let (file, store) = store("facts");
     crate::memory::format::bring_up(store.database()).unwrap();
-    assert_eq!(store.fact(AgentFact::Off), None);
+    assert_eq!(store.read_fact(AgentFact::Off), None);
     store.set_fact(AgentFact::Off, Some("harm")).unwrap();
     drop(store);
     let again = Store::open(&file, Duration::ZERO).unwrap().0;
-    assert_eq!(again.fact(AgentFact::Off), Some("harm".to_owned()));
+    assert_eq!(again.read_fact(AgentFact::Off), Some("harm".to_owned()));
     fs::remove_file(&file).unwrap();
 }

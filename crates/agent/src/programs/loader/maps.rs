@@ -75,8 +75,8 @@ impl Loaded {
     }
 
     /// Counts events that found their ring buffer full.
-    pub(crate) fn lost(&self, what: Lost) -> u64 {
-        events::lost(&self.map("lost"), what)
+    pub(crate) fn lost_events(&self, what: Lost) -> u64 {
+        events::lost_events(&self.map("lost"), what)
     }
 
     /// Calls `handlers`, when polled: for each closed connection, for each start if the settings

@@ -16,7 +16,7 @@ impl Loaded {
     ///
     /// # Errors
     /// Fails as [`Self::attach`] does; links may be of either agent then.
-    pub(crate) fn take(
+    pub(crate) fn take_over_links(
         &mut self,
         links: Vec<(LinkRole, OwnedFd)>,
         cgroups: &[PathBuf],
@@ -29,7 +29,7 @@ impl Loaded {
                     let link = self.move_control(&name, HeldLink::Taken(link))?;
                     attached.controls.push((name, link));
                 }
-                LinkRole::Cgroup(hook, cgroup) if self.wants(hook) => {
+                LinkRole::Cgroup(hook, cgroup) if self.needs_hook(hook) => {
                     // The link of a removed cgroup only shows that the next one is awaited; a
                     // cgroup of the same name gets a new link now.
                     let directory = fs::metadata(&cgroup).map_or(GONE, |found| found.ino());

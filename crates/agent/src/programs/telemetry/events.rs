@@ -69,6 +69,6 @@ fn reader<'a, T>(
 }
 
 /// Number of lost events so far.
-pub(crate) fn lost(map: &dyn MapCore, what: Lost) -> u64 {
+pub(crate) fn lost_events(map: &dyn MapCore, what: Lost) -> u64 {
     counter(map, what as u32)
 }

@@ -50,7 +50,7 @@ impl KernelGauges {
     }
 
     /// There are others now.
-    pub(crate) fn renew(&self, programs: &[ProgramFile]) {
+    pub(crate) fn replace_programs(&self, programs: &[ProgramFile]) {
         *lock(&self.programs) = programs.to_vec();
     }
 
@@ -59,7 +59,7 @@ impl KernelGauges {
         let files = lock(&self.programs).clone();
         let times = files.into_iter().filter_map(|ProgramFile { name, file }| {
             let text = fs::read_to_string(format!("/proc/self/fdinfo/{file}")).ok()?;
-            ran(&text, name)
+            measured_run(&text, name)
         });
         times.collect()
     }
@@ -76,7 +76,7 @@ impl KernelGauges {
 
 /// Parses `/proc/PID/fdinfo` of a program (`bpf_prog_show_fdinfo` of the kernel); `None` if it has
 /// no measured run.
-fn ran(text: &str, program: String) -> Option<ProgramTime> {
+fn measured_run(text: &str, program: String) -> Option<ProgramTime> {
     let number = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
         line.trim().parse::<u64>().ok()
@@ -93,9 +93,9 @@ mod tests {
     fn a_program_that_was_counted_has_run_for_so_long() {
         let text =
             "pos:\t0\nprog_type:\t27\nprog_jited:\t1\nrun_time_ns:\t1500000000\nrun_cnt:\t3\n";
-        let ran_for = ran(text, "attend".to_owned()).unwrap();
+        let ran_for = measured_run(text, "attend".to_owned()).unwrap();
         assert_eq!((ran_for.runs, ran_for.time_s), (3, 1.5));
-        assert_eq!(ran(&text.replace("run_cnt:\t3", "run_cnt:\t0"), String::new()), None);
-        assert_eq!(ran("pos:\t0\n", String::new()), None);
+        assert_eq!(measured_run(&text.replace("run_cnt:\t3", "run_cnt:\t0"), String::new()), None);
+        assert_eq!(measured_run("pos:\t0\n", String::new()), None);
     }
 }

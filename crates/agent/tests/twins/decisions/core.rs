@@ -166,7 +166,7 @@ impl Connection {
     fn new(hooked: HostAccess, options: WarmOptions, e: &Event) -> Self {
         let underneath = Underneath { models: false, is_paced: e.is_paced != 0 };
         let mut warm = Warm::new(options, underneath);
-        warm.hook(hooked);
+        warm.attach_host(hooked);
         let window = Window::new(e.mss, e.cwnd * e.mss, u64::MAX, false);
         Self { warm, window, syns_repeated: 0 }
     }
@@ -219,12 +219,16 @@ impl Connection {
             Kind::Reset | Kind::Handshake | Kind::Retransmission => {}
             Kind::Open => {
                 let by = OpenedBy::Handshake { lossless: e.retransmitted == 0 };
-                warm.open(window, at, by);
+                warm.on_open(window, at, by);
             }
             Kind::Start => {
                 let bytes = e.written - e.acked;
                 let admitted = u64::MAX;
-                warm.start(window, at, PendingData { bytes, admitted, announced: e.announced });
+                warm.on_transfer_start(
+                    window,
+                    at,
+                    PendingData { bytes, admitted, announced: e.announced },
+                );
             }
             Kind::Sending => {
                 if warm.needs().watches_sending {
@@ -235,19 +239,19 @@ impl Connection {
                 let sample = sample(e, at);
                 warm.observe(window, &sample);
                 window.set_cwnd(e.stock * e.mss, Cause::SlowStart);
-                warm.acked(window, at, &sample);
+                warm.on_acked(window, at, &sample);
             }
             Kind::Repair => warm.observe(window, &sample(e, at)),
             Kind::Loss => {
-                warm.lose(window, at);
+                warm.on_loss_or_mark(window, at);
                 window.set_ssthresh(e.stock * e.mss, Cause::Loss);
                 warm.on_loss(window, LossEvent::Reduced);
             }
-            Kind::Idle => warm.idle(window, at),
+            Kind::Idle => warm.on_idle(window, at),
             Kind::Close => {
                 // Its FIN's ACK, of which no data is.
                 warm.observe(window, &sample(e, at));
-                warm.close(window, at, None);
+                warm.on_close(window, at, None);
             }
         }
     }

@@ -175,7 +175,7 @@ impl StartUp for Recorder {
 }
 
 impl KernelEvents for Recorder {
-    fn hook(&mut self, hooked: HostAccess) {
+    fn attach_host(&mut self, hooked: HostAccess) {
         let IpAddr::V4(address) = hooked.pool(|_, to| to.address) else {
             panic!("hosts of this simulation have IPv4 addresses");
         };
@@ -187,51 +187,61 @@ impl KernelEvents for Recorder {
         // The event has no time of its own: that of the last one.
         let event = Event { cwnd: 10, mss: 1448, ssthresh: NO_THRESHOLD, ..self.last };
         TAPE.with_borrow_mut(|tape| tape.note(Kind::Handshake, event));
-        self.warm_start().hook(hooked);
+        self.warm_start().attach_host(hooked);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+    fn on_open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
         self.is_open = true;
         self.syns_repeated = u64::from(by == OpenedBy::Handshake { lossless: false });
         let event = self.see(window, at);
         self.note(Kind::Open, event);
-        self.warm_start().open(window, at, by);
+        self.warm_start().on_open(window, at, by);
     }
 
-    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+    fn on_transfer_start(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        transfer: PendingData,
+    ) {
         let announced = transfer.announced;
         self.last.written = at.acked_total + transfer.bytes;
         let event = self.see(window, at);
         self.note(Kind::Start, Event { announced, ..event });
-        self.warm_start().start(window, at, transfer);
+        self.warm_start().on_transfer_start(window, at, transfer);
     }
 
-    fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_idle(&mut self, window: &mut Window, at: &Situation<'_>) {
         let event = self.see(window, at);
         self.note(Kind::Idle, event);
-        self.warm_start().idle(window, at);
+        self.warm_start().on_idle(window, at);
     }
 
-    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+    fn on_acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         let before = TAPE.with_borrow_mut(|tape| tape.acknowledged.take());
         let Event { cwnd: stock, .. } = self.see(window, at);
         if let Some(Event { cwnd, ssthresh, delivered, .. }) = before {
             self.note(Kind::Arrival, Event { cwnd, ssthresh, delivered, stock, ..self.last });
         }
-        self.warm_start().acked(window, at, sample);
+        self.warm_start().on_acked(window, at, sample);
     }
 
-    fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_loss_or_mark(&mut self, window: &mut Window, at: &Situation<'_>) {
         // Noted when the congestion control has set its threshold.
         self.see(window, at);
-        self.warm_start().lose(window, at);
+        self.warm_start().on_loss_or_mark(window, at);
     }
 
-    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
+    fn on_close(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        modelled: Option<ModelledPath>,
+    ) {
         let event = self.see(window, at);
         self.note(Kind::Close, Event { stock: event.cwnd, ..event });
         self.is_open = false;
-        self.warm_start().close(window, at, modelled);
+        self.warm_start().on_close(window, at, modelled);
     }
 
     fn shared_sending(&mut self) -> Option<&mut dyn SharedSending> {

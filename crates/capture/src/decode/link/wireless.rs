@@ -16,7 +16,7 @@ impl RadioFlags {
     /// The frame was received with errors.
     const DAMAGED: u8 = 0x40;
 
-    const fn has(self, flag: u8) -> bool {
+    const fn has_flag(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
 }
@@ -32,7 +32,7 @@ pub(super) fn radiotap(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
     let fields = rest.bytes.get(..length).ok_or(NotASegment::Cut)?;
     let flags = flags_of(fields).unwrap_or_default();
     rest.skip(length)?;
-    if flags.has(RadioFlags::DAMAGED) {
+    if flags.has_flag(RadioFlags::DAMAGED) {
         return Err(NotASegment::Malformed);
     }
     frame(rest, flags)
@@ -57,7 +57,7 @@ fn flags_of(header: &[u8]) -> Option<RadioFlags> {
 }
 
 /// Reads a frame without radiotap.
-pub(super) fn bare(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn read_bare_frame(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
     frame(rest, RadioFlags::default())
 }
 
@@ -93,7 +93,7 @@ fn frame(rest: &mut Rest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotA
         (true, true) => addresses + 6,
     };
     let is_aggregate = has_quality && is_aggregate(rest.bytes.get(addresses));
-    rest.skip(if flags.has(RadioFlags::PADDED) {
+    rest.skip(if flags.has_flag(RadioFlags::PADDED) {
         usize::next_multiple_of(length, 4)
     } else {
         length

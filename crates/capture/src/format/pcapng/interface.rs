@@ -39,17 +39,17 @@ impl Interface {
         for (code, value) in BlockOptions::new(order, block, 16) {
             match (code, value) {
                 (RESOLUTION, &[power, ..]) => resolution = power,
-                (OFFSET, value) => offset = order.long(value).unwrap_or_default() as i64,
+                (OFFSET, value) => offset = order.read_u64(value).unwrap_or_default() as i64,
                 _ => {}
             }
         }
         let clock = CaptureClock::new(resolution, offset);
         let clock = clock.ok_or("an interface with ticks that are too short")?;
-        let snap = match order.word([c, d, e, f]) {
+        let snap = match order.read_u32([c, d, e, f]) {
             0 => u32::MAX,
             snap => snap,
         };
-        Ok(Self { link: LinkType::of(order.half([a, b])), snap, clock, lost: 0 })
+        Ok(Self { link: LinkType::of(order.read_u16([a, b])), snap, clock, lost: 0 })
     }
 
     /// Notes statistics; they count from the beginning of the capture.
@@ -57,7 +57,7 @@ impl Interface {
         let order = options.order;
         let dropped = options
             .filter(|(code, _)| [DROPPED_BY_INTERFACE, DROPPED_BY_SYSTEM].contains(code))
-            .filter_map(|(_, value)| order.long(value));
+            .filter_map(|(_, value)| order.read_u64(value));
         // Some programs report packets dropped by the system as dropped by the interface.
         self.lost = self.lost.max(dropped.max().unwrap_or_default());
     }
@@ -80,7 +80,8 @@ impl<'a> BlockOptions<'a> {
     /// Returns the direction of a packet.
     pub(super) fn direction(mut self) -> PacketDirection {
         let order = self.order;
-        let flags = self.find(|(code, _)| *code == FLAGS).and_then(|(_, value)| order.words(value));
+        let flags =
+            self.find(|(code, _)| *code == FLAGS).and_then(|(_, value)| order.read_words(value));
         match flags.map(|[flags]: [u32; 1]| flags & 3) {
             Some(1) => PacketDirection::In,
             Some(2) => PacketDirection::Out,
@@ -95,7 +96,8 @@ impl<'a> Iterator for BlockOptions<'a> {
     /// Returns the next option; none after an invalid one.
     fn next(&mut self) -> Option<Self::Item> {
         let [a, b, c, d] = *self.rest.first_chunk()?;
-        let (code, length) = (self.order.half([a, b]), usize::from(self.order.half([c, d])));
+        let (code, length) =
+            (self.order.read_u16([a, b]), usize::from(self.order.read_u16([c, d])));
         let value = self.rest.get(4..4 + length)?;
         self.rest = self.rest.get(4 + length.next_multiple_of(4)..).unwrap_or_default();
         (code != 0).then_some((code, value))

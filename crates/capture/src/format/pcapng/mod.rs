@@ -51,17 +51,21 @@ struct PacketBlock {
 
 impl PcapNg {
     /// Returns true if a file begins like this format.
-    pub(super) fn begins(bytes: &[u8]) -> bool {
+    pub(super) fn has_magic(bytes: &[u8]) -> bool {
         bytes.first_chunk() == Some(&SECTION.to_be_bytes()) && order_of(bytes).is_some()
     }
 
-    pub(super) fn lost(&self) -> u64 {
+    pub(super) fn reported_losses(&self) -> u64 {
         self.lost_before + self.interfaces.iter().map(|interface| interface.lost).sum::<u64>()
     }
 
     #[inline]
-    pub(super) fn step(&mut self, bytes: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
-        let Some([kind, length]) = self.order.words(bytes) else { return Ok(Step::Need) };
+    pub(super) fn next_item(
+        &mut self,
+        bytes: &[u8],
+        head: &mut FrameHead,
+    ) -> Result<Step, FormatFault> {
+        let Some([kind, length]) = self.order.read_words(bytes) else { return Ok(Step::Need) };
         if kind == SECTION {
             return self.begin_section(bytes);
         }
@@ -89,7 +93,7 @@ impl PcapNg {
     /// Checks that the length is repeated at the end of a block.
     #[inline]
     fn check_trailer(&self, block: &[u8], length: u32) -> Result<(), FormatFault> {
-        let trailer = block.last_chunk().map(|bytes| self.order.word(*bytes));
+        let trailer = block.last_chunk().map(|bytes| self.order.read_u32(*bytes));
         match trailer == Some(length) {
             true => Ok(()),
             false => Err(FormatFault::fatal("a block whose two lengths differ")),
@@ -105,13 +109,14 @@ impl PcapNg {
         let Some(order) = order_of(bytes) else {
             return Err(FormatFault::fatal("a section without its byte order"));
         };
-        let Some([length]) = order.words(&bytes[4..]) else { return Ok(Step::Need) };
+        let Some([length]) = order.read_words(&bytes[4..]) else { return Ok(Step::Need) };
         check_length(length, LONGEST_SKIPPED)?;
-        let major = order.half([bytes[12], bytes[13]]);
+        let major = order.read_u16([bytes[12], bytes[13]]);
         if major != 1 || (length as usize) < LEAST {
             return Err(FormatFault::fatal(format!("a section of version {major}; 1 is known")));
         }
-        *self = Self { order, lost_before: self.lost(), last: self.last, ..Self::default() };
+        *self =
+            Self { order, lost_before: self.reported_losses(), last: self.last, ..Self::default() };
         Ok(Step::Skip(length))
     }
 
@@ -131,7 +136,7 @@ impl PcapNg {
     /// Reads interface statistics: interface, a time of two words, options.
     #[cold]
     fn note_statistics(&mut self, block: &[u8]) -> Step {
-        let number = self.order.words(&block[8..]).map(|[number]: [u32; 1]| number as usize);
+        let number = self.order.read_words(&block[8..]).map(|[number]: [u32; 1]| number as usize);
         if let Some(interface) = number.and_then(|number| self.interfaces.get_mut(number)) {
             interface.note_statistics(BlockOptions::new(self.order, block, 20));
         }
@@ -147,7 +152,7 @@ impl PcapNg {
     ) -> Result<Step, FormatFault> {
         const DATA: u32 = 28;
         let whole = block.len() as u32;
-        let Some(words) = self.order.words(&block[8..]) else {
+        let Some(words) = self.order.read_words(&block[8..]) else {
             return Err(FormatFault::of_block(whole, "a packet's block that is too short"));
         };
         let packet = read(self.order, words);
@@ -194,7 +199,7 @@ impl PcapNg {
     fn simple_packet(&self, block: &[u8], head: &mut FrameHead) -> Result<Step, FormatFault> {
         const DATA: u32 = 12;
         let whole = block.len() as u32;
-        let Some([length]) = self.order.words(&block[8..block.len() - 4]) else {
+        let Some([length]) = self.order.read_words(&block[8..block.len() - 4]) else {
             return Err(FormatFault::of_block(whole, "a packet's block that is too short"));
         };
         let Some(interface) = self.interfaces.first() else {
@@ -236,7 +241,7 @@ fn order_of(bytes: &[u8]) -> Option<ByteOrder> {
     [false, true]
         .map(|is_big| ByteOrder { is_big })
         .into_iter()
-        .find(|order| order.word(magic) == ORDER_MAGIC)
+        .find(|order| order.read_u32(magic) == ORDER_MAGIC)
 }
 
 #[inline]

@@ -127,7 +127,7 @@ impl Assembler {
         self.code.push((code, k, Label::Next, Label::Next));
     }
 
-    fn branch(&mut self, code: u16, k: u32, then: Label, otherwise: Label) {
+    fn jump_if(&mut self, code: u16, k: u32, then: Label, otherwise: Label) {
         self.code.push((code, k, then, otherwise));
     }
 
@@ -158,12 +158,12 @@ impl Assembler {
 }
 
 /// Returns a filter that rejects everything.
-pub(super) fn nothing() -> Vec<Instruction> {
+pub(super) fn reject_all() -> Vec<Instruction> {
     vec![Instruction { code: RETURN, then: 0, otherwise: 0, k: 0 }]
 }
 
 /// Returns a filter that accepts everything.
-pub(super) fn everything() -> Vec<Instruction> {
+pub(super) fn accept_all() -> Vec<Instruction> {
     vec![Instruction { code: RETURN, then: 0, otherwise: 0, k: u32::MAX }]
 }
 
@@ -174,15 +174,15 @@ pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instructi
     if !interfaces.is_empty() {
         program.run(LOAD_WORD, INTERFACE);
         for index in interfaces {
-            program.branch(IF_EQUAL, *index, Label::Link, Label::Next);
+            program.jump_if(IF_EQUAL, *index, Label::Link, Label::Next);
         }
-        program.branch(JUMP, 0, Label::Reject, Label::Reject);
+        program.jump_if(JUMP, 0, Label::Reject, Label::Reject);
     }
     program.label(Label::Link);
     program.run(LOAD_WORD, HARDWARE);
-    program.branch(IF_EQUAL, LOOPBACK, Label::Next, Label::Network);
+    program.jump_if(IF_EQUAL, LOOPBACK, Label::Next, Label::Network);
     program.run(LOAD_WORD, PACKET_TYPE);
-    program.branch(IF_EQUAL, OUTGOING, Label::Reject, Label::Network);
+    program.jump_if(IF_EQUAL, OUTGOING, Label::Reject, Label::Network);
     network(&mut program);
     program.label(Label::Ports);
     for offset in [0, 2].into_iter().filter(|_| !ports.is_empty()) {
@@ -190,7 +190,7 @@ pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instructi
         ports.iter().for_each(|range| is_within(&mut program, *range));
     }
     if !ports.is_empty() {
-        program.branch(JUMP, 0, Label::Reject, Label::Reject);
+        program.jump_if(JUMP, 0, Label::Reject, Label::Reject);
     }
     program.label(Label::Accept);
     program.run(RETURN, u32::MAX);
@@ -203,30 +203,30 @@ pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instructi
 fn network(program: &mut Assembler) {
     program.label(Label::Network);
     program.run(LOAD_WORD, PROTOCOL);
-    program.branch(IF_EQUAL, ETHERTYPE_IPV4, Label::V4, Label::Next);
-    program.branch(IF_EQUAL, ETHERTYPE_IPV6, Label::V6, Label::Next);
-    program.branch(JUMP, 0, Label::Reject, Label::Reject);
+    program.jump_if(IF_EQUAL, ETHERTYPE_IPV4, Label::V4, Label::Next);
+    program.jump_if(IF_EQUAL, ETHERTYPE_IPV6, Label::V6, Label::Next);
+    program.jump_if(JUMP, 0, Label::Reject, Label::Reject);
     // RFC 791 §3.1: protocol at 9; a later fragment has no ports.
     program.label(Label::V4);
     program.run(LOAD_BYTE, 9);
-    program.branch(IF_EQUAL, TCP, Label::Next, Label::Reject);
+    program.jump_if(IF_EQUAL, TCP, Label::Next, Label::Reject);
     program.run(LOAD_HALF, 6);
-    program.branch(IF_BITS, 0x1fff, Label::Reject, Label::Next);
+    program.jump_if(IF_BITS, 0x1fff, Label::Reject, Label::Next);
     program.run(LOAD_X_HEADER, 0);
-    program.branch(JUMP, 0, Label::Ports, Label::Ports);
+    program.jump_if(JUMP, 0, Label::Ports, Label::Ports);
     // RFC 8200 §3: next header at 6. Super-segments (BIG TCP) have a hop-by-hop header before TCP's
     // (§4.3). Its length at 1 counts units of eight bytes after the first eight.
     program.label(Label::V6);
     program.run(LOAD_BYTE, 6);
-    program.branch(IF_EQUAL, TCP, Label::V6Tcp, Label::Next);
-    program.branch(IF_EQUAL, HOP_BY_HOP, Label::Next, Label::Reject);
+    program.jump_if(IF_EQUAL, TCP, Label::V6Tcp, Label::Next);
+    program.jump_if(IF_EQUAL, HOP_BY_HOP, Label::Next, Label::Reject);
     program.run(LOAD_BYTE, 40);
-    program.branch(IF_EQUAL, TCP, Label::Next, Label::Reject);
+    program.jump_if(IF_EQUAL, TCP, Label::Next, Label::Reject);
     program.run(LOAD_BYTE, 41);
     program.run(SHIFT_LEFT, 3);
     program.run(ADD, 48);
     program.run(TO_X, 0);
-    program.branch(JUMP, 0, Label::Ports, Label::Ports);
+    program.jump_if(JUMP, 0, Label::Ports, Label::Ports);
     program.label(Label::V6Tcp);
     program.run(LOAD_X, 40);
 }
@@ -234,13 +234,13 @@ fn network(program: &mut Assembler) {
 /// Accepts if the port in A is within the range, and goes on otherwise.
 fn is_within(program: &mut Assembler, range: PortRange) {
     if range.first == range.last {
-        program.branch(IF_EQUAL, range.first.into(), Label::Accept, Label::Next);
+        program.jump_if(IF_EQUAL, range.first.into(), Label::Accept, Label::Next);
         return;
     }
     // Ports below the first skip the next instruction, which accepts all others up to the last.
     let skip = program.code.len() + 2;
-    program.branch(IF_AT_LEAST, range.first.into(), Label::Next, Label::At(skip));
-    program.branch(IF_ABOVE, range.last.into(), Label::Next, Label::Accept);
+    program.jump_if(IF_AT_LEAST, range.first.into(), Label::Next, Label::At(skip));
+    program.jump_if(IF_ABOVE, range.last.into(), Label::Next, Label::Accept);
 }
 
 #[cfg(test)]

@@ -137,7 +137,7 @@ fn only_segments_pass() {
         assert!(!passes(&program, &looped));
         assert!(passes(&program, &Seen { packet_type: 0, ..looped }));
         assert!(passes(&program, &Seen { packet_type: OUTGOING, ..good.clone() }));
-        assert!(!passes(&nothing(), &good));
+        assert!(!passes(&reject_all(), &good));
     }
     let mut fragment = seen(false, packet(false, None, [80, 1]));
     fragment.bytes[7] = 185;

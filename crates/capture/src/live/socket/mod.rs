@@ -1,7 +1,7 @@
 //! The packet socket: fetches packets, their times, and the number of losses.
 
 use super::SLL2;
-use super::filter::{Instruction, everything, nothing};
+use super::filter::{Instruction, accept_all, reject_all};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimestampns, RxqOvfl};
@@ -56,7 +56,7 @@ impl PacketSocket {
         let socket = Socket::new(Domain::PACKET, Type::DGRAM, Some(Protocol::from(ALL)))?;
         // Before the filter is attached, the socket receives everything; these packets are
         // discarded.
-        attach(&socket, &nothing())?;
+        attach(&socket, &reject_all())?;
         let stride = SLL2 + room;
         let (buffer, notes) = (vec![0; stride * AT_ONCE], Vec::with_capacity(AT_ONCE));
         let mut new = Self { socket, buffer, stride, notes, lost: 0, dropped: 0 };
@@ -77,7 +77,7 @@ impl PacketSocket {
         wait: Duration,
         mut each: impl FnMut(&Note, &mut [u8]),
     ) -> io::Result<bool> {
-        if self.fetch()? == 0 && (!self.wait(wait)? || self.fetch()? == 0) {
+        if self.fetch()? == 0 && (!self.wait_for_packets(wait)? || self.fetch()? == 0) {
             return Ok(false);
         }
         for (note, buffer) in self.notes.iter().zip(self.buffer.chunks_exact_mut(self.stride)) {
@@ -98,7 +98,7 @@ impl PacketSocket {
 
     /// Rejects all further packets; those that have passed can still be received.
     pub(super) fn close(&self) -> io::Result<()> {
-        attach(&self.socket, &nothing())
+        attach(&self.socket, &reject_all())
     }
 
     /// Reads the latest losses, once all packets have been received. The kernel reports them only
@@ -106,18 +106,18 @@ impl PacketSocket {
     ///
     /// # Errors
     /// If there is no loopback interface: then the number stays as it is.
-    pub(super) fn settle(&mut self) -> io::Result<()> {
-        attach(&self.socket, &everything())?;
+    pub(super) fn read_losses(&mut self) -> io::Result<()> {
+        attach(&self.socket, &accept_all())?;
         let socket = UdpSocket::bind(("127.0.0.1", 0))?;
         socket.send_to(&[0], socket.local_addr()?)?;
-        self.wait(SETTLED)?;
+        self.wait_for_packets(SETTLED)?;
         self.close()?;
         while self.fetch()? > 0 {}
         Ok(())
     }
 
     /// Waits; returns true if there are packets.
-    fn wait(&self, wait: Duration) -> io::Result<bool> {
+    fn wait_for_packets(&self, wait: Duration) -> io::Result<bool> {
         let timeout = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
         match poll(&mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)], timeout) {
             Ok(ready) => Ok(ready > 0),
@@ -137,7 +137,7 @@ impl PacketSocket {
         match recvmmsg(self.socket.as_raw_fd(), &mut headers, slots.iter_mut(), flags, None) {
             Ok(received) => {
                 for message in received {
-                    let (note, lost) = note(&message);
+                    let (note, lost) = packet_metadata(&message);
                     self.notes.push(note);
                     if let Some(lost) = lost {
                         self.dropped += u64::from(lost.wrapping_sub(self.lost));
@@ -154,7 +154,7 @@ impl PacketSocket {
 }
 
 /// Returns the kernel's metadata of a packet, and the number of losses so far.
-fn note(message: &RecvMsg<'_, '_, LinkAddr>) -> (Note, Option<u32>) {
+fn packet_metadata(message: &RecvMsg<'_, '_, LinkAddr>) -> (Note, Option<u32>) {
     let mut note = Note { length: message.bytes, ..Note::default() };
     if let Some(address) = &message.address {
         note.protocol = u16::from_be(address.protocol());

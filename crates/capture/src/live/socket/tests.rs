@@ -19,7 +19,7 @@ fn no_packet_is_missed_without_being_counted() {
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
         let up = Command::new("ip").args(["link", "set", "lo", "up"]).status().unwrap();
         assert!(up.success());
-        let mut socket = PacketSocket::open(&everything(), 64).unwrap();
+        let mut socket = PacketSocket::open(&accept_all(), 64).unwrap();
         setsockopt(&socket.socket, RcvBufForce, &(64 << 10)).unwrap();
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = receiver.local_addr().unwrap();
@@ -28,7 +28,7 @@ fn no_packet_is_missed_without_being_counted() {
         socket.close().unwrap();
         let mut received = 0;
         while socket.receive(Duration::ZERO, |_, _| received += 1).unwrap() {}
-        socket.settle().unwrap();
+        socket.read_losses().unwrap();
         (received, socket.dropped())
     });
     let (received, dropped) = counted.join().unwrap();

@@ -34,7 +34,7 @@ struct AccessLogFindings {
 /// Says what a log says, and writes it to a page, too, if one is named.
 pub(super) fn run(path: &Path, args: &AnalyzeArgs) -> Result<(), Failure> {
     let json = args.json().is_some();
-    let page = args.report.as_deref().map(|page| LogPage::begin(page, path)).transpose()?;
+    let page = args.report.as_deref().map(|page| LogPage::check_path(page, path)).transpose()?;
     let mut watch = LogWatch::default();
     let (counts, verdict) =
         read_lines(path, LogReader::new(args.log_format.clone()), |request| watch.take(request))?;

@@ -2,7 +2,7 @@
 //! Qiu & Keshav 2000.
 
 use super::AccessLogFindings;
-use super::summary::{gaps, networks, words};
+use super::summary::{gaps, networks, summary_text};
 use crate::analyze::page::figures::{networks_within, soon_again};
 use cmdline::{Failure, installed, report_file};
 use report::{Block, Document, Links, Section};
@@ -14,7 +14,7 @@ pub(super) struct LogPage(PathBuf);
 
 impl LogPage {
     /// Refuses a path that cannot be written to, and the log itself.
-    pub(super) fn begin(path: &Path, log: &Path) -> Result<Self, Failure> {
+    pub(super) fn check_path(path: &Path, log: &Path) -> Result<Self, Failure> {
         report_file::check(path, [log])?;
         Ok(Self(path.to_owned()))
     }
@@ -45,7 +45,11 @@ fn document(found: &AccessLogFindings) -> Document {
         (
             "In words",
             vec![Block::List(
-                words(found).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+                summary_text(found)
+                    .lines()
+                    .filter(|line| !line.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
             )],
         ),
         (

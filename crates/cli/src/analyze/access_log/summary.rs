@@ -11,7 +11,7 @@ use units::counted;
 const GAPS: [&str; GAP_LIMITS.len()] = ["1 s", "10 s", "1 min", "5 min", "30 min", "1 h", "1 day"];
 
 pub(super) fn print(found: &AccessLogFindings) -> Result<(), Failure> {
-    stdout::print(&words(found))?;
+    stdout::print(&summary_text(found))?;
     stdout::print_table(&gaps(found))?;
     stdout::print("\n")?;
     stdout::print_table(&networks(&found.sharing.networks_within))
@@ -21,7 +21,7 @@ fn percent(part: u64, of: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
 }
 
-pub(super) fn words(found: &AccessLogFindings) -> String {
+pub(super) fn summary_text(found: &AccessLogFindings) -> String {
     let sharing = &found.sharing;
     let minutes = GATEWAY_WINDOW.as_secs_f64() / 60.0;
     let mut text = counted(sharing.requests, "request");
@@ -29,7 +29,7 @@ pub(super) fn words(found: &AccessLogFindings) -> String {
         text += &format!(", and {} of images, which are left out", found.images);
     }
     if let Some((first, last)) = found.begin.zip(found.end) {
-        text += &format!("; from {} to {} UTC", shown(first), shown(last));
+        text += &format!("; from {} to {} UTC", utc_time(first), utc_time(last));
     }
     text += &format!(
         "\n{} of requests follow another of the same network (/24, or /48 of IPv6) within {minutes:.0} minutes: what is \
@@ -59,7 +59,7 @@ fn domains(found: &AccessLogFindings) -> String {
 }
 
 /// A time in seconds since 1970, to the second.
-fn shown(seconds: f64) -> String {
+fn utc_time(seconds: f64) -> String {
     let time = Timestamp::from_second(seconds as i64).unwrap_or_default();
     time.strftime("%F %T").to_string()
 }

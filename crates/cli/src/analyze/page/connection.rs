@@ -42,11 +42,12 @@ const fn kind_look(kind: RetransmissionKind) -> (SeriesShape, Colour) {
 /// A section of its own for the connection.
 pub(super) fn section(recorded: &RecordedConnection) -> Section {
     let heading = name(recorded);
-    let blocks = vec![Block::Text(words(recorded)), Block::Figure(figure(recorded))];
+    let blocks =
+        vec![Block::Text(connection_summary(recorded)), Block::Figure(sequence_figure(recorded))];
     Section { heading, blocks }
 }
 
-fn words(recorded: &RecordedConnection) -> String {
+fn connection_summary(recorded: &RecordedConnection) -> String {
     let (summary, sums) = (&recorded.summary, &recorded.sums);
     let mut text = format!(
         "Client {}, server {}: {} of {} in all, with {}, of which {} by timeout. {} were lost to what a sender can change.",
@@ -56,7 +57,7 @@ fn words(recorded: &RecordedConnection) -> String {
         bytes(sums.bytes),
         counted(sums.retransmissions, "retransmission"),
         sums.timeouts,
-        seconds(recorded.lost())
+        seconds(recorded.avoidable_seconds())
     );
     if recorded.step > 1 {
         let all = if recorded.thins_again { "" } else { ", and all retransmissions" };
@@ -65,7 +66,7 @@ fn words(recorded: &RecordedConnection) -> String {
     text
 }
 
-fn figure(recorded: &RecordedConnection) -> Figure {
+fn sequence_figure(recorded: &RecordedConnection) -> Figure {
     let events = &recorded.events;
     let first = events.iter().map(at).min().unwrap_or_default();
     let since = |at: Instant| at.saturating_since(first).as_secs_f64();

@@ -23,7 +23,7 @@ pub(super) fn sections(found: &TraceFindings) -> Vec<Section> {
     let epochs = &found.parallel.epochs;
     let sections = [
         section("Losses", losses(&found.losses)),
-        section("Warm starts", warm(&found.warm, &found.requests)),
+        section("Warm starts", warm_start_blocks(&found.warm, &found.requests)),
         section("ACK compression", compression(&found.compression)),
         section(
             "Parallel connections",
@@ -98,7 +98,7 @@ fn losses(losses: &LossFindings) -> Vec<Option<Block>> {
     ]
 }
 
-fn warm(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
+fn warm_start_blocks(warm: &WarmFindings, requests: &SharingFindings) -> Vec<Option<Block>> {
     let columns = vec![
         Column::new(
             "known by",

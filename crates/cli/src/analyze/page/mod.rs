@@ -52,10 +52,10 @@ fn document(
 ) -> Document {
     let facts = [counts.to_owned(), installed::explained_in(&["docs/analyze.md"])];
     let in_words =
-        Section { heading: "In words".to_owned(), blocks: vec![Block::List(items(words))] };
+        Section { heading: "In words".to_owned(), blocks: vec![Block::List(list_items(words))] };
     let mut sections = vec![in_words, time::section(&found.time)];
     if !worst.is_empty() {
-        sections.push(overview(worst, left_out));
+        sections.push(overview_section(worst, left_out));
     }
     sections.extend(figures::sections(found));
     sections.extend(worst.iter().map(connection::section));
@@ -72,7 +72,7 @@ fn document(
 }
 
 /// The table that leads to the connections that are drawn.
-fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
+fn overview_section(worst: &[RecordedConnection], left_out: u64) -> Section {
     let mut text = format!(
         "The {DRAWN} connections that lost the most time outside handshakes, requests and the path, or as many \
          as there are. Each leads to its time-sequence plot below."
@@ -103,18 +103,18 @@ fn overview(worst: &[RecordedConnection], left_out: u64) -> Section {
         Column::new("retransmissions", Quantity::Count, "Of the responses"),
     ];
     let columns = columns.into_iter().chain(shares).chain(more).collect();
-    let rows = worst.iter().map(row).collect();
+    let rows = worst.iter().map(overview_row).collect();
     let blocks = vec![Block::Text(text), Block::Table(Table { columns, rows })];
     Section { heading: "Worst connections".to_owned(), blocks }
 }
 
-fn row(recorded: &RecordedConnection) -> Row {
+fn overview_row(recorded: &RecordedConnection) -> Row {
     let number = |value: f64| Cell::Number(value.into());
     let sums = &recorded.sums;
     let mut cells = vec![
         Cell::Text(connection::name(recorded)),
         Cell::Text(recorded.summary.client.to_string()),
-        number(recorded.lost()),
+        number(recorded.avoidable_seconds()),
     ];
     cells.extend(changeable().map(|share| number(sums.seconds(share))));
     cells.extend([
@@ -128,7 +128,7 @@ fn row(recorded: &RecordedConnection) -> Row {
 }
 
 /// Returns the lines of a text, each with the line in brackets that follows it.
-fn items(words: &str) -> Vec<String> {
+fn list_items(words: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for line in words.lines().map(str::trim) {
         match items.last_mut().filter(|_| line.starts_with('(')) {

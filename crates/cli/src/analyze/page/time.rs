@@ -16,7 +16,7 @@ const BARS: usize = 12;
 const NETWORKS: usize = 500;
 
 /// The name of a share on the page.
-const fn shown(share: TimeShare) -> &'static str {
+const fn share_name(share: TimeShare) -> &'static str {
     match share {
         TimeShare::Handshake => "TCP handshake",
         TimeShare::Tls => "TLS handshake",
@@ -36,7 +36,7 @@ const fn shown(share: TimeShare) -> &'static str {
     }
 }
 
-const fn colour(share: TimeShare) -> Colour {
+const fn share_colour(share: TimeShare) -> Colour {
     match share {
         TimeShare::Handshake => Colour::Role(Role::Rounds),
         TimeShare::Tls => Colour::Role(Role::Secure),
@@ -63,27 +63,30 @@ pub(super) fn section(time: &TimeFindings) -> Section {
              is called unexplained."
                 .to_owned(),
         ),
-        bars("All transfers", [("all".to_owned(), &time.all)]),
-        Block::Table(causes(&time.all)),
-        bars("By the size of the response", rows(&time.by_size)),
+        share_bars("All transfers", [("all".to_owned(), &time.all)]),
+        Block::Table(causes_table(&time.all)),
+        share_bars("By the size of the response", rows_with_time(&time.by_size)),
         Block::Table(groups("size", "Bytes of the response", &time.by_size)),
-        bars("By the network of the client: those that took most time", rows(&time.by_prefix).take(BARS)),
+        share_bars("By the network of the client: those that took most time", rows_with_time(&time.by_prefix).take(BARS)),
         Block::Table(groups("network", "/24, or /48 of IPv6", &time.by_prefix[..time.by_prefix.len().min(NETWORKS)])),
     ];
     if time.by_hour.len() > 1 {
-        blocks.push(bars("By the hour in which transfers began, UTC", rows(&time.by_hour)));
+        blocks.push(share_bars(
+            "By the hour in which transfers began, UTC",
+            rows_with_time(&time.by_hour),
+        ));
         blocks.push(Block::Table(groups("hour", "UTC", &time.by_hour)));
     }
     Section { heading: "Where the time went".to_owned(), blocks }
 }
 
-fn rows(rows: &[TimeRow]) -> impl Iterator<Item = (String, &TimeSums)> {
+fn rows_with_time(rows: &[TimeRow]) -> impl Iterator<Item = (String, &TimeSums)> {
     let with_time = rows.iter().filter(|row| row.sums.transfers > 0);
     with_time.map(|row| (row.group.clone(), &row.sums))
 }
 
-fn bars<'a>(title: &str, rows: impl IntoIterator<Item = (String, &'a TimeSums)>) -> Block {
-    let part = |share| BarPart { name: shown(share).to_owned(), colour: colour(share) };
+fn share_bars<'a>(title: &str, rows: impl IntoIterator<Item = (String, &'a TimeSums)>) -> Block {
+    let part = |share| BarPart { name: share_name(share).to_owned(), colour: share_colour(share) };
     let row = |(label, sums): (String, &TimeSums)| BarRow {
         label,
         values: TimeShare::ALL.map(|share| sums.seconds(share)).to_vec(),
@@ -100,11 +103,11 @@ fn mean(sums: &TimeSums) -> f64 {
     sums.total_nanos() as f64 / 1e9 / sums.transfers.max(1) as f64
 }
 
-fn number(value: f64) -> Cell {
+fn number_cell(value: f64) -> Cell {
     Cell::Number(value.into())
 }
 
-fn causes(all: &TimeSums) -> Table {
+fn causes_table(all: &TimeSums) -> Table {
     let columns = [
         Column::new("cause", Quantity::Text, "What the time was spent on"),
         Column::new("share", Quantity::Share, "Of the time of all transfers"),
@@ -112,8 +115,13 @@ fn causes(all: &TimeSums) -> Table {
         Column::new("total", Quantity::Time, "All transfers together"),
     ];
     let rows = all.causes().into_iter().map(|cause| {
-        let name = Cell::Text(shown(cause.share).to_owned());
-        let cells = vec![name, number(cause.part), number(cause.mean), number(cause.seconds)];
+        let name = Cell::Text(share_name(cause.share).to_owned());
+        let cells = vec![
+            name,
+            number_cell(cause.part),
+            number_cell(cause.mean),
+            number_cell(cause.seconds),
+        ];
         Row { cells, is_reference: cause.share == TimeShare::Path }
     });
     Table { columns: columns.into(), rows: rows.collect() }
@@ -134,22 +142,22 @@ fn groups(head: &str, help: &str, rows: &[TimeRow]) -> Table {
         Column::new("timeouts", Quantity::Count, "Of these, timeouts"),
     ];
     let shares = TimeShare::ALL.map(|share| {
-        Column::new(shown(share), Quantity::Share, "Share of the time of these transfers")
+        Column::new(share_name(share), Quantity::Share, "Share of the time of these transfers")
     });
     let row = |row: &TimeRow| {
         let sums = &row.sums;
         let total = sums.total_nanos() as f64 / 1e9;
         let mut cells = vec![
             Cell::Text(row.group.clone()),
-            number(sums.transfers as f64),
-            number(sums.bytes as f64),
-            number(mean(sums)),
-            number(sums.fit_first_window as f64 / sums.transfers.max(1) as f64),
-            number(sums.retransmissions as f64),
-            number(sums.timeouts as f64),
+            number_cell(sums.transfers as f64),
+            number_cell(sums.bytes as f64),
+            number_cell(mean(sums)),
+            number_cell(sums.fit_first_window as f64 / sums.transfers.max(1) as f64),
+            number_cell(sums.retransmissions as f64),
+            number_cell(sums.timeouts as f64),
         ];
         cells.extend(TimeShare::ALL.map(|share| match total > 0.0 {
-            true => number(sums.seconds(share) / total),
+            true => number_cell(sums.seconds(share) / total),
             false => Cell::Undefined,
         }));
         Row { cells, is_reference: false }

@@ -50,7 +50,7 @@ pub(super) struct RecordedConnection {
 
 impl RecordedConnection {
     /// Seconds lost to what a sender can change.
-    pub(super) fn lost(&self) -> f64 {
+    pub(super) fn avoidable_seconds(&self) -> f64 {
         self.sums.lost_nanos() as f64 / 1e9
     }
 
@@ -68,14 +68,14 @@ impl RecordedConnection {
             return 0;
         }
         if !room || before == MAX_EVENTS {
-            self.thin();
+            self.drop_every_second();
         }
         self.events.push(event);
         self.events.len() as isize - before as isize
     }
 
     /// Leaves out every second event; retransmissions stay, unless they are most of them.
-    fn thin(&mut self) {
+    fn drop_every_second(&mut self) {
         self.step = self.step.saturating_mul(2);
         let again = self.events.iter().filter(|event| is_again(event)).count();
         self.thins_again |= again >= MAX_EVENTS / 2;

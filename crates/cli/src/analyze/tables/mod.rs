@@ -54,8 +54,8 @@ impl TableName {
 macro_rules! add {
     ($sink:ident, $table:ident, $row:expr) => {
         if $sink.failure.is_none() {
-            let wrote = $sink.$table.as_mut().map(|table| table.row($row));
-            $sink.note(wrote);
+            let wrote = $sink.$table.as_mut().map(|table| table.write_row($row));
+            $sink.note_failure(wrote);
         }
     };
 }
@@ -145,7 +145,7 @@ impl TablesSink {
         ];
         let whole =
             whole.into_iter().flatten().collect::<Result<Vec<Option<PartFile>>, Failure>>()?;
-        whole.into_iter().flatten().try_for_each(PartFile::keep)
+        whole.into_iter().flatten().try_for_each(PartFile::rename_to_final)
     }
 
     /// Loss epochs are wanted.
@@ -159,7 +159,7 @@ impl TablesSink {
     }
 
     /// Notes the first failure; behind it nothing is written.
-    fn note(&mut self, wrote: Option<io::Result<()>>) {
+    fn note_failure(&mut self, wrote: Option<io::Result<()>>) {
         self.failure = self.failure.take().or_else(|| wrote?.err());
     }
 }

@@ -44,7 +44,7 @@ fn network(ip: IpAddr) -> TableValue {
     PathKey::new(ip, Scope::Network).to_string().into()
 }
 
-fn which(sender: &TracedSender) -> TableValue {
+fn sender_side(sender: &TracedSender) -> TableValue {
     if sender.is_server { "server" } else { "client" }.into()
 }
 
@@ -124,21 +124,21 @@ pub(super) const CONNECTIONS: &[Connection] = &[
         |c| c.server_sent.retransmitted().into(),
     ),
     Connection::count("server_fast", "Fast retransmissions of the server.", |c| {
-        again(c, RetransmissionKind::Fast)
+        retransmissions_of_kind(c, RetransmissionKind::Fast)
     }),
     Connection::count("server_recovery", "Further retransmissions of the same episodes.", |c| {
-        again(c, RetransmissionKind::Recovery)
+        retransmissions_of_kind(c, RetransmissionKind::Recovery)
     }),
     Connection::count("server_timeout", "Retransmissions by the server's timer.", |c| {
-        again(c, RetransmissionKind::Timeout)
+        retransmissions_of_kind(c, RetransmissionKind::Timeout)
     }),
     Connection::count(
         "server_slow_start",
         "Retransmissions of the server after a timeout, of what was presumed lost with it.",
-        |c| again(c, RetransmissionKind::SlowStart),
+        |c| retransmissions_of_kind(c, RetransmissionKind::SlowStart),
     ),
     Connection::count("server_tail_probe", "Tail-loss probes of the server.", |c| {
-        again(c, RetransmissionKind::TailProbe)
+        retransmissions_of_kind(c, RetransmissionKind::TailProbe)
     }),
     Connection::count(
         "server_unexpected",
@@ -168,25 +168,25 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     Connection::count(
         "timeouts_spared_by_sack",
         "Timeouts that SACK would have spared the server.",
-        |c| spared(c, SparedBy::Sack),
+        |c| spared_timeouts(c, SparedBy::Sack),
     ),
     Connection::count(
         "timeouts_spared_by_right_edge",
         "Timeouts that right-edge recovery would have spared.",
-        |c| spared(c, SparedBy::RightEdge),
+        |c| spared_timeouts(c, SparedBy::RightEdge),
     ),
     Connection::count(
         "timeouts_spared_by_tail_probe",
         "Timeouts that a tail-loss probe would have spared.",
-        |c| spared(c, SparedBy::TailProbe),
+        |c| spared_timeouts(c, SparedBy::TailProbe),
     ),
 ];
 
-fn again(connection: &RebuiltConnection, kind: RetransmissionKind) -> TableValue {
+fn retransmissions_of_kind(connection: &RebuiltConnection, kind: RetransmissionKind) -> TableValue {
     connection.server_sent.retransmissions[kind as usize].into()
 }
 
-fn spared(connection: &RebuiltConnection, by: SparedBy) -> TableValue {
+fn spared_timeouts(connection: &RebuiltConnection, by: SparedBy) -> TableValue {
     connection.server_sent.spared_by[by as usize].into()
 }
 
@@ -249,12 +249,12 @@ pub(super) const TRANSFERS: &[Transfer] = &[
     Transfer::nanos(
         "srtt_ns",
         "Smoothed round trip at the end; missing before the first sample.",
-        |t| sample(t.of.srtt),
+        |t| rtt_sample(t.of.srtt),
     ),
     Transfer::nanos(
         "min_rtt_ns",
         "Lowest round trip of the connection so far; missing before the first sample.",
-        |t| sample(t.of.min_rtt),
+        |t| rtt_sample(t.of.min_rtt),
     ),
     Transfer::rate(
         "delivery_rate",
@@ -327,7 +327,7 @@ fn share(transfer: &OfSender<TransferReport>, share: TimeShare) -> TableValue {
 }
 
 /// Zero stands for none yet.
-fn sample(rtt: Duration) -> TableValue {
+fn rtt_sample(rtt: Duration) -> TableValue {
     Some(rtt).filter(|rtt| !rtt.is_zero()).into()
 }
 
@@ -352,7 +352,7 @@ pub(super) const LOSS_EPOCHS: &[Epoch] = &[
 
 pub(super) const RETRANSMISSIONS: &[Again] = &[
     Again::count("connection", "Number of the connection.", |r| r.sender.connection.into()),
-    Again::text("sender", "Sender: server or client.", |r| which(&r.sender)),
+    Again::text("sender", "Sender: server or client.", |r| sender_side(&r.sender)),
     Again::time("at", "When the capture saw it, or when the rebuilt sender sent it.", |r| {
         r.of.at.into()
     }),
@@ -389,7 +389,7 @@ pub(super) const RETRANSMISSIONS: &[Again] = &[
 
 pub(super) const WINDOWS: &[WindowPoint] = &[
     WindowPoint::count("connection", "Number of the connection.", |w| w.sender.connection.into()),
-    WindowPoint::text("sender", "Sender: server or client.", |w| which(&w.sender)),
+    WindowPoint::text("sender", "Sender: server or client.", |w| sender_side(&w.sender)),
     WindowPoint::time("at", "Time at which the sender received the ACK.", |w| w.of.at.into()),
     WindowPoint::bytes(
         "una",
@@ -408,7 +408,7 @@ pub(super) const WINDOWS: &[WindowPoint] = &[
         |w| w.of.receive_window.into(),
     ),
     WindowPoint::nanos("srtt_ns", "Smoothed round trip; missing before the first sample.", |w| {
-        sample(w.of.srtt)
+        rtt_sample(w.of.srtt)
     }),
     WindowPoint::nanos("rto_ns", "Retransmission timeout in force.", |w| w.of.rto.into()),
     WindowPoint::text(

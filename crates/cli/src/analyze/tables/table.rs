@@ -36,7 +36,7 @@ pub(super) struct PartFile {
 
 impl PartFile {
     /// Gives the file its name.
-    pub(super) fn keep(self) -> Result<(), Failure> {
+    pub(super) fn rename_to_final(self) -> Result<(), Failure> {
         fs::rename(&self.part, &self.path).map_err(|why| unwritten(&self.path, &why))
     }
 }
@@ -65,7 +65,7 @@ impl<R> OutTable<R> {
             |why: io::Error| Failure::input(format!("cannot write {}: {why}", part.display()));
         let created = File::create(&part).map_err(refused)?;
         let file = PartFile { path, part: part.clone() };
-        let writer = TableWriter::begin(BufWriter::new(created), &described(columns));
+        let writer = TableWriter::begin(BufWriter::new(created), &table_columns(columns));
         Ok(Self { columns, rows: OutRows::File(Box::new(writer.map_err(refused)?), file) })
     }
 
@@ -74,10 +74,10 @@ impl<R> OutTable<R> {
         begin: impl FnOnce(&[TableColumn]) -> Box<dyn MemoryRows>,
         columns: &'static [RowColumn<R>],
     ) -> Self {
-        Self { columns, rows: OutRows::Memory(begin(&described(columns))) }
+        Self { columns, rows: OutRows::Memory(begin(&table_columns(columns))) }
     }
 
-    pub(super) fn row(&mut self, row: &R) -> io::Result<()> {
+    pub(super) fn write_row(&mut self, row: &R) -> io::Result<()> {
         let mut values = self.columns.iter().map(|column| column.value(row));
         match &mut self.rows {
             OutRows::File(writer, _) => writer.row(values),
@@ -100,6 +100,6 @@ impl<R> OutTable<R> {
     }
 }
 
-fn described<R>(columns: &[RowColumn<R>]) -> Vec<TableColumn> {
+fn table_columns<R>(columns: &[RowColumn<R>]) -> Vec<TableColumn> {
     columns.iter().map(RowColumn::described).collect()
 }

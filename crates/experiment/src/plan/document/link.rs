@@ -60,7 +60,7 @@ pub(crate) struct OneWay {
 
 impl WireSpec {
     /// The way there.
-    pub(crate) fn there(&self) -> OneWay {
+    pub(crate) fn forward(&self) -> OneWay {
         OneWay {
             rate: self.rate,
             trace: self.trace.clone(),
@@ -74,8 +74,8 @@ impl WireSpec {
     }
 
     /// The way back, with the properties of the way there where it has none of its own.
-    pub(crate) fn back(&self) -> OneWay {
-        let (there, back) = (self.there(), self.back.clone().unwrap_or_default());
+    pub(crate) fn backward(&self) -> OneWay {
+        let (there, back) = (self.forward(), self.back.clone().unwrap_or_default());
         // A rate of its own replaces the other way's trace, and the reverse.
         let own = back.rate.is_some() || back.trace.is_some();
         OneWay {

@@ -24,7 +24,7 @@ pub(crate) struct At<T>(Spanned<T>);
 impl<T> At<T> {
     /// A value of no plan.
     #[cfg(test)]
-    pub(crate) fn nowhere(value: T) -> Self {
+    pub(crate) fn without_position(value: T) -> Self {
         Self(Spanned::new(0..0, value))
     }
 

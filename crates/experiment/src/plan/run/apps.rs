@@ -56,7 +56,12 @@ pub(super) fn add(
         Activity::Rounds(plan) => {
             let count = members.len();
             let all = members.first().map(|first| {
-                let app = seat(simulation, group, first.begin, rounds(plan, group, &members));
+                let app = add_application(
+                    simulation,
+                    group,
+                    first.begin,
+                    rounds_application(plan, group, &members),
+                );
                 Actor { members: count, ..actor(0, app) }
             });
             all.into_iter().collect()
@@ -71,7 +76,7 @@ pub(super) fn add(
                     if let Some(&weight) = weight {
                         app = app.with_weight(Duration::ZERO, weight);
                     }
-                    let app = seat(simulation, group, member.begin, app);
+                    let app = add_application(simulation, group, member.begin, app);
                     Actor { part, ..actor(first, app) }
                 });
                 parts.collect::<Vec<_>>()
@@ -83,14 +88,14 @@ pub(super) fn add(
                 let sink = sink(flows, index, first);
                 let app =
                     PoissonFlows::with_sink(poisson(group, &member.name, &mut distances), sink);
-                actor(first, seat(simulation, group, member.begin, app))
+                actor(first, add_application(simulation, group, member.begin, app))
             });
             each.collect()
         }
         Activity::User(plan) => {
             let each = members.iter().enumerate().map(|(first, member)| {
                 let app = User::with_sink(member.user(plan), sink(flows, index, first));
-                actor(first, seat(simulation, group, member.begin, app))
+                actor(first, add_application(simulation, group, member.begin, app))
             });
             each.collect()
         }
@@ -169,24 +174,24 @@ impl<'a> Member<'a> {
                     visits: Some(*visits),
                     one_way: *one_way,
                 };
-                seat(simulation, group, begin, Browsing::new(spec))
+                add_application(simulation, group, begin, Browsing::new(spec))
             }
             Activity::Telnet { gaps, bytes, count } => {
                 let (name, gaps) = (self.name.clone(), gaps.clone());
                 let (bytes, count) = (*bytes, *count);
                 let spec = TelnetSpec { name, from, to, gaps, bytes, count, scheme, receiver };
-                seat(simulation, group, begin, Telnet::new(spec))
+                add_application(simulation, group, begin, Telnet::new(spec))
             }
             Activity::Cbr { interval, wire_bytes, count } => {
                 let (wire_bytes, interval, count) = (*wire_bytes, *interval, *count);
                 let spec = CbrSpec { from, to, wire_bytes, interval, count };
-                seat(simulation, group, begin, Cbr::new(spec))
+                add_application(simulation, group, begin, Cbr::new(spec))
             }
             Activity::OnOff { rate, wire_bytes, on, off } => {
                 let (name, rate, wire_bytes) = (self.name.clone(), *rate, *wire_bytes);
                 let (on, off) = (on.clone(), off.clone());
                 let spec = OnOffSpec { name, from, to, wire_bytes, rate, on, off };
-                seat(simulation, group, begin, OnOff::new(spec))
+                add_application(simulation, group, begin, OnOff::new(spec))
             }
             Activity::Bulk { .. }
             | Activity::Rounds(_)
@@ -202,7 +207,8 @@ impl<'a> Member<'a> {
 fn page_spec(member: &Member<'_>, page: &Arc<Page>, config: &LoaderConfig) -> PageSpec {
     let group = member.group;
     let first = group.from.iter().position(|host| *host == member.from).unwrap_or(0);
-    let servers = (first..first + page.hosts().len()).map(|n| nth(&group.from, n as u64));
+    let servers =
+        (first..first + page.hosts().len()).map(|n| host_round_robin(&group.from, n as u64));
     PageSpec {
         page: Arc::clone(page),
         config: race::loader_for(config, &group.scheme),
@@ -214,7 +220,7 @@ fn page_spec(member: &Member<'_>, page: &Arc<Page>, config: &LoaderConfig) -> Pa
 }
 
 /// All members of a workload of rounds in one application.
-fn rounds(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
+fn rounds_application(plan: &RoundsPlan, group: &Group, members: &[Member<'_>]) -> Rounds {
     let pairs = members.iter().map(|member| RoundPair {
         from: member.from,
         to: member.to,
@@ -241,7 +247,7 @@ fn poisson(group: &Group, name: &str, distances: &mut Distances<'_>) -> PoissonS
     let (choice, pairs) = match group.pairing {
         Pairing::Parallel => {
             let most = group.from.len().max(group.to.len()) as u64;
-            let pair = |n| (nth(&group.from, n), nth(&group.to, n));
+            let pair = |n| (host_round_robin(&group.from, n), host_round_robin(&group.to, n));
             (PairChoice::RoundRobin, (0..most).map(pair).collect())
         }
         Pairing::Random => (PairChoice::Random, pairs_apart(group, distances)),
@@ -275,11 +281,11 @@ fn sink(flows: &SharedFlows, group: usize, member: usize) -> impl FnMut(&FlowRec
 }
 
 /// The n-th host, from the first again at the end.
-fn nth(hosts: &[HostId], n: u64) -> HostId {
+fn host_round_robin(hosts: &[HostId], n: u64) -> HostId {
     hosts[(n % hosts.len() as u64) as usize]
 }
 
-fn seat(
+fn add_application(
     simulation: &mut Simulation,
     group: &Group,
     begin: Instant,
@@ -294,11 +300,17 @@ fn seat(
 /// The hosts of a member; drawn from a stream of its own if they are random.
 fn hosts(group: &Group, number: u32, distances: &mut Distances<'_>, seed: u64) -> (HostId, HostId) {
     if group.pairing == Pairing::Parallel {
-        return (nth(&group.from, u64::from(number)), nth(&group.to, u64::from(number)));
+        return (
+            host_round_robin(&group.from, u64::from(number)),
+            host_round_robin(&group.to, u64::from(number)),
+        );
     }
     let mut stream = stream(seed, &format!("workload/{}/{number}/hosts", group.name));
     loop {
-        let (from, to) = (nth(&group.from, stream.next_u64()), nth(&group.to, stream.next_u64()));
+        let (from, to) = (
+            host_round_robin(&group.from, stream.next_u64()),
+            host_round_robin(&group.to, stream.next_u64()),
+        );
         if distances.are_apart(from, to) {
             return (from, to);
         }
@@ -323,7 +335,7 @@ impl Actor {
     /// under way. The actor received `received` bytes in the measured interval.
     pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
         let app = self.app;
-        let own = |flows: &[FlowRecord]| self.handed(flows.iter(), 0, Some(received));
+        let own = |flows: &[FlowRecord]| self.transfer_records(flows.iter(), 0, Some(received));
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
             return own(bulk.flows());
         }
@@ -335,7 +347,7 @@ impl Actor {
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
             // Bytes of an ended round that were not received were reset.
-            let mut all = self.handed(rounds.flows().iter(), 0, Some(0));
+            let mut all = self.transfer_records(rounds.flows().iter(), 0, Some(0));
             let round = rounds.flows().len();
             let started = rounds.under_way();
             all.extend(started.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
@@ -344,16 +356,16 @@ impl Actor {
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
             let mut flows: Vec<&FlowRecord> = poisson.under_way().collect();
             flows.sort_by_key(|flow| flow.started_at);
-            return self.handed(flows.into_iter(), poisson.totals().flows, None);
+            return self.transfer_records(flows.into_iter(), poisson.totals().flows, None);
         }
         let user = simulation.application::<User>(app);
         user.map_or_else(Vec::new, |user| {
-            self.handed(user.under_way().into_iter(), user.totals().flows, None)
+            self.transfer_records(user.under_way().into_iter(), user.totals().flows, None)
         })
     }
 
     /// Transfers in order, starting with number `first`.
-    fn handed<'f>(
+    fn transfer_records<'f>(
         &self,
         flows: impl Iterator<Item = &'f FlowRecord>,
         first: u64,
@@ -383,21 +395,21 @@ impl Actor {
             return telnet.received();
         }
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
-            return poisson.totals().bytes + arrived(poisson.under_way());
+            return poisson.totals().bytes + delivered_bytes(poisson.under_way());
         }
         if let Some(user) = simulation.application::<User>(app) {
-            return user.totals().bytes + arrived(user.under_way().into_iter());
+            return user.totals().bytes + delivered_bytes(user.under_way().into_iter());
         }
         if let Some(rounds) = simulation.application::<Rounds>(app) {
             return rounds.received();
         }
         let Some(browsing) = simulation.application::<Browsing>(app) else { return 0 };
-        arrived(browsing.flows().iter())
+        delivered_bytes(browsing.flows().iter())
     }
 }
 
 /// Bytes of the transfers whose last byte is delivered; the last ACK may still be under way.
-fn arrived<'f>(flows: impl Iterator<Item = &'f FlowRecord>) -> u64 {
+fn delivered_bytes<'f>(flows: impl Iterator<Item = &'f FlowRecord>) -> u64 {
     flows.filter(|flow| flow.received_at.is_some()).map(|flow| flow.bytes).sum()
 }
 

@@ -49,7 +49,7 @@ impl Flows {
     /// Records a transfer that is over, or under way at the end of the run. `received` are the
     /// bytes that its member received in the measured interval, `None` if that is not known.
     pub(super) fn push(&mut self, id: FlowId, flow: &FlowRecord, received: Option<u64>) {
-        self.group_sums.flow(id.group, flow, received);
+        self.group_sums.add_flow(id.group, flow, received);
         let (name, scheme) = &self.names[id.group];
         if let Some(out) = &mut self.out
             && self.failure.is_none()

@@ -50,7 +50,7 @@ impl LinkTotals {
             let sent = after.sent_bytes().saturating_sub(before.sent_bytes());
             let busy = spec.config.rate().transmit_time(sent);
             let waiting = before.statistics.zip(after.statistics);
-            let waiting = waiting.map(|(was, is)| Waiting::between(&was, &is, time));
+            let waiting = waiting.map(|(was, is)| Waiting::counters_between(&was, &is, time));
             LinkRow {
                 link: spec.name.clone(),
                 utilisation: share(busy, time).min(1.0),
@@ -83,7 +83,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn between(was: &Statistics, is: &Statistics, time: Duration) -> Self {
+    fn counters_between(was: &Statistics, is: &Statistics, time: Duration) -> Self {
         let packets = is.packets - was.packets;
         let waited = (is.waited - was.waited).as_secs_f64();
         // Over one nanosecond the mean is the integral itself.

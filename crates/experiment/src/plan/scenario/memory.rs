@@ -23,7 +23,7 @@ pub(crate) struct Memories {
 impl Memories {
     /// The memories of a plan.
     pub(super) fn of(plan: &MemorySpec, net: &Net) -> Result<Self, Fault> {
-        let (gateway, shares, estimator) = (gateway(plan), shares(plan), SiteConfig::default());
+        let (gateway, shares, estimator) = (gateway(plan), share_rule(plan), SiteConfig::default());
         let (gate, cache) = (ReuseGate::default(), CacheConfig::default());
         let mut sites = Vec::new();
         let mut alone: BTreeSet<HostId> = net.hosts().collect();
@@ -34,7 +34,7 @@ impl Memories {
                 let why = format!("{host} is in a site already: a host has one gateway");
                 return Err(Fault::new(name.span(), why));
             }
-            let collecting = collecting(plan);
+            let collecting = collection_mode(plan);
             sites.push(SiteSpec { servers, gateway, estimator, collecting, shares });
         }
         let collecting = Collecting::Reports;
@@ -83,7 +83,7 @@ fn gateway(plan: &MemorySpec) -> GatewayConfig {
     }
 }
 
-const fn shares(plan: &MemorySpec) -> ShareRule {
+const fn share_rule(plan: &MemorySpec) -> ShareRule {
     ShareRule {
         quiet: match plan.quiet {
             document::QuietSpec::Window => QuietShare::Window,
@@ -101,7 +101,7 @@ const fn shares(plan: &MemorySpec) -> ShareRule {
     }
 }
 
-const fn collecting(plan: &MemorySpec) -> Collecting {
+const fn collection_mode(plan: &MemorySpec) -> Collecting {
     match plan.collecting {
         document::CollectingSpec::Reports => Collecting::Reports,
         document::CollectingSpec::Option => Collecting::Option,

@@ -207,7 +207,7 @@ struct SchemeMaker<'a> {
 
 impl SchemeMaker<'_> {
     /// The scheme of a workload, or the swept one, with the parameters of both.
-    fn make(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
+    fn build_scheme(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
         let mut scheme = own.map_or(self.swept, |Written(scheme)| scheme).clone();
         // Each parameter follows the name at once, so the plan's is the last one.
         for parameters in [plan.parameters.as_ref(), self.parameters].into_iter().flatten() {
@@ -245,9 +245,9 @@ fn group(
     if plan.pairing == Pairing::Parallel {
         refuse_own_ends(plan, &from, &to)?;
     }
-    let sender = schemes.make(plan, plan.scheme.as_ref())?;
+    let sender = schemes.build_scheme(plan, plan.scheme.as_ref())?;
     let receiver = match &plan.receiver {
-        Some(own) => schemes.make(plan, Some(own))?,
+        Some(own) => schemes.build_scheme(plan, Some(own))?,
         None => sender.clone(),
     };
     Ok(Group {
@@ -283,12 +283,13 @@ fn refuse_own_ends(plan: &Workload, from: &[HostId], to: &[HostId]) -> Result<()
 }
 
 fn begin(plan: &Workload) -> Result<Begin, Fault> {
-    let at = |time: Option<Written<Duration>>| instant(time.map_or(Duration::ZERO, |t| t.0));
+    let at =
+        |time: Option<Written<Duration>>| instant_after_start(time.map_or(Duration::ZERO, |t| t.0));
     Ok(match plan.start.as_deref() {
         None => Begin::Fixed(Instant::ZERO),
-        Some(TextOr::Text(start)) => Begin::Fixed(instant(*start)),
+        Some(TextOr::Text(start)) => Begin::Fixed(instant_after_start(*start)),
         Some(TextOr::Kind(StartSpec::Uniform(start))) => {
-            let (from, until) = (at(start.from), instant(start.until.0));
+            let (from, until) = (at(start.from), instant_after_start(start.until.0));
             if until <= from {
                 let why = format!("until {until} is not after from {from}");
                 return Err(Fault::new(start.until.span(), why));
@@ -303,8 +304,10 @@ fn begin(plan: &Workload) -> Result<Begin, Fault> {
 
 fn end(document: &PlanDocument) -> End {
     match &document.duration {
-        Some(duration) => End::At(instant(duration.0)),
-        None => End::Finished(instant(document.time_limit.map_or(TIME_LIMIT, |limit| limit.0))),
+        Some(duration) => End::At(instant_after_start(duration.0)),
+        None => End::Finished(instant_after_start(
+            document.time_limit.map_or(TIME_LIMIT, |limit| limit.0),
+        )),
     }
 }
 
@@ -321,13 +324,15 @@ fn records(measure: &MeasureSpec, net: &Net) -> Result<Records, Fault> {
 }
 
 fn interval(document: &PlanDocument) -> MeasuredInterval {
-    let at = |time: Option<Written<Duration>>, default| time.map_or(default, |t| instant(t.0));
+    let at = |time: Option<Written<Duration>>, default| {
+        time.map_or(default, |t| instant_after_start(t.0))
+    };
     MeasuredInterval {
         from: at(document.measure.from, Instant::ZERO),
         until: at(document.measure.until, Instant::FAR_FUTURE),
     }
 }
 
-fn instant(after: Duration) -> Instant {
+fn instant_after_start(after: Duration) -> Instant {
     Instant::ZERO + after
 }

@@ -47,7 +47,7 @@ impl Builder<'_> {
             Some(wire) => {
                 let host = topology.add_host(name);
                 let node = topology.node(host);
-                let links = self.maker.both(wire, wire.span())?;
+                let links = self.maker.both_directions(wire, wire.span())?;
                 let out = self.link(&format!("{name}-out"), node, router, links.forward);
                 let back = self.link(&format!("{name}-in"), router, node, links.reverse);
                 self.net.side.extend([out, back]);
@@ -79,14 +79,14 @@ impl Builder<'_> {
     }
 
     /// Both directions of a wire: `name`, and `name-back`.
-    pub(super) fn wire(
+    pub(super) fn add_wire(
         &mut self,
         name: &str,
         from: NodeId,
         to: NodeId,
         wire: &At<WireSpec>,
     ) -> Result<LinkId, Fault> {
-        let links = self.maker.both(wire, wire.span())?;
+        let links = self.maker.both_directions(wire, wire.span())?;
         let id = self.link(name, from, to, links.forward);
         self.link(&format!("{name}-back"), to, from, links.reverse);
         Ok(id)
@@ -100,7 +100,7 @@ impl Builder<'_> {
         to: NodeId,
         plan: &At<OneWay>,
     ) -> Result<LinkId, Fault> {
-        let config = self.maker.one(plan, plan.span())?;
+        let config = self.maker.one_direction(plan, plan.span())?;
         Ok(self.link(name, from, to, config))
     }
 
@@ -135,7 +135,7 @@ impl Net {
     /// The link that the plan names.
     pub(super) fn link_named(&self, name: &At<String>) -> Result<LinkId, Fault> {
         let found = self.links.get(&**name).copied();
-        found.ok_or_else(|| dangling("link", name, &self.links.keys().collect::<Vec<_>>()))
+        found.ok_or_else(|| unknown_name("link", name, &self.links.keys().collect::<Vec<_>>()))
     }
 
     /// The hosts that `group`, `group[2]`, `group[0..4]` or a host's name stand for.
@@ -165,7 +165,7 @@ impl Net {
             0..=20 => self.groups.keys().chain(self.hosts.keys()).collect(),
             _ => self.groups.keys().collect(),
         };
-        dangling("host or group", name, &known)
+        unknown_name("host or group", name, &known)
     }
 
     /// Finds pairs of hosts with a link between them that is no side link.
@@ -190,7 +190,7 @@ impl Distances<'_> {
 }
 
 /// Nothing has this name; lists the known names.
-pub(super) fn dangling(what: &str, name: &At<String>, known: &[&String]) -> Fault {
+pub(super) fn unknown_name(what: &str, name: &At<String>, known: &[&String]) -> Fault {
     const SHOWN: usize = 40;
     let listed: Vec<&str> = known.iter().take(SHOWN).map(|name| name.as_str()).collect();
     let more = if known.len() > SHOWN { ", …" } else { "" };

@@ -1,7 +1,7 @@
 //! The plan's topology as a network.
 
 use super::is_plain;
-use super::net::{Builder, HostPlace, Net, dangling};
+use super::net::{Builder, HostPlace, Net, unknown_name};
 use super::wire::LinkMaker;
 use crate::plan::document::{
     Asymmetric, At, DumbbellTopology, GraphLink, GraphTopology, RowTopology, TopologySpec,
@@ -33,7 +33,7 @@ pub(super) fn build(
 
 fn dumbbell(mut to: Builder<'_>, plan: &DumbbellTopology, pairs: u32) -> Result<Net, Fault> {
     let (left, right) = (to.net.topology.add_router(), to.net.topology.add_router());
-    to.net.bottleneck = Some(to.wire("bottleneck", left, right, &plan.bottleneck)?);
+    to.net.bottleneck = Some(to.add_wire("bottleneck", left, right, &plan.bottleneck)?);
     let [left, right] = [left, right].map(|router| HostPlace { router, side: plan.side.as_ref() });
     for n in 0..plan.pairs.map_or(pairs, |pairs| pairs.0) {
         let source = to.host(&format!("s{n}"), left)?;
@@ -78,18 +78,22 @@ impl<'a> RowOfLinks<'a> {
         }
         let routers: Vec<NodeId> = (0..=hops).map(|_| to.net.topology.add_router()).collect();
         for (n, ends) in routers.windows(2).enumerate() {
-            let link = to.wire(&format!("hop{n}"), ends[0], ends[1], hop)?;
+            let link = to.add_wire(&format!("hop{n}"), ends[0], ends[1], hop)?;
             to.net.bottleneck.get_or_insert(link);
         }
         let (first, last) = (routers[0], routers[hops as usize]);
         to.hosts("sources", "s", self.pairs, HostPlace { router: first, side })?;
         to.hosts("sinks", "d", self.pairs, HostPlace { router: last, side })?;
-        self.cross(&mut to, &routers)?;
+        self.add_cross_traffic_hosts(&mut to, &routers)?;
         Ok(to.net)
     }
 
     /// Hosts of cross traffic, first by router and then, for `cross-in` and `cross-out`, in turn.
-    fn cross(&self, to: &mut Builder<'_>, routers: &[NodeId]) -> Result<(), Fault> {
+    fn add_cross_traffic_hosts(
+        &self,
+        to: &mut Builder<'_>,
+        routers: &[NodeId],
+    ) -> Result<(), Fault> {
         let side = self.plan.side.as_ref();
         let step = usize::from(self.exit == Exit::Next);
         let places = routers.len() - step;
@@ -157,7 +161,7 @@ fn graph_link(
 ) -> Result<(), Fault> {
     let node = |end: &At<String>| {
         let known: Vec<&String> = nodes.keys().collect();
-        nodes.get(&**end).copied().ok_or_else(|| dangling("host or router", end, &known))
+        nodes.get(&**end).copied().ok_or_else(|| unknown_name("host or router", end, &known))
     };
     // Captures are named after links.
     if !is_plain(name) {
@@ -170,10 +174,10 @@ fn graph_link(
             let why = "a one-way link has no way back: leave back out, or one_way";
             return Err(Fault::new(link.wire.span(), why));
         }
-        let config = to.maker.one(&link.wire.there(), link.wire.span())?;
+        let config = to.maker.one_direction(&link.wire.forward(), link.wire.span())?;
         to.link(name, from_node, to_node, config);
     } else {
-        to.wire(name, from_node, to_node, &link.wire)?;
+        to.add_wire(name, from_node, to_node, &link.wire)?;
     }
     Ok(())
 }
@@ -186,7 +190,7 @@ fn routes(net: &mut Net, plan: &GraphTopology) -> Result<(), Fault> {
         for from in net.hosts_named(&route.from)? {
             for to in net.hosts_named(&route.to)? {
                 let set = net.topology.set_route(from, to, &links);
-                set.map_err(|error| Fault::new(route.from.span(), named(net, error)))?;
+                set.map_err(|error| Fault::new(route.from.span(), route_error(net, error)))?;
                 if !given.insert((from, to)) {
                     let why = "a route between these hosts is there already: leave one of them out";
                     return Err(Fault::new(route.from.span(), why));
@@ -198,7 +202,7 @@ fn routes(net: &mut Net, plan: &GraphTopology) -> Result<(), Fault> {
 }
 
 /// Error of a route, with the names of links.
-fn named(net: &Net, error: RouteError) -> String {
+fn route_error(net: &Net, error: RouteError) -> String {
     match error {
         RouteError::Broken(link) => {
             let name = &net.topology.links()[link.index()].name;

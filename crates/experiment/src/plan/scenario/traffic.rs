@@ -100,7 +100,7 @@ impl Activity {
                 let weights = plan.weights.iter().map(|weight| weight.0).collect();
                 Self::Bulk { size, parallel, weights, close: plan.close }
             }
-            Traffic::Rounds(plan) => Self::Rounds(Box::new(rounds(plan)?)),
+            Traffic::Rounds(plan) => Self::Rounds(Box::new(rounds_plan(plan)?)),
             Traffic::Poisson(plan) => Self::Poisson {
                 gaps: mean_gap(&plan.mean_gap)?,
                 size: distribution(&plan.size)?,
@@ -108,7 +108,7 @@ impl Activity {
             },
             Traffic::User(plan) => Self::User(Box::new(user(plan)?)),
             Traffic::Page(plan) => Self::Page {
-                page: page(plan, files)?,
+                page: load_page(plan, files)?,
                 config: loader(plan)?,
                 visits: plan.visits.map_or(1, |visits| u64::from(visits.0)),
                 think: or_fixed(plan.think.as_ref(), 0.0)?,
@@ -140,7 +140,7 @@ impl Activity {
     }
 }
 
-fn rounds(plan: &document::RoundsTraffic) -> Result<RoundsPlan, Fault> {
+fn rounds_plan(plan: &document::RoundsTraffic) -> Result<RoundsPlan, Fault> {
     Ok(RoundsPlan {
         size: distribution(&plan.size)?,
         rounds: plan.rounds.0,
@@ -186,7 +186,7 @@ fn some_time(plan: &Times) -> Result<Distribution, Fault> {
 }
 
 /// A page that is built in, or the one in a file.
-fn page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault> {
+fn load_page(plan: &PageTraffic, files: &Files) -> Result<Arc<workload::Page>, Fault> {
     let model = request_model(plan)?;
     if let Some(page) = workload::Page::builtin_with(&plan.page, model) {
         return Ok(Arc::new(page));

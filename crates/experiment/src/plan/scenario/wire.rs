@@ -24,19 +24,23 @@ pub(super) struct LinkMaker<'a> {
 
 impl LinkMaker<'_> {
     /// Both directions of a wire that stands at `span`.
-    pub(super) fn both(
+    pub(super) fn both_directions(
         self,
         wire: &WireSpec,
         span: Range<usize>,
     ) -> Result<Duplex<LinkConfig>, Fault> {
         Ok(Duplex {
-            forward: self.one(&wire.there(), span.clone())?,
-            reverse: self.one(&wire.back(), span)?,
+            forward: self.one_direction(&wire.forward(), span.clone())?,
+            reverse: self.one_direction(&wire.backward(), span)?,
         })
     }
 
     /// One direction.
-    pub(super) fn one(self, plan: &OneWay, span: Range<usize>) -> Result<LinkConfig, Fault> {
+    pub(super) fn one_direction(
+        self,
+        plan: &OneWay,
+        span: Range<usize>,
+    ) -> Result<LinkConfig, Fault> {
         let (size, discipline) = plan.queue.as_ref().map_or_else(Default::default, |q| queue(q));
         let delay = plan.delay.map_or(Duration::ZERO, |Written(delay)| delay);
         let (rate, trace) = match (&plan.rate, &plan.trace) {

@@ -38,7 +38,7 @@ struct Kind {
 }
 
 const KINDS: [Kind; 5] = [
-    Kind { read: plain, unit: AxisUnit::Number, counted: "" },
+    Kind { read: parse_plain_number, unit: AxisUnit::Number, counted: "" },
     Kind { read: rate, unit: AxisUnit::BitsPerSecond, counted: "" },
     Kind { read: seconds, unit: AxisUnit::Seconds, counted: "" },
     Kind { read: bytes, unit: AxisUnit::Bytes, counted: "" },
@@ -47,7 +47,7 @@ const KINDS: [Kind; 5] = [
 
 /// The values as numbers of one kind; `None` if one of them is no such number, as the name of a
 /// queue.
-pub(super) fn numbers(values: &[String]) -> Option<Numbers> {
+pub(super) fn parse_numbers(values: &[String]) -> Option<Numbers> {
     KINDS.iter().find_map(|kind| {
         let read = values.iter().map(|value| Some((value.clone(), (kind.read)(value)?)));
         let values = read.collect::<Option<Vec<_>>>()?;
@@ -55,7 +55,7 @@ pub(super) fn numbers(values: &[String]) -> Option<Numbers> {
     })
 }
 
-fn plain(text: &str) -> Option<f64> {
+fn parse_plain_number(text: &str) -> Option<f64> {
     let number: f64 = text.replace('_', "").parse().ok()?;
     number.is_finite().then_some(number)
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn read(values: &[&str]) -> Option<Numbers> {
-        numbers(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>())
+        parse_numbers(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

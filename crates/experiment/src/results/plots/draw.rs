@@ -35,13 +35,13 @@ pub(super) fn blocks(
     values: &[Option<Estimate>],
 ) -> Vec<Block> {
     let drawing = Drawing { measure, axis, layout: cells.layout(axis), cells, values };
-    let numbers = axis::numbers(cells.values_of(axis));
-    let facets = cells.facets(&drawing.layout.facets);
+    let numbers = axis::parse_numbers(cells.values_of(axis));
+    let facets = cells.cells_by_facet(&drawing.layout.facets);
     let figures = facets.iter().take(MAX_FIGURES).map(|(place, within)| {
-        let title = drawing.title(place);
+        let title = drawing.figure_title(place);
         match &numbers {
             Some(numbers) => Block::Figure(drawing.curves(title, numbers, within)),
-            None => Block::Ranges(drawing.rows(title, within)),
+            None => Block::Ranges(drawing.range_rows(title, within)),
         }
     });
     let mut blocks: Vec<Block> = figures.collect();
@@ -58,10 +58,10 @@ pub(super) fn blocks(
 
 impl Drawing<'_> {
     /// The measure, and where on the other axes this figure is.
-    fn title(&self, place: &[String]) -> String {
+    fn figure_title(&self, place: &[String]) -> String {
         let keys = self.layout.facets.iter().zip(place);
         let place: Vec<String> =
-            keys.map(|(key, value)| format!("{} = {value}", self.cells.short(key))).collect();
+            keys.map(|(key, value)| format!("{} = {value}", self.cells.short_name(key))).collect();
         match place.is_empty() {
             true => self.measure.label.to_owned(),
             false => format!("{}; {}", self.measure.label, place.join(", ")),
@@ -75,9 +75,9 @@ impl Drawing<'_> {
     }
 
     /// Name of a curve: a scheme by its name, any other value with its key.
-    fn called(&self, name: &str) -> String {
+    fn curve_name(&self, name: &str) -> String {
         match self.layout.series.as_deref() {
-            Some(key) if key != SCHEME => format!("{} = {name}", self.cells.short(key)),
+            Some(key) if key != SCHEME => format!("{} = {name}", self.cells.short_name(key)),
             _ => name.to_owned(),
         }
     }
@@ -95,7 +95,7 @@ impl Drawing<'_> {
 
     /// The axis of the measure: from 0, the same in all figures, so that they can be compared.
     fn values_axis(&self) -> Axis {
-        let ends = self.values.iter().flatten().map(|value| extent(*value).1);
+        let ends = self.values.iter().flatten().map(|value| error_bounds(*value).1);
         let highest = ends.fold(0.0, f64::max);
         let range = (highest > 0.0).then_some((0.0, highest * HEADROOM));
         Axis {
@@ -113,7 +113,7 @@ impl Drawing<'_> {
                 let value = self.values[nth]?;
                 let x = numbers.of(self.cells.value(nth, self.axis))?;
                 Some(Point {
-                    extent: value.standard_error.map(|_| extent(value)),
+                    extent: value.standard_error.map(|_| error_bounds(value)),
                     ..Point::new(x, value.mean)
                 })
             });
@@ -121,7 +121,7 @@ impl Drawing<'_> {
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
             let shape = if at < Colour::COUNT { SeriesShape::Dots } else { SeriesShape::Squares };
             let joined = points.iter().map(|point| Point::new(point.x, point.y)).collect();
-            let (name, colour) = (self.called(name), Colour::Hue(at));
+            let (name, colour) = (self.curve_name(name), Colour::Hue(at));
             // The first drawn series gets the pointer's events: the dots, which have a name.
             series.push(Series { name, shape, colour, points });
             series.push(Series {
@@ -145,11 +145,11 @@ impl Drawing<'_> {
         }
     }
 
-    fn rows(&self, title: String, within: &[usize]) -> Ranges {
+    fn range_rows(&self, title: String, within: &[usize]) -> Ranges {
         let series = self.series();
         let range = |nth: usize| {
             let value = self.values[nth]?;
-            let (min, max) = extent(value);
+            let (min, max) = error_bounds(value);
             let text = written(value, self.measure.quantity);
             Some(Range { value: value.mean, min, max, all: Vec::new(), text })
         };
@@ -163,7 +163,7 @@ impl Drawing<'_> {
                         let mut own = self.of_series(name, within);
                         let nth = own.find(|nth| self.cells.value(*nth, self.axis) == label);
                         let range = range(nth?)?;
-                        let name = self.called(name);
+                        let name = self.curve_name(name);
                         let lines = [name.as_str(), label, &range.text];
                         let lines: Vec<&str> =
                             lines.into_iter().filter(|l| !l.is_empty()).collect();
@@ -173,7 +173,7 @@ impl Drawing<'_> {
             })
         };
         let rows = self.cells.values_of(self.axis).iter().filter_map(row).collect();
-        let series = series.iter().map(|name| self.called(name)).collect();
+        let series = series.iter().map(|name| self.curve_name(name)).collect();
         let colours = match self.axis == SCHEME {
             true => RangeColours::Schemes,
             false => RangeColours::Series,
@@ -183,7 +183,7 @@ impl Drawing<'_> {
 }
 
 /// One standard error to each side.
-fn extent(value: Estimate) -> (f64, f64) {
+fn error_bounds(value: Estimate) -> (f64, f64) {
     let error = value.standard_error.unwrap_or(0.0);
     (value.mean - error, value.mean + error)
 }

@@ -113,7 +113,7 @@ impl Plot {
     }
 
     fn section(&self, cells: &Cells) -> Option<Section> {
-        let values = cells.values(&self.workload, self.measure.name);
+        let values = cells.estimates(&self.workload, self.measure.name);
         let is_zero = values.iter().flatten().all(|value| value.mean == 0.0);
         if self.is_default && is_zero {
             return None;
@@ -134,9 +134,9 @@ impl Plot {
 
 /// The first key whose values are numbers and vary, else the first that varies, else the schemes.
 fn usual_axis(plan: &Plan<'_>) -> String {
-    let varying = select::varying(plan);
+    let varying = select::varying_keys(plan);
     let swept = || varying.iter().filter(|key| *key != SCHEME);
-    let numeric = swept().find(|key| axis::numbers(&select::values_of(plan, key)).is_some());
+    let numeric = swept().find(|key| axis::parse_numbers(&select::values_of(plan, key)).is_some());
     numeric.or_else(|| swept().next()).cloned().unwrap_or_else(|| SCHEME.to_owned())
 }
 

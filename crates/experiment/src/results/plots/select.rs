@@ -31,11 +31,11 @@ impl Cells {
             let values = values_of(plan, &key);
             (key, values)
         });
-        Self { varying: varying(plan), cells: cells.collect(), values: values.collect() }
+        Self { varying: varying_keys(plan), cells: cells.collect(), values: values.collect() }
     }
 
     /// Estimates of the measure `metric` of a workload, by cell; `None` if no run has it.
-    pub(super) fn values(&self, workload: &str, metric: &str) -> Vec<Option<Estimate>> {
+    pub(super) fn estimates(&self, workload: &str, metric: &str) -> Vec<Option<Estimate>> {
         let value = |entries: &[SummaryEntry]| {
             // Measures of links stand with all workloads together.
             let fits = |entry: &&SummaryEntry| entry.metric == metric && entry.workload == workload;
@@ -51,7 +51,7 @@ impl Cells {
     }
 
     /// A key's short name.
-    pub(super) fn short<'k>(&self, key: &'k str) -> &'k str {
+    pub(super) fn short_name<'k>(&self, key: &'k str) -> &'k str {
         short_key(key, &self.varying)
     }
 
@@ -63,7 +63,8 @@ impl Cells {
     /// Schemes are curves; without them another key is. Keys that follow the axis or the curves add
     /// nothing.
     pub(super) fn layout(&self, axis: &str) -> Layout {
-        let others = self.varying.iter().filter(|key| *key != axis && !self.follows(key, &[axis]));
+        let others =
+            self.varying.iter().filter(|key| *key != axis && !self.is_determined_by(key, &[axis]));
         let mut others: Vec<String> = others.cloned().collect();
         let at = others.iter().position(|key| key == SCHEME);
         let series = match (at, others.is_empty()) {
@@ -72,14 +73,14 @@ impl Cells {
             (None, true) => None,
         };
         if let Some(series) = &series {
-            others.retain(|key| !self.follows(key, &[axis, series]));
+            others.retain(|key| !self.is_determined_by(key, &[axis, series]));
         }
         Layout { series, facets: others }
     }
 
     /// Whether the value of `key` follows from those of `others`, as where a sweep varies them
     /// together.
-    fn follows(&self, key: &str, others: &[&str]) -> bool {
+    fn is_determined_by(&self, key: &str, others: &[&str]) -> bool {
         let mut known: BTreeMap<Vec<&str>, &str> = BTreeMap::new();
         (0..self.cells.len()).all(|nth| {
             let value = self.value(nth, key);
@@ -89,7 +90,7 @@ impl Cells {
     }
 
     /// The cells by their values of the keys `facets`, in order.
-    pub(super) fn facets(&self, facets: &[String]) -> Vec<(Vec<String>, Vec<usize>)> {
+    pub(super) fn cells_by_facet(&self, facets: &[String]) -> Vec<(Vec<String>, Vec<usize>)> {
         let mut found: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
         for nth in 0..self.cells.len() {
             let place: Vec<String> =
@@ -108,7 +109,7 @@ fn coordinates(plan: &Plan<'_>, cell: usize) -> BTreeMap<String, String> {
 }
 
 /// Keys of more than one value, in the order of the plan.
-pub(super) fn varying(plan: &Plan<'_>) -> Vec<String> {
+pub(super) fn varying_keys(plan: &Plan<'_>) -> Vec<String> {
     plan.keys().into_iter().filter(|key| values_of(plan, key).len() > 1).collect()
 }
 

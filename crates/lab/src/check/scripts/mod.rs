@@ -127,12 +127,12 @@ pub(super) fn run(args: &CheckScriptsArgs) -> Result<(), Failure> {
         let folder = args.folder.display();
         return Err(Failure::input(format!("{folder}: no script (*.pkt) in this folder")));
     }
-    let played: Vec<_> = files.iter().map(|file| play(file, args)).collect();
+    let played: Vec<_> = files.iter().map(|file| play_file(file, args)).collect();
     match args.json {
         true => stdout::print_json(&played)?,
         false => print(&played)?,
     }
-    judge(&played)
+    fail_if_any_failed(&played)
 }
 
 /// All `*.pkt` below `folder`, and folders below it that cannot be read.
@@ -151,17 +151,17 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn play(file: &Path, args: &CheckScriptsArgs) -> PlayedScript {
+fn play_file(file: &Path, args: &CheckScriptsArgs) -> PlayedScript {
     let below = file.strip_prefix(&args.folder).unwrap_or(file);
     let name = below.display().to_string();
     let verdict = match fs::read(file) {
         Err(error) => ScriptVerdict::Unreadable { line: 0, message: error.to_string() },
-        Ok(text) => judged(&name, &text, args),
+        Ok(text) => judge_script(&name, &text, args),
     };
     PlayedScript { script: name, verdict }
 }
 
-fn judged(name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
+fn judge_script(name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
     match script::parse(name, text) {
         Err(ScriptError { line, kind, message, .. }) => match kind {
             RefusalKind::NotOfTcp => ScriptVerdict::NotOfTcp { line, message },
@@ -193,7 +193,7 @@ fn judged(name: &str, text: &[u8], args: &CheckScriptsArgs) -> ScriptVerdict {
     }
 }
 
-fn judge(played: &[PlayedScript]) -> Result<(), Failure> {
+fn fail_if_any_failed(played: &[PlayedScript]) -> Result<(), Failure> {
     let count = |which: fn(&ScriptVerdict) -> bool| {
         played.iter().filter(|script| which(&script.verdict)).count()
     };
@@ -250,9 +250,9 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
         folders.entry(folder).or_default().add(&script.verdict);
         all.add(&script.verdict);
     }
-    stdout::print_table(&table(&folders, all))?;
+    stdout::print_table(&folders_table(&folders, all))?;
     for script in played {
-        stdout::print(&explained(script))?;
+        stdout::print(&failure_explanation(script))?;
     }
     let other: BTreeSet<&str> = played.iter().filter_map(other_system).collect();
     for system in other {
@@ -273,7 +273,7 @@ fn print(played: &[PlayedScript]) -> Result<(), Failure> {
     ))
 }
 
-fn table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
+fn folders_table(folders: &BTreeMap<String, FolderCount>, all: FolderCount) -> Table {
     let columns = [
         Column::new("folder", Quantity::Text, "Where the scripts are"),
         Column::new("scripts", Quantity::Count, "All of them"),
@@ -319,7 +319,7 @@ fn other_system(played: &PlayedScript) -> Option<&str> {
 }
 
 /// Explains why a script does not pass.
-fn explained(played: &PlayedScript) -> String {
+fn failure_explanation(played: &PlayedScript) -> String {
     let script = &played.script;
     match &played.verdict {
         ScriptVerdict::Passes | ScriptVerdict::OtherSystem { .. } => String::new(),
@@ -367,7 +367,7 @@ mod tests {
         let mut files = Vec::new();
         find(&args.folder, &mut files).unwrap();
         files.sort();
-        let verdicts: Vec<_> = files.iter().map(|file| play(file, &args).verdict).collect();
+        let verdicts: Vec<_> = files.iter().map(|file| play_file(file, &args).verdict).collect();
         fs::remove_dir_all(&args.folder).unwrap();
         assert!(matches!(verdicts[0], ScriptVerdict::Unreadable { line: 0, .. }), "{verdicts:?}");
         assert!(matches!(verdicts[1], ScriptVerdict::Passes), "{verdicts:?}");

@@ -17,7 +17,7 @@ struct KnownDifference {
     reason: &'static str,
 }
 
-const fn known(
+const fn known_difference(
     script: &'static str,
     line: u32,
     message: &'static str,
@@ -64,7 +64,7 @@ const RECEIVE_MEMORY: &str = "the kernel's receive buffer counts memory (`truesi
 
 /// Compared differences, by script.
 const KNOWN: &[KnownDifference] = &[
-    known(
+    known_difference(
         "blocking/blocking-write.pkt",
         24,
         "the call returns at another time",
@@ -72,7 +72,7 @@ const KNOWN: &[KnownDifference] = &[
         "it returns at 0.200000",
         SEND_BUFFER,
     ),
-    known(
+    known_difference(
         "cubic/cubic-bulk-166k.pkt",
         53,
         "the assertion does not hold",
@@ -80,7 +80,7 @@ const KNOWN: &[KnownDifference] = &[
         "tcpi_snd_cwnd = 36",
         SCRIPT_IS_OLDER,
     ),
-    known(
+    known_difference(
         "cubic/cubic-bulk-166k-idle-restart.pkt",
         51,
         "the assertion does not hold",
@@ -88,7 +88,7 @@ const KNOWN: &[KnownDifference] = &[
         "tcpi_snd_cwnd = 36",
         SCRIPT_IS_OLDER,
     ),
-    known(
+    known_difference(
         "cubic/cubic-rack-reo-timeout-retrans-failed-incoming-data.pkt",
         44,
         "the assertion does not hold",
@@ -96,7 +96,7 @@ const KNOWN: &[KnownDifference] = &[
         "tcpi_retrans = 1",
         LOCAL_DROPS,
     ),
-    known(
+    known_difference(
         "cwnd_moderation/cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt",
         25,
         "the assertion does not hold",
@@ -105,7 +105,7 @@ const KNOWN: &[KnownDifference] = &[
         "the kernel answers ECN in CWR, by PRR over a round trip (to a window of 5 in Linux 6.18, 4 in the \
          script); the model lowers it at once",
     ),
-    known(
+    known_difference(
         "fast_retransmit/fr-4pkt-fack-last-mss.pkt",
         27,
         "the segment is 13ms early",
@@ -114,7 +114,7 @@ const KNOWN: &[KnownDifference] = &[
         "the kernel's timers run in ticks of 4 ms and round up (Linux 6.18 is 9 ms early, the model 13 ms); both have \
          a reordering window of 27 ms",
     ),
-    known(
+    known_difference(
         "fastopen/server/client-ack-dropped-then-recovery-ms-timestamps.pkt",
         38,
         "the host sends nothing",
@@ -122,7 +122,7 @@ const KNOWN: &[KnownDifference] = &[
         "nothing until 0.014000; the next timer is at 0.022000",
         ONE_BUFFER,
     ),
-    known(
+    known_difference(
         "gro/gro-mss-option.pkt",
         20,
         "the segment differs in acknowledgement",
@@ -130,7 +130,7 @@ const KNOWN: &[KnownDifference] = &[
         "0.000000 > . 1:1(0) ack 1 win 256",
         "Linux 6.18 refuses the data as the model does; the script needs receive offload that merges its segments",
     ),
-    known(
+    known_difference(
         "ioctl/ioctl-siocinq-fin.pkt",
         28,
         "the host sends nothing",
@@ -138,7 +138,7 @@ const KNOWN: &[KnownDifference] = &[
         "nothing until 0.304000; the next timer is at 0.340000",
         "Linux 6.18 delays this ACK of data with a FIN by 40 ms, as the model does; the script is of another kernel",
     ),
-    known(
+    known_difference(
         "notsent_lowat/notsent-lowat-default.pkt",
         25,
         "the call returns something else",
@@ -146,7 +146,7 @@ const KNOWN: &[KnownDifference] = &[
         "it returns 59000",
         SEND_BUFFER,
     ),
-    known(
+    known_difference(
         "notsent_lowat/notsent-lowat-setsockopt.pkt",
         24,
         "the call returns something else",
@@ -154,7 +154,7 @@ const KNOWN: &[KnownDifference] = &[
         "it returns 59000",
         SEND_BUFFER,
     ),
-    known(
+    known_difference(
         "notsent_lowat/notsent-lowat-sysctl.pkt",
         25,
         "the call returns something else",
@@ -162,7 +162,7 @@ const KNOWN: &[KnownDifference] = &[
         "it returns 59000",
         SEND_BUFFER,
     ),
-    known(
+    known_difference(
         "sack/sack-route-refresh-ip-tos.pkt",
         35,
         "the segment differs in flags",
@@ -170,7 +170,7 @@ const KNOWN: &[KnownDifference] = &[
         "0.070000 > . 18981:20441(1460) ack 1 win 256",
         ONE_BUFFER,
     ),
-    known(
+    known_difference(
         "shutdown/shutdown-rdwr-write-queue-close.pkt",
         25,
         "the host sends nothing",
@@ -179,7 +179,7 @@ const KNOWN: &[KnownDifference] = &[
         "Linux 6.18 keeps this FIN until the window has room or the tail-loss probe takes it, as the model does; the \
          script is of another kernel",
     ),
-    known(
+    known_difference(
         "slow_start/slow-start-fq-ack-per-2pkt.pkt",
         41,
         "the host sends nothing after the first 1460 bytes of this",
@@ -187,7 +187,7 @@ const KNOWN: &[KnownDifference] = &[
         "nothing until 0.309000; the next timer is at 0.309307578",
         "the kernel under fq sends pairs of segments as one, which the queue spaces; the model's pacer spaces segments",
     ),
-    known(
+    known_difference(
         "tcp_info/tcp-info-sndbuf-limited.pkt",
         18,
         "the call returns at another time",
@@ -195,7 +195,7 @@ const KNOWN: &[KnownDifference] = &[
         "it returns at 0.100000",
         SEND_BUFFER,
     ),
-    known(
+    known_difference(
         "ts_recent/invalid_ack.pkt",
         24,
         "the segment differs in acknowledgement, options",
@@ -203,7 +203,7 @@ const KNOWN: &[KnownDifference] = &[
         "0.200000 > . 1:1(0) ack 1 win 65535 <TS val 200 ecr 200>",
         "Linux 6.18 answers as the model does, without the segment's timestamp and data; the script is of another kernel",
     ),
-    known(
+    known_difference(
         "user_timeout/user-timeout-probe.pkt",
         30,
         "the call returns something else",

@@ -109,7 +109,7 @@ pub(super) struct FoundRetransmission {
 impl FoundRetransmission {
     /// Whether the sequence number is in the retransmitted data. A packet may be several segments
     /// that the sending host had its network card cut.
-    pub(super) const fn has(&self, seq: u32) -> bool {
+    pub(super) const fn covers(&self, seq: u32) -> bool {
         let offset = seq.wrapping_sub(self.again.seq);
         offset == 0 || offset < self.again.len
     }

@@ -30,7 +30,7 @@ impl Label {
         let distance = a.saturating_since(b).max(b.saturating_since(a));
         let is_meant = distance <= self.resolution
             && self.ends.is_none_or(|ends| ends == found.ends)
-            && self.seq.is_none_or(|seq| found.has(seq));
+            && self.seq.is_none_or(|seq| found.covers(seq));
         is_meant.then_some(distance)
     }
 }
@@ -160,7 +160,7 @@ impl LabelColumns {
             (text != UNSET).then(read).transpose()
         };
         let at = field(self.at)?;
-        let (at, resolution) = instant(at).ok_or_else(|| wrong("ts", at))?;
+        let (at, resolution) = parse_instant(at).ok_or_else(|| wrong("ts", at))?;
         let end = |ip, port| {
             let (ip, port): (&str, &str) = (field(ip)?, field(port)?);
             let read = ip.parse().ok().zip(port.parse().ok());
@@ -181,7 +181,7 @@ impl LabelColumns {
 }
 
 /// Seconds since 1970 with at most nine decimals, exactly, and their resolution.
-fn instant(text: &str) -> Option<(Instant, Duration)> {
+fn parse_instant(text: &str) -> Option<(Instant, Duration)> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = fraction.get(..fraction.len().min(9))?;
     let unit = 10_u64.pow(9 - digits.len() as u32);

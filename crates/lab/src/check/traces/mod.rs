@@ -111,7 +111,7 @@ fn read_labels(
 }
 
 /// Position of a difference: the folder, seconds since 1970 and the sequence number.
-fn place(name: &str, at: Instant, seq: Option<u32>) -> String {
+fn difference_position(name: &str, at: Instant, seq: Option<u32>) -> String {
     let nanos = at.as_nanos();
     let (seconds, micros) = (nanos / 1_000_000_000, nanos / 1000 % 1_000_000);
     let seq = seq.map_or_else(String::new, |seq| format!(" seq {seq}"));
@@ -152,7 +152,8 @@ impl Agreement {
             let near = near.filter_map(|(n, found)| Some((label.distance(found)?, n))).min();
             let Some((_, index)) = near else {
                 self.missing += 1;
-                self.differences.push(format!("{}: not found", place(name, label.at, label.seq)));
+                self.differences
+                    .push(format!("{}: not found", difference_position(name, label.at, label.seq)));
                 continue;
             };
             let again = found.remove(index).again;
@@ -161,7 +162,8 @@ impl Agreement {
         for FoundRetransmission { ends: [a, b], again } in found {
             if again.len > 0 {
                 self.unlabelled += 1;
-                let (at, kind) = (place(name, again.at, Some(again.seq)), again.kind.name());
+                let (at, kind) =
+                    (difference_position(name, again.at, Some(again.seq)), again.kind.name());
                 self.differences
                     .push(format!("{at}: found {kind} between {a} and {b}, not labelled"));
             }
@@ -184,7 +186,7 @@ impl Agreement {
             known.differ += 1;
             self.differences.push(format!(
                 "{}: labelled {} (rtype {}), found {}",
-                place(name, label.at, label.seq),
+                difference_position(name, label.at, label.seq),
                 class.name(),
                 label.rtype,
                 again.kind.name()
@@ -224,7 +226,7 @@ impl Agreement {
             stdout::print(&format!("{folders} without a capture: {names}\n"))?;
         }
         if !self.unreadable.is_empty() {
-            stdout::print(&format!("{}\n", self.unread()))?;
+            stdout::print(&format!("{}\n", self.unread_folders()))?;
         }
         if list {
             stdout::print(&format!("\n{}\n", self.differences.join("\n")))?;
@@ -247,13 +249,13 @@ impl Agreement {
             return Err(Failure::Failed(what));
         }
         if !self.unreadable.is_empty() {
-            return Err(Failure::Failed(self.unread()));
+            return Err(Failure::Failed(self.unread_folders()));
         }
         Ok(())
     }
 
     /// Describes the folders that could not be read.
-    fn unread(&self) -> String {
+    fn unread_folders(&self) -> String {
         let folders = counted(self.unreadable.len() as u64, "folder");
         format!("{folders} not read as a whole: {}", self.unreadable.join(", "))
     }

@@ -32,7 +32,7 @@ fn a_turn_is_a_quantum() {
     let [one, two, three] = [1, 2, 3].map(|flow| (flow, 1500));
     let (mut queue, _) = taken(100, 64, &[two, two, one, one, three]);
     assert_eq!(order(&mut queue), [2, 1, 3, 2, 1]);
-    assert_eq!(queue.held(), Occupancy::default());
+    assert_eq!(queue.occupancy(), Occupancy::default());
 }
 
 /// A packet of 1501 bytes owes one: after its next turn of 1500 the flow is still below a whole
@@ -50,7 +50,7 @@ fn what_a_flow_owes_is_taken_off_its_next_turn() {
 fn the_longest_queue_loses_half_or_a_batch() {
     let of = |limit, batch| {
         let (queue, dropped) = taken(limit, batch, &vec![(1, 1000); limit as usize + 1]);
-        (dropped.len(), queue.held().packets)
+        (dropped.len(), queue.occupancy().packets)
     };
     assert_eq!([of(4, 64), of(7, 64), of(8, 2)], [(3, 2), (4, 4), (2, 7)]);
 }
@@ -72,7 +72,7 @@ fn what_codel_drops_frees_its_room() {
     assert!(queue.dequeue(after_ms(10), &mut dropped).is_some());
     assert!(queue.dequeue(after_ms(1010), &mut dropped).is_some());
     assert_eq!(dropped.len(), 1);
-    assert_eq!(queue.held(), Occupancy { packets: 997, bytes: 997_000 });
+    assert_eq!(queue.occupancy(), Occupancy { packets: 997, bytes: 997_000 });
 }
 
 /// The flows that share one of eight queues differ from run to run.

@@ -21,7 +21,7 @@ impl Beside {
         let gateway = Rc::new(RefCell::new(Gateway::new(GatewayConfig::default())));
         let servers = std::iter::once(SERVER.into());
         let model = SenderModel::of(SenderProfile::NewReno);
-        let passive = PassiveGateway::beside(gateway.clone(), servers, model).by(rule);
+        let passive = PassiveGateway::for_servers(gateway.clone(), servers, model).by(rule);
         Self { wire: CapturedWire::new(), passive, gateway }
     }
 
@@ -137,7 +137,7 @@ proptest! {
     fn no_packets_upset_it(bytes in prop::collection::vec(any::<u8>(), 16..3_000)) {
         let gateway = Rc::new(RefCell::new(Gateway::new(GatewayConfig::default())));
         let model = SenderModel::of(SenderProfile::Linux);
-        let mut passive = PassiveGateway::beside(gateway, std::iter::once(SERVER.into()), model);
+        let mut passive = PassiveGateway::for_servers(gateway, std::iter::once(SERVER.into()), model);
         for segment in trace::testing::segments_of(&bytes) {
             if segment.source.ip == IpAddr::from(SERVER) {
                 passive.on_outgoing(&segment);

@@ -44,21 +44,21 @@ pub(crate) struct Stride {
     places: u64,
 }
 
-const fn parts(claim: TurnClaim) -> (Class, u64) {
+const fn class_and_stride(claim: TurnClaim) -> (Class, u64) {
     match claim {
-        TurnClaim::Preempting(tickets) => (0, stride(tickets)),
-        TurnClaim::Proportional(tickets) => (1, stride(tickets)),
+        TurnClaim::Preempting(tickets) => (0, stride_for(tickets)),
+        TurnClaim::Proportional(tickets) => (1, stride_for(tickets)),
     }
 }
 
-const fn stride(tickets: u32) -> u64 {
+const fn stride_for(tickets: u32) -> u64 {
     let tickets = if tickets == 0 { 1 } else { tickets };
     ONE_TICKET / tickets as u64
 }
 
 impl Stride {
     pub(super) fn join(&mut self, id: ConnId, claim: TurnClaim) {
-        let (class, stride) = parts(claim);
+        let (class, stride) = class_and_stride(claim);
         self.members.insert(id, Member { class, stride, pass: 0, place: None });
     }
 
@@ -71,7 +71,7 @@ impl Stride {
     /// Sets the claim, which takes effect at once: the distance to its next turn is scaled.
     pub(super) fn set_claim(&mut self, id: ConnId, claim: TurnClaim) {
         let Some(member) = self.members.get_mut(&id) else { return };
-        let (class, stride) = parts(claim);
+        let (class, stride) = class_and_stride(claim);
         let ahead = member.pass.saturating_sub(self.time[usize::from(member.class)]);
         let scaled = u128::from(ahead) * u128::from(stride) / u128::from(member.stride);
         member.pass = self.time[usize::from(class)] + scaled as u64;

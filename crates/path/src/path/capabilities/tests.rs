@@ -94,21 +94,21 @@ impl StartUp for NotingStart {
 }
 
 impl KernelEvents for NotingStart {
-    fn hook(&mut self, _: HostAccess) {}
+    fn attach_host(&mut self, _: HostAccess) {}
 
-    fn open(&mut self, _: &mut Window, _: &Situation<'_>, by: OpenedBy) {
+    fn on_open(&mut self, _: &mut Window, _: &Situation<'_>, by: OpenedBy) {
         self.calls.borrow_mut().push(format!("{by:?}"));
     }
 
-    fn start(&mut self, _: &mut Window, _: &Situation<'_>, _: PendingData) {}
+    fn on_transfer_start(&mut self, _: &mut Window, _: &Situation<'_>, _: PendingData) {}
 
-    fn acked(&mut self, _: &mut Window, _: &Situation<'_>, _: &AckSample) {
+    fn on_acked(&mut self, _: &mut Window, _: &Situation<'_>, _: &AckSample) {
         self.calls.borrow_mut().push("acked".to_owned());
     }
 
-    fn lose(&mut self, _: &mut Window, _: &Situation<'_>) {}
+    fn on_loss_or_mark(&mut self, _: &mut Window, _: &Situation<'_>) {}
 
-    fn close(&mut self, _: &mut Window, _: &Situation<'_>, modelled: Option<ModelledPath>) {
+    fn on_close(&mut self, _: &mut Window, _: &Situation<'_>, modelled: Option<ModelledPath>) {
         self.calls.borrow_mut().push(format!("close {}", modelled.is_some()));
     }
 }

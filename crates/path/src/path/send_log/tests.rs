@@ -127,7 +127,7 @@ impl World {
         }
         front.sent_at = own.first().map_or(Instant::ZERO, |s| s.sent_at);
         front.busy = (peer.pending && !self.rule.judges_again()) || peer.duplicates >= 3;
-        self.log.settle(member, front);
+        self.log.set_front(member, front);
     }
 
     /// Delivers a segment: its ACK is cumulative, and identifies the segment that caused it.
@@ -279,7 +279,7 @@ fn work_per_ack(members: u32, lose: u64, rule: Overtaken) -> f64 {
             if lowest[member as usize] == NOWHERE {
                 lowest[member as usize] = order;
                 log.on_sent(member, order);
-                log.settle(member, front(order, false));
+                log.set_front(member, front(order, false));
                 outstanding.push_back((order, member));
                 order += 1;
             }
@@ -289,13 +289,13 @@ fn work_per_ack(members: u32, lose: u64, rule: Overtaken) -> f64 {
                 continue;
             }
             lowest[member as usize] = NOWHERE;
-            log.settle(member, Front::EMPTY);
+            log.set_front(member, Front::EMPTY);
             log.on_acked(member, place, Instant::ZERO);
             acks += 1;
             while let Some((late, _)) = log.next_evidence() {
                 lowest[late as usize] = order;
                 log.on_sent(late, order);
-                log.settle(late, front(order, true));
+                log.set_front(late, front(order, true));
                 outstanding.push_back((order, late));
                 order += 1;
             }
@@ -340,15 +340,15 @@ fn reordering_below_the_threshold_loses_nothing() {
     for member in 0..5 {
         let order = u64::from(member);
         log.on_sent(member, order);
-        log.settle(member, Front { orders: [order, NOWHERE, NOWHERE], ..Front::EMPTY });
+        log.set_front(member, Front { orders: [order, NOWHERE, NOWHERE], ..Front::EMPTY });
     }
     for member in 1..4 {
-        log.settle(member, Front::EMPTY);
+        log.set_front(member, Front::EMPTY);
         log.on_acked(member, u64::from(member), Instant::ZERO);
         assert_eq!(log.next_evidence(), None);
     }
     // A fourth later ACK exceeds the limit.
-    log.settle(4, Front::EMPTY);
+    log.set_front(4, Front::EMPTY);
     log.on_acked(4, 4, Instant::ZERO);
     assert_eq!(log.next_evidence(), Some((0, MemberEvidence::Lost)));
     assert_eq!(log.next_evidence(), None);
@@ -368,9 +368,9 @@ fn a_member_that_vanished_is_told_nothing() {
         for member in 0..2 {
             let order = u64::from(member);
             log.on_sent(member, order);
-            log.settle(member, Front { orders: [order, NOWHERE, NOWHERE], ..Front::EMPTY });
+            log.set_front(member, Front { orders: [order, NOWHERE, NOWHERE], ..Front::EMPTY });
         }
-        log.settle(1, Front::EMPTY);
+        log.set_front(1, Front::EMPTY);
         log.on_acked(1, 1, Instant::ZERO);
         let mut gone = log.clone();
         assert!(log.next_evidence().is_some());
@@ -396,8 +396,8 @@ fn an_ack_that_overtakes_another_member_withholds_growth_where_the_rule_says_so(
             log.on_sent(member, order);
         }
         let first = Front { orders: [0, NOWHERE, NOWHERE], ..Front::EMPTY };
-        log.settle(0, if missing { first } else { Front::EMPTY });
-        log.settle(1, Front { orders: [1, 2, NOWHERE], ..Front::EMPTY });
+        log.set_front(0, if missing { first } else { Front::EMPTY });
+        log.set_front(1, Front { orders: [1, 2, NOWHERE], ..Front::EMPTY });
         log.withholds_growth(2, Some(1))
     };
     assert!(withheld(false, true));

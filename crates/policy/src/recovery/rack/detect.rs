@@ -81,7 +81,7 @@ impl Detector {
     }
 
     /// Asks for a judgement though nothing was delivered: a reduction was undone.
-    pub(super) fn insist(&mut self) {
+    pub(super) fn force_detection(&mut self) {
         self.advanced = true;
     }
 
@@ -102,7 +102,7 @@ impl Detector {
     }
 
     /// Marks every overdue segment lost.
-    pub(super) fn judge(&mut self, board: &mut Scoreboard, now: Instant, w: Duration) -> Verdict {
+    pub(super) fn mark_overdue(&mut self, board: &mut Scoreboard, now: Instant, w: Duration) -> Verdict {
         self.advanced = false;
         let mut verdict = Verdict::default();
         if let Some(newest) = self.newest {
@@ -116,7 +116,7 @@ impl Detector {
     /// Makes everything outstanding be judged again: losses were forgiven or SACKs forgotten. A
     /// segment that was found overdue once is not found so again before it is retransmitted: a
     /// timeout repairs it (Linux removes it from `tsorted_sent_queue`).
-    pub(super) fn reexamine(&mut self, board: &Scoreboard) {
+    pub(super) fn recheck_all(&mut self, board: &Scoreboard) {
         self.advanced = true;
         self.frontier = 0;
         let waits = |s: &&SentSegment| s.was_retransmitted() && !s.is_sacked() && !s.was_overdue();
@@ -207,7 +207,7 @@ impl Detector {
                 // decided.
                 break;
             }
-            let Some(index) = undecided(board, sent_at, end) else {
+            let Some(index) = find_undecided(board, sent_at, end) else {
                 self.forget_again(position);
                 continue;
             };
@@ -253,7 +253,7 @@ fn end_of_range(ranges: &[(u64, u64)], s: &SentSegment) -> u64 {
 
 /// Index of the segment that ends at `end`, if its transmission at `sent_at` is its last one and
 /// neither delivered nor presumed lost.
-fn undecided(board: &Scoreboard, sent_at: Instant, end: u64) -> Option<usize> {
+fn find_undecided(board: &Scoreboard, sent_at: Instant, end: u64) -> Option<usize> {
     let index = board.index_from(end).checked_sub(1)?;
     let s = board.segment(index)?;
     let waiting = s.is_lost() && !s.is_retransmission_in_flight();
@@ -301,11 +301,11 @@ mod tests {
         let (mut d, mut board) = (Detector::new(), board(10));
         sack(&mut d, &mut board, (3, 4), at(104));
         sack(&mut d, &mut board, (5, 6), at(106));
-        let verdict = d.judge(&mut board, at(106), Duration::ZERO);
+        let verdict = d.mark_overdue(&mut board, at(106), Duration::ZERO);
         assert_eq!(verdict, Verdict { lost: 4 * MSS, ..Verdict::default() });
         assert_eq!(lost(&board), [0, 1, 2, 4]);
         // Nothing is marked twice, and the frontier is at the newest delivery.
-        assert_eq!(d.judge(&mut board, at(106), Duration::ZERO), Verdict::default());
+        assert_eq!(d.mark_overdue(&mut board, at(106), Duration::ZERO), Verdict::default());
         assert_eq!(d.frontier, 6 * MSS);
     }
 
@@ -315,9 +315,9 @@ mod tests {
         // Round trip 100 ms, window 20 ms: segment 0, sent at 1 ms, is overdue at 121 ms,
         // segment 1 a millisecond later.
         sack(&mut d, &mut board, (2, 3), at(103));
-        let verdict = d.judge(&mut board, at(103), ms(20));
+        let verdict = d.mark_overdue(&mut board, at(103), ms(20));
         assert_eq!(verdict, Verdict { wait: Some(ms(19)), ..Verdict::default() });
-        let verdict = d.judge(&mut board, at(121), ms(20));
+        let verdict = d.mark_overdue(&mut board, at(121), ms(20));
         assert_eq!(verdict, Verdict { lost: MSS, wait: Some(ms(1)), ..Verdict::default() });
         assert_eq!(lost(&board), [0]);
     }
@@ -326,7 +326,7 @@ mod tests {
     fn a_delivered_retransmission_judges_the_tail_and_older_retransmissions() {
         let (mut d, mut board) = (Detector::new(), board(6));
         sack(&mut d, &mut board, (2, 4), at(104));
-        d.judge(&mut board, at(104), Duration::ZERO);
+        d.mark_overdue(&mut board, at(104), Duration::ZERO);
         assert_eq!(lost(&board), [0, 1]);
         for index in [0, 1] {
             let now = at(104 + index as u64);
@@ -335,7 +335,7 @@ mod tests {
         }
         // The second retransmission arrives, the first and the original tail (4, 5) do not.
         sack(&mut d, &mut board, (1, 2), at(205));
-        let verdict = d.judge(&mut board, at(205), Duration::ZERO);
+        let verdict = d.mark_overdue(&mut board, at(205), Duration::ZERO);
         assert_eq!(verdict, Verdict { lost: 3 * MSS, retransmission: true, wait: None });
         assert_eq!(lost(&board), [0, 4, 5]);
         assert_eq!(board.waiting(), 3 * MSS);
@@ -371,7 +371,7 @@ mod tests {
         }
         // The round trip is 105 - 5 ms. Segment 3, sent at 4 ms, was due 1 ms ago; with 105 - 3 ms
         // it would be due in 1 ms.
-        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 3 * MSS);
+        assert_eq!(d.mark_overdue(&mut board, at(105), Duration::ZERO).lost, 3 * MSS);
         assert_eq!(lost(&board), [0, 1, 3]);
     }
 
@@ -381,7 +381,7 @@ mod tests {
         let newest = Newest { sent_at: at(50), end: 3 * MSS, retransmitted: true, order: 2 };
         d.on_delivered(newest, at(52), true);
         assert!(!d.is_due());
-        assert_eq!(d.judge(&mut board, at(52), Duration::ZERO), Verdict::default());
+        assert_eq!(d.mark_overdue(&mut board, at(52), Duration::ZERO), Verdict::default());
     }
 
     #[test]
@@ -391,7 +391,7 @@ mod tests {
         board.sack(0, 2500, &mut progress);
         board.sack(4000, 6000, &mut progress);
         d.on_delivered(progress.newest.unwrap(), at(106), false);
-        d.judge(&mut board, at(106), Duration::ZERO);
+        d.mark_overdue(&mut board, at(106), Duration::ZERO);
         assert_eq!(lost(&board), [2, 3]);
     }
 
@@ -401,18 +401,18 @@ mod tests {
     fn forgiven_losses_that_were_overdue_are_not_judged_again() {
         let (mut d, mut board) = (Detector::new(), board(4));
         sack(&mut d, &mut board, (3, 4), at(104));
-        d.judge(&mut board, at(104), Duration::ZERO);
+        d.mark_overdue(&mut board, at(104), Duration::ZERO);
         assert_eq!(lost(&board), [0, 1, 2]);
         board.retransmit(1, at(104), 4);
         d.on_retransmitted(at(104), 2 * MSS);
         board.forgive_losses();
-        d.reexamine(&board);
-        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 0);
+        d.recheck_all(&board);
+        assert_eq!(d.mark_overdue(&mut board, at(105), Duration::ZERO).lost, 0);
         // Segment 1 was retransmitted, so it is judged: it is overdue once a later segment is
         // delivered.
         board.push(4 * MSS, MSS as u32, at(110), 5);
         sack(&mut d, &mut board, (4, 5), at(210));
-        assert_eq!(d.judge(&mut board, at(210), Duration::ZERO).lost, MSS);
+        assert_eq!(d.mark_overdue(&mut board, at(210), Duration::ZERO).lost, MSS);
         assert_eq!(lost(&board), [1]);
     }
 
@@ -425,10 +425,10 @@ mod tests {
         board.mark_lost(1);
         sack(&mut d, &mut board, (3, 4), at(104));
         // Segment 2 is overdue; the others were lost already.
-        assert_eq!(d.judge(&mut board, at(104), Duration::ZERO).lost, MSS);
+        assert_eq!(d.mark_overdue(&mut board, at(104), Duration::ZERO).lost, MSS);
         board.forgive_losses();
-        d.reexamine(&board);
-        assert_eq!(d.judge(&mut board, at(105), Duration::ZERO).lost, 2 * MSS);
+        d.recheck_all(&board);
+        assert_eq!(d.mark_overdue(&mut board, at(105), Duration::ZERO).lost, 2 * MSS);
         assert_eq!(lost(&board), [0, 1]);
     }
 }

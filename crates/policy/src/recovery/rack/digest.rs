@@ -40,7 +40,7 @@ impl RackTlp {
     #[inline]
     pub(super) fn digest(&mut self, cx: &mut RecoveryContext<'_>, ack: &AckInfo) -> Report {
         let mut report = Report::default();
-        let was_recovering = self.recovering();
+        let was_recovering = self.is_recovering();
         let head_waited = head_waits(cx);
         self.hold = Hold::None;
         if ack.advanced() {
@@ -50,10 +50,10 @@ impl RackTlp {
         } else if ack.duplicate {
             self.duplicates.on_duplicate(cx);
         }
-        let twice = self.learn(cx, ack);
+        let twice = self.digest_deliveries(cx, ack);
         self.end_probe(cx, ack, &mut report);
         let verdict = if self.state != State::Open || is_dubious(ack) {
-            self.react(cx, ack, &mut report)
+            self.run_state_machine(cx, ack, &mut report)
         } else {
             Verdict::default()
         };
@@ -68,7 +68,7 @@ impl RackTlp {
         let progress = ack.advanced() || self.reordering.is_strong() && delivered > twice;
         report.duplicate_bytes = twice;
         report.grow = progress && self.state != State::Recovery;
-        report.ended = was_recovering && !self.recovering();
+        report.ended = was_recovering && !self.is_recovering();
         report.skippable_calls = match self.state {
             State::Open if self.is_at_rest() => SkippableCalls::AtRest,
             State::Open => SkippableCalls::Open,
@@ -79,7 +79,7 @@ impl RackTlp {
 
     /// Takes the deliveries of the ACK: reordering, the newest delivery, duplicates. Returns the
     /// bytes that were delivered twice.
-    fn learn(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
+    fn digest_deliveries(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo) -> u64 {
         let highest = cx.board.highest_sacked();
         // To the end of the highest SACKed segment (`tcp_check_sack_reordering`).
         let high = highest.unwrap_or(ack.una);
@@ -88,7 +88,7 @@ impl RackTlp {
             && low < self.highest_sacked
             && counts
         {
-            self.reordering.observe(low, high, cx.mss);
+            self.reordering.on_late_delivery(low, high, cx.mss);
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
@@ -103,7 +103,7 @@ impl RackTlp {
         }
         let twice = self.undo.on_dsack(ack, cx.mss);
         if let Some(late) = ack.repeated.late.filter(|_| twice > 0) {
-            self.reordering.observe(late, high, cx.mss);
+            self.reordering.on_late_delivery(late, high, cx.mss);
         }
         if twice > 0 && !self.probe.is_reported_by(ack, cx.mss) {
             self.reordering.on_spurious_retransmission();

@@ -20,7 +20,7 @@ impl RackTlp {
             self.overtaken = self.overtaken.saturating_add(segments);
         }
         let lost = evidence == MemberEvidence::Lost || self.overtaken >= DUP_THRESH;
-        if !lost || self.recovering() || cx.board.mark_lost(0) == 0 {
+        if !lost || self.is_recovering() || cx.board.mark_lost(0) == 0 {
             return report;
         }
         self.overtaken = 0;

@@ -39,7 +39,7 @@ impl Reordering {
     }
 
     /// An original transmission at `low` was delivered after one that ends at `high`.
-    pub(super) fn observe(&mut self, low: u64, high: u64, mss: u64) {
+    pub(super) fn on_late_delivery(&mut self, low: u64, high: u64, mss: u64) {
         if low < high {
             self.seen += 1;
             self.degree = self.degree.max((high - low).div_ceil(mss).min(MAX_DEGREE));
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(window_ms(&none, 1, true), 0);
         // Once reordering was seen, a quarter of the smallest round trip is waited in any state.
         let mut seen = none;
-        seen.observe(0, 1, MSS);
+        seen.on_late_delivery(0, 1, MSS);
         assert_eq!(window_ms(&seen, 5, true), 20);
     }
 
@@ -166,7 +166,7 @@ mod tests {
         r.on_spurious_retransmission();
         r.adapt(at(0), at(100));
         assert_eq!(window_ms(&r, 0, false), 20);
-        r.observe(0, 5 * MSS, MSS);
+        r.on_late_delivery(0, 5 * MSS, MSS);
         r.on_spurious_retransmission();
         r.adapt(at(10), at(110));
         assert_eq!(window_ms(&r, 0, false), 40);
@@ -190,9 +190,9 @@ mod tests {
     #[test]
     fn the_degree_is_the_displacement_in_segments() {
         let mut r = Reordering::new();
-        r.observe(2 * MSS, 5 * MSS, MSS);
+        r.on_late_delivery(2 * MSS, 5 * MSS, MSS);
         assert!(r.seen > 0 && !r.is_strong());
-        r.observe(MSS, 5 * MSS, MSS);
+        r.on_late_delivery(MSS, 5 * MSS, MSS);
         assert!(r.is_strong());
         r.on_rto(false);
         assert!(r.is_strong());
@@ -200,7 +200,7 @@ mod tests {
         assert!(!r.is_strong());
         // Delivery in order is no reordering.
         let mut in_order = Reordering::new();
-        in_order.observe(5 * MSS, 5 * MSS, MSS);
+        in_order.on_late_delivery(5 * MSS, 5 * MSS, MSS);
         assert_eq!(in_order.seen, 0);
     }
 }

@@ -10,14 +10,14 @@ use units::Instant;
 
 impl RackTlp {
     /// The state machine (Linux `tcp_fastretrans_alert`).
-    pub(super) fn react(
+    pub(super) fn run_state_machine(
         &mut self,
         cx: &mut RecoveryContext<'_>,
         ack: &AckInfo,
         report: &mut Report,
     ) -> Verdict {
         match self.state {
-            State::Open => self.undo.settle(),
+            State::Open => self.undo.clear_retransmissions(),
             State::Recovery if ack.una >= self.high => self.finish(cx, ack, report),
             _ => {}
         }
@@ -26,7 +26,7 @@ impl RackTlp {
             State::Loss => self.on_ack_in_loss(cx, ack, report),
             State::Open | State::Disorder => {
                 self.undo_by_dsack(cx, report);
-                let verdict = self.judge(cx, ack.now);
+                let verdict = self.detect_losses(cx, ack.now);
                 self.recover_or_open(cx, report);
                 verdict
             }
@@ -42,7 +42,7 @@ impl RackTlp {
         if ack.advanced() && self.undo.is_proven_by_original(ack) {
             // It was overtaken by all that is SACKed (Linux `tcp_try_undo_partial`).
             let high = cx.board.highest_sacked().map_or(ack.una, |high| high.max(ack.una));
-            self.reordering.observe(ack.una_before, high, cx.mss);
+            self.reordering.on_late_delivery(ack.una_before, high, cx.mss);
             if cx.board.retransmissions_in_flight() > 0 {
                 self.hold = Hold::Again;
                 return Verdict::default();
@@ -53,7 +53,7 @@ impl RackTlp {
         if self.undo_by_dsack(cx, report) {
             self.open(cx);
         }
-        let verdict = self.judge(cx, ack.now);
+        let verdict = self.detect_losses(cx, ack.now);
         if self.state != State::Recovery && cx.board.lost() > 0 {
             self.enter_recovery(cx, report);
         }
@@ -68,7 +68,7 @@ impl RackTlp {
         report: &mut Report,
     ) -> Verdict {
         self.process_loss(cx, ack, report);
-        let verdict = self.judge(cx, ack.now);
+        let verdict = self.detect_losses(cx, ack.now);
         if self.state == State::Open || verdict.retransmission {
             self.recover_or_open(cx, report);
         }
@@ -130,9 +130,9 @@ impl RackTlp {
     fn undo_reduction(&mut self, cx: &mut RecoveryContext<'_>, report: &mut Report, forgive: bool) {
         if forgive {
             cx.board.forgive_losses();
-            self.detector.reexamine(cx.board);
+            self.detector.recheck_all(cx.board);
         } else {
-            self.detector.insist();
+            self.detector.force_detection();
         }
         if let Some(before) = self.undo.take() {
             // The window that the path restores; a recovery that begins on this very ACK starts
@@ -142,12 +142,12 @@ impl RackTlp {
         }
     }
 
-    fn judge(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Verdict {
+    fn detect_losses(&mut self, cx: &mut RecoveryContext<'_>, now: Instant) -> Verdict {
         if !self.detector.is_due() {
             return Verdict::default();
         }
-        let window = self.reordering.window(cx, self.recovering());
-        self.detector.judge(cx.board, now, window)
+        let window = self.reordering.window(cx, self.is_recovering());
+        self.detector.mark_overdue(cx.board, now, window)
     }
 
     #[inline(never)]
@@ -161,7 +161,7 @@ impl RackTlp {
 
     pub(super) fn enter_recovery(&mut self, cx: &RecoveryContext<'_>, report: &mut Report) {
         if !anything_sent_again(cx) {
-            self.undo.settle();
+            self.undo.clear_retransmissions();
         }
         // Where a recovery ends on this very ACK, its window is that of before.
         let cwnd = report.cwnd.unwrap_or(cx.cwnd);
@@ -189,7 +189,7 @@ impl RackTlp {
     pub(super) fn open(&mut self, cx: &RecoveryContext<'_>) {
         let again = anything_sent_again(cx);
         if !again {
-            self.undo.settle();
+            self.undo.clear_retransmissions();
         }
         let dubious = again || cx.board.sacked() + cx.board.lost() > 0;
         let state = if dubious { State::Disorder } else { State::Open };

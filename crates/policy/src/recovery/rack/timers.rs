@@ -55,8 +55,8 @@ impl RackTlp {
         now: Instant,
     ) -> Report {
         let mut report = Report::default();
-        let window = self.reordering.window(cx, self.recovering());
-        let verdict = self.detector.judge(cx.board, now, window);
+        let window = self.reordering.window(cx, self.is_recovering());
+        let verdict = self.detector.mark_overdue(cx.board, now, window);
         if verdict.lost > 0 {
             report.timer = TimerAction::Restart;
             // Linux `tcp_rack_reo_timeout`: segments that it marks are retransmitted, even if the
@@ -78,7 +78,7 @@ impl RackTlp {
         let reneged = cx.board.segment(0).is_some_and(|head| head.is_sacked());
         if reneged {
             cx.board.forget_sacks();
-            self.detector.reexamine(cx.board);
+            self.detector.recheck_all(cx.board);
         }
         for index in 0..cx.board.len() {
             let Some(s) = cx.board.segment(index) else {

@@ -41,7 +41,7 @@ impl Undo {
     }
 
     /// Records that no retransmission is under way any more.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn clear_retransmissions(&mut self) {
         self.retransmitted = false;
     }
 
@@ -62,15 +62,15 @@ impl Undo {
             return 0;
         }
         if right <= ack.una_before {
-            self.prove(right, segments);
+            self.on_needless_retransmission(right, segments);
         } else {
-            self.prove(ack.repeated.end, ack.repeated.count);
+            self.on_needless_retransmission(ack.repeated.end, ack.repeated.count);
         }
         segments
     }
 
     /// Notes needless transmissions of a segment that ends at `end`, if it is of the episode.
-    fn prove(&mut self, end: u64, transmissions: u32) {
+    fn on_needless_retransmission(&mut self, end: u64, transmissions: u32) {
         if self.episode.is_some_and(|(una, _)| end > una) {
             self.unproven = self.unproven.map(|n| n.saturating_sub(transmissions));
         }

@@ -120,7 +120,7 @@ impl CarefulResume {
 
     /// §4.2: jumps if the initial window is acknowledged, the round trip does not show another
     /// path, and more data waits than the window admits.
-    fn reconnoitre(&mut self, window: &mut Window, sample: &AckSample, seed: &Remembered) {
+    fn jump_if_confirmed(&mut self, window: &mut Window, sample: &AckSample, seed: &Remembered) {
         let jump = seed.cwnd / 1000 * u64::from(self.options.scale);
         let jump = jump / window.mss() * window.mss();
         let (rtt, saved) = (sample.min_rtt, seed.min_rtt.unwrap_or(seed.srtt));
@@ -143,7 +143,7 @@ impl CarefulResume {
 
     /// §4.3: ends the phase with the first unvalidated byte acknowledged, after a round trip, or
     /// when the jump is used up.
-    fn unvalidated(&mut self, window: &mut Window, sample: &AckSample, jump: Jump) {
+    fn on_ack_unvalidated(&mut self, window: &mut Window, sample: &AckSample, jump: Jump) {
         self.pipe += sample.delivered;
         let acknowledged = sample.acked_total > jump.from;
         let round_trip = sample.now.saturating_since(jump.since) > sample.srtt;
@@ -166,7 +166,7 @@ impl CarefulResume {
 
     /// §3.5, §4.5: the window does not grow until all unvalidated data is acknowledged. The
     /// threshold then becomes a part of the capacity that the path has shown.
-    fn retreat(&mut self, sample: &AckSample, until: Option<u64>) {
+    fn on_ack_in_retreat(&mut self, sample: &AckSample, until: Option<u64>) {
         self.pipe += sample.delivered;
         let until = until.unwrap_or(sample.sent_total);
         self.owes_threshold = sample.acked_total >= until;
@@ -194,7 +194,7 @@ impl Overlay for CarefulResume {
         OverlayTurn::Left
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         let acts = !matches!(self.stage, Stage::Reconnaissance { .. } | Stage::Normal);
         Suspended { observing: acts, ruling: acts }
     }
@@ -202,15 +202,15 @@ impl Overlay for CarefulResume {
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.set_owed_threshold(window);
         match self.stage {
-            Stage::Reconnaissance { seed } => self.reconnoitre(window, sample, &seed),
-            Stage::Unvalidated(jump) => self.unvalidated(window, sample, jump),
+            Stage::Reconnaissance { seed } => self.jump_if_confirmed(window, sample, &seed),
+            Stage::Unvalidated(jump) => self.on_ack_unvalidated(window, sample, jump),
             Stage::Validating { until } => {
                 self.pipe += sample.delivered;
                 if sample.acked_total >= until {
                     self.stage = Stage::Normal;
                 }
             }
-            Stage::SafeRetreat { until } => self.retreat(sample, until),
+            Stage::SafeRetreat { until } => self.on_ack_in_retreat(sample, until),
             Stage::Normal => {}
         }
     }

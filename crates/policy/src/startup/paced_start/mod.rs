@@ -172,10 +172,10 @@ impl PacedStart {
     }
 
     /// The train under way is over: the next one, or the exit.
-    fn judge(&mut self, window: &mut Window, sample: &AckSample) {
+    fn on_train_end(&mut self, window: &mut Window, sample: &AckSample) {
         self.delays_acks |= self.train.shows_delayed_acks();
         if let Some(gap) = self.train.mean(self.delays_acks).and_then(|gaps| self.exit_gap(gaps)) {
-            return self.fill(window, sample, gap);
+            return self.exit_by_rate(window, sample, gap);
         }
         if self.train.segments() >= self.length {
             self.length = self.length.saturating_mul(2);
@@ -215,7 +215,7 @@ impl PacedStart {
     }
 
     /// Exit by rate (§3.2.2).
-    fn fill(&mut self, window: &mut Window, sample: &AckSample, gap: u64) {
+    fn exit_by_rate(&mut self, window: &mut Window, sample: &AckSample, gap: u64) {
         self.length = segments_per(self.options.exit_rtt.of(sample).as_nanos(), gap).max(SHORTEST);
         let cwnd = self.length.saturating_mul(window.mss());
         window.set_ssthresh(cwnd, Cause::Seed);
@@ -248,7 +248,7 @@ impl Overlay for PacedStart {
         }
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         Suspended { observing: self.is_under_way(), ..Default::default() }
     }
 
@@ -257,7 +257,7 @@ impl Overlay for PacedStart {
             Stage::Capacity | Stage::Search(_) => {
                 self.train.on_ack(sample, window.mss());
                 if self.is_over(sample) {
-                    self.judge(window, sample);
+                    self.on_train_end(window, sample);
                 }
             }
             Stage::Fill { until } => {

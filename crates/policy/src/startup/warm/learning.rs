@@ -28,7 +28,7 @@ pub(super) struct Proof {
 
 impl Warm {
     /// Returns the current values, without a window (`take_sample`).
-    pub(super) fn sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
+    pub(super) fn current_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
         let mss = window.mss();
         PathSample {
             at: self.arrived.unwrap_or(at.now),
@@ -58,7 +58,7 @@ impl Warm {
         }
     }
 
-    pub(super) fn learn(&mut self, now: Instant, sample: &PathSample, is_measured: bool) {
+    pub(super) fn record_sample(&mut self, now: Instant, sample: &PathSample, is_measured: bool) {
         let Some(hooked) = &self.hooked else { return };
 
         let terms = &self.options.terms;
@@ -82,7 +82,7 @@ impl Warm {
         let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
-        let failed = PathSample { window: self.flight.window.min(data), ..self.sample(window, at) };
+        let failed = PathSample { window: self.flight.window.min(data), ..self.current_sample(window, at) };
         hooked.pool(|pool, to| {
             pool.take(at.now, to.address, &carried, true, terms);
             pool.report_failure(at.now, to.address, &failed, sent, lost);
@@ -92,7 +92,7 @@ impl Warm {
     /// Returns the sample of a path whose first flight failed: the segments delivered since then,
     /// per lowest round trip.
     fn carried_sample(&self, window: &Window, at: &Situation<'_>) -> PathSample {
-        let sample = self.sample(window, at);
+        let sample = self.current_sample(window, at);
         let arrived = self.delivered.wrapping_sub(self.flight.delivered);
         let took = self.arrived.unwrap_or(at.now).saturating_since(self.flight.began);
         let took_us = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
@@ -101,7 +101,7 @@ impl Warm {
 
     pub(super) fn learn_proven(&mut self, window: &Window, at: &Situation<'_>) {
         let sample = self.proven_sample(window, at);
-        self.learn(at.now, &sample, false);
+        self.record_sample(at.now, &sample, false);
     }
 
     /// Returns the segments that fill the path at the rate that this connection has measured, or
@@ -134,7 +134,7 @@ impl Warm {
         };
         let delivered = if self.has_fallen_back { 0 } else { since_first };
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
-        let mut sample = self.sample(window, at);
+        let mut sample = self.current_sample(window, at);
         let first = self.flight.window;
         let proof = Proof { cwnd, in_slow_start, flight, first, delivered };
         sample.window = self.proven_window(at, &proof);
@@ -154,13 +154,13 @@ impl Warm {
         modelled: ModelledPath,
     ) {
         let ModelledPath { bandwidth, min_rtt_us } = modelled;
-        let mut sample = self.sample(window, at);
+        let mut sample = self.current_sample(window, at);
         sample.window = (bandwidth.saturating_mul(min_rtt_us) >> arith::bbr::BW_SCALE) as u32;
         let rate = bandwidth.saturating_mul(window.mss()) >> HALF_SCALE;
         sample.rate = rate.saturating_mul(US_PER_S) >> HALF_SCALE;
         sample.shown_rate = sample.rate;
         sample.srtt_us = u32::try_from(min_rtt_us).unwrap_or(u32::MAX);
-        self.learn(at.now, &sample, true);
+        self.record_sample(at.now, &sample, true);
     }
 
     /// Records that a warm start ended without failing.

@@ -97,7 +97,7 @@ impl Warm {
         let is_measured = has_queue(srtt_us, min_rtt_us) || (full > 0 && loss.cwnd > full);
         let is_steady = !loss.in_slow_start && has_standing_queue(srtt_us, min_rtt_us);
         let is_below = is_steady && (full == 0 || carried < full / 4 * 3);
-        let sample = PathSample { ssthresh: END_UNKNOWN, ..self.sample(window, at) };
+        let sample = PathSample { ssthresh: END_UNKNOWN, ..self.current_sample(window, at) };
         if is_below || self.is_slower(window, at) {
             let rate = arith::reuse::rate_of(carried, mss, min_rtt_us);
             self.measure.assume_rate(mss, rate);
@@ -174,7 +174,7 @@ impl Warm {
                 }
             }
             Some(LossEffect::Sample { is_measured, sample }) => {
-                self.learn(window.now(), &sample, is_measured);
+                self.record_sample(window.now(), &sample, is_measured);
             }
             None => {}
         }

@@ -152,13 +152,13 @@ impl MemberStart {
     }
 
     /// Starts for all, as a connection by itself does: from memory, if there is one (`lead`).
-    fn lead(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn start_session(&mut self, window: &mut Window, at: &Situation<'_>) {
         window.set_cwnd(u64::from(self.warm.cold) * window.mss(), Cause::Seed);
         window.set_ssthresh(u64::MAX, Cause::Seed);
         if self.warm.in_first_flight() {
             self.warm.end_first_flight(WarmPhase::Stock);
         }
-        self.warm.answer(at.now);
+        self.warm.choose_memory(at.now);
         let fails = match at.sent_total {
             0 => !self.lossless,
             _ => self.warm.has_fallen_back,
@@ -177,7 +177,7 @@ impl MemberStart {
         joining: &Joining,
     ) -> Option<(Allocation, u32)> {
         let remembered = self.warm.hooked.as_ref()?.pool(|pool, to| pool.path(to));
-        self.lead(window, at);
+        self.start_session(window, at);
         self.warm.is_paced = false;
         self.note_phase();
         let mss = window.mss();
@@ -286,9 +286,9 @@ impl MemberStart {
 
     /// Stores the proven window, because the last active member is done
     /// (`update_memory_of_session`).
-    fn teach(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
+    fn store_proven_window(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
         let Taught { all, is_growing, flight, is_warm } = *taught;
-        let mut sample = self.warm.sample(window, at);
+        let mut sample = self.warm.current_sample(window, at);
         let proof = Proof {
             cwnd: all,
             in_slow_start: is_growing,
@@ -298,7 +298,7 @@ impl MemberStart {
         };
         sample.window = self.warm.proven_window(at, &proof);
         sample.ssthresh = 0;
-        self.warm.learn(at.now, &sample, false);
+        self.warm.record_sample(at.now, &sample, false);
     }
 
     /// Reduces the member to its share of the session's reduced window.
@@ -308,7 +308,7 @@ impl MemberStart {
         if let Some(super::LossEffect::Sample { is_measured, sample }) =
             self.warm.loss_effect.take()
         {
-            self.warm.learn(window.now(), &sample, is_measured);
+            self.warm.record_sample(window.now(), &sample, is_measured);
         }
         let cause = window.last_cause();
         window.set_ssthresh(u64::from(share.max(2)) * window.mss(), cause);
@@ -379,11 +379,11 @@ impl StartUp for MemberStart {
 }
 
 impl KernelEvents for MemberStart {
-    fn hook(&mut self, hooked: HostAccess) {
+    fn attach_host(&mut self, hooked: HostAccess) {
         self.warm.hooked = Some(hooked);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+    fn on_open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
         self.lossless = by != OpenedBy::Handshake { lossless: false };
         self.warm.opened = Some(at.now);
         self.warm.cold = segments(window.cwnd(), window.mss());
@@ -395,12 +395,12 @@ impl KernelEvents for MemberStart {
         self.warm.pacing.apply(window);
     }
 
-    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+    fn on_transfer_start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.begin_to_send(window, at, transfer);
     }
 
     /// Processes every ACK, also in recovery (`hs_session_cong_control`).
-    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+    fn on_acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         self.member.wants = window.weight();
         let mss = window.mss();
         let up = |bytes: u64| segments(bytes + mss - 1, mss);
@@ -450,12 +450,12 @@ impl KernelEvents for MemberStart {
             self.warm.pacing.apply(window);
         }
         if let Some(taught) = taught {
-            self.teach(window, at, &taught);
+            self.store_proven_window(window, at, &taught);
         }
     }
 
     /// Processes a loss or a mark (`hs_session_ssthresh`).
-    fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_loss_or_mark(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.warm.pacing.keep_paced();
         let most = match (self.warm.in_first_flight(), self.warm.has_failed(window, at)) {
             (true, true) => self.warm.fall_back(window, at),
@@ -484,7 +484,7 @@ impl KernelEvents for MemberStart {
         self.warm.pacing.apply(window);
     }
 
-    fn close(&mut self, _: &mut Window, _: &Situation<'_>, _: Option<ModelledPath>) {
+    fn on_close(&mut self, _: &mut Window, _: &Situation<'_>, _: Option<ModelledPath>) {
         if std::mem::take(&mut self.is_in)
             && let Some(hooked) = &self.warm.hooked
         {

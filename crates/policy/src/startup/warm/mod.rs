@@ -361,11 +361,11 @@ impl Overlay for Warm {
 }
 
 impl KernelEvents for Warm {
-    fn hook(&mut self, hooked: HostAccess) {
+    fn attach_host(&mut self, hooked: HostAccess) {
         self.hooked = Some(hooked);
     }
 
-    fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
+    fn on_open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy) {
         match by {
             OpenedBy::Handshake { lossless } => self.begin_open(window, at, lossless),
             OpenedBy::EarlyData => self.begin_open_early(window, at),
@@ -373,7 +373,7 @@ impl KernelEvents for Warm {
         self.pacing.apply(window);
     }
 
-    fn start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+    fn on_transfer_start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
@@ -382,7 +382,7 @@ impl KernelEvents for Warm {
         self.pacing.apply(window);
     }
 
-    fn idle(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_idle(&mut self, window: &mut Window, at: &Situation<'_>) {
         if self.models {
             return;
         }
@@ -399,7 +399,7 @@ impl KernelEvents for Warm {
         self.pacing.apply(window);
     }
 
-    fn acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
+    fn on_acked(&mut self, window: &mut Window, at: &Situation<'_>, sample: &AckSample) {
         if self.models && !at.in_startup && !self.in_first_flight() {
             return;
         }
@@ -411,16 +411,16 @@ impl KernelEvents for Warm {
             // The start-up that models the path has measured it, and continues on its own.
             self.end_first_flight(WarmPhase::Stock);
         }
-        self.pacing.settle(window.cwnd().saturating_sub(at.outstanding()), mss);
+        self.pacing.on_ack(window.cwnd().saturating_sub(at.outstanding()), mss);
         self.pacing.apply(window);
     }
 
-    fn lose(&mut self, window: &mut Window, at: &Situation<'_>) {
+    fn on_loss_or_mark(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.begin_loss_effect(window, at);
         self.pacing.apply(window);
     }
 
-    fn close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
+    fn on_close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
@@ -462,7 +462,7 @@ impl SharedSending for Warm {
     }
 
     fn book_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
-        self.book(now, bytes)
+        self.schedule_departure(now, bytes)
     }
 
     fn on_departure(&mut self) {

@@ -66,7 +66,7 @@ impl SocketPacing {
 
     /// Processes an ACK after which `room` bytes of the window are free. Pacing that is to end does
     /// if no more than a stock burst waits for it.
-    pub(super) const fn settle(&mut self, room: u64, mss: u64) {
+    pub(super) const fn on_ack(&mut self, room: u64, mss: u64) {
         if self.is_ending && room <= STOCK_BURST * mss {
             self.burst();
         }

@@ -20,7 +20,7 @@ impl Warm {
         self.flights = Flights::beginning_at(at.sent_total);
         self.cold = super::segments(window.cwnd(), window.mss());
         let Some(hooked) = &mut self.hooked else { return };
-        hooked.answer(at.now);
+        hooked.choose_memory(at.now);
         let among = hooked.pool(|pool, to| pool.finish_handshake(at.now, to));
         // A loss in the handshake is evidence against the memory.
         if lossless && at.sent_total == 0 && !self.begin_together(window, at, among) {
@@ -74,7 +74,7 @@ impl Warm {
         let mss = window.mss();
         let wide = self.probe.window(at.min_rtt_us(), mss as u32, self.cold);
         if let Some(wide) = wide.filter(|_| self.wide.is_sent()) {
-            self.wide.follow(self.probe.rate(), &mut self.pacing);
+            self.wide.on_rate(self.probe.rate(), &mut self.pacing);
             window.set_cwnd(u64::from(wide) * mss, Cause::Seed);
         }
     }
@@ -132,7 +132,7 @@ impl Warm {
         }
         let was_idle = self.phase == WarmPhase::Idle;
         self.phase = WarmPhase::Stock;
-        self.answer(at.now);
+        self.choose_memory(at.now);
         // The restart takes no share: it continues beside connections that open, and a reused
         // connection may have all the data to send.
         if !self.has_fallen_back {
@@ -143,9 +143,9 @@ impl Warm {
     }
 
     /// Chooses the memory that answers for the peer, until the next start.
-    pub(super) fn answer(&mut self, now: Instant) {
+    pub(super) fn choose_memory(&mut self, now: Instant) {
         if let Some(hooked) = &mut self.hooked {
-            hooked.answer(now);
+            hooked.choose_memory(now);
         }
     }
 
@@ -175,7 +175,7 @@ impl Warm {
     /// the present memory.
     fn start_late(&mut self, window: &mut Window, at: &Situation<'_>) {
         self.take_back_start(window, at);
-        self.answer(at.now);
+        self.choose_memory(at.now);
         let among = self.count_restart(at);
         if !self.begin_together(window, at, among) {
             self.begin_as_remembered(window, at, among);

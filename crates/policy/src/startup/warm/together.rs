@@ -95,7 +95,7 @@ impl Warm {
     }
 
     /// Returns the time at which the next segment of `bytes` may leave.
-    pub(super) fn book(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
+    pub(super) fn schedule_departure(&mut self, now: Instant, bytes: u64) -> Option<Instant> {
         let rate = self.pace.rate;
         let hooked = self.hooked.as_ref().filter(|_| rate > 0)?;
         let book =

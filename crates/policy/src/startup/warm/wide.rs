@@ -56,11 +56,11 @@ impl WideStart {
 
     /// The window is wide.
     pub(super) const fn begin(&mut self, pacing: &mut SocketPacing) {
-        self.follow(WIDE_COLD_RATE, pacing);
+        self.on_rate(WIDE_COLD_RATE, pacing);
     }
 
     /// The path has shown its `rate`, bytes a second.
-    pub(super) const fn follow(&mut self, rate: u64, pacing: &mut SocketPacing) {
+    pub(super) const fn on_rate(&mut self, rate: u64, pacing: &mut SocketPacing) {
         *self = Self::Sent(rate);
         pacing.keep_paced();
         pacing.search_rate = rate;

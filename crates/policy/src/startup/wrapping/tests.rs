@@ -42,7 +42,7 @@ impl Overlay for Scripted {
         self.turn
     }
 
-    fn suspends(&self) -> Suspended {
+    fn suspended_duties(&self) -> Suspended {
         self.suspended
     }
 

@@ -18,7 +18,7 @@ pub(super) fn tick_of(file: &str) -> Result<Duration, String> {
 /// # Errors
 /// Fails like [`tick_of`].
 pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
-    let name = stem(file);
+    let name = file_stem(file);
     let mut words = name.split(['-', '_']);
     let word =
         words.find_map(|word| word.strip_prefix("tick").filter(|rest| starts_with_digit(rest)));
@@ -40,7 +40,7 @@ pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
 /// name of ns-2's before or behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end
 /// so have a vowel before `red`: `shared`, `measured`.
 pub(super) fn is_red(file: &str) -> bool {
-    let name = stem(file);
+    let name = file_stem(file);
     let mut words = name.split(['-', '.', '_']);
     words.any(|word| {
         let word = word.trim_matches(|c: char| c.is_ascii_digit());
@@ -63,7 +63,7 @@ fn is_abbreviation(text: &str) -> bool {
 }
 
 /// Without folders and the last extension, in lower case.
-fn stem(file: &str) -> String {
+fn file_stem(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file).to_ascii_lowercase();
     name.strip_suffix(".csv").map_or_else(|| name.clone(), str::to_owned)
 }

@@ -181,7 +181,7 @@ pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared
         let tables: Vec<&Ns2Table> = of_suite.map(|file| &file.table).collect();
         let Cases { mut cases, skipped } = suite.cases(&tables)?;
         if selection.quick {
-            cases = spread(cases, QUICK_CASES);
+            cases = spread_evenly(cases, QUICK_CASES);
         }
         prepared.cases.extend(cases.into_iter().map(|case| (suite.name(), case)));
         prepared.skipped.extend(skipped);
@@ -190,7 +190,7 @@ pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared
 }
 
 /// At most `count` of `all`, evenly spread.
-fn spread<T>(all: Vec<T>, count: usize) -> Vec<T> {
+fn spread_evenly<T>(all: Vec<T>, count: usize) -> Vec<T> {
     // Odd, so that it does not keep step with files whose variants take turns in twos or fours.
     let step = all.len().div_ceil(count).max(1) | 1;
     all.into_iter().step_by(step).collect()
@@ -281,10 +281,10 @@ mod tests {
 
     #[test]
     fn a_quick_check_takes_a_few_cases_from_all_over() {
-        assert_eq!(spread((0..40).collect(), 8), [0, 5, 10, 15, 20, 25, 30, 35]);
-        assert_eq!(spread((0..9).collect(), 8), [0, 3, 6]);
-        assert_eq!(spread(vec![1, 2], 8), [1, 2]);
-        assert!(spread(Vec::<u32>::new(), 8).is_empty());
+        assert_eq!(spread_evenly((0..40).collect(), 8), [0, 5, 10, 15, 20, 25, 30, 35]);
+        assert_eq!(spread_evenly((0..9).collect(), 8), [0, 3, 6]);
+        assert_eq!(spread_evenly(vec![1, 2], 8), [1, 2]);
+        assert!(spread_evenly(Vec::<u32>::new(), 8).is_empty());
     }
 
     #[test]

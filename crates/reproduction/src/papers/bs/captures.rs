@@ -37,9 +37,15 @@ pub(super) fn bs_4(book: &Book) -> Findings {
         let [seen, reported] =
             [false, true].map(|by_acks| samples(book, |site| of_kind(site, kind, by_acks)));
         let label = format!("{name}: predicted above those that happened");
-        findings.line(FigureLine::new(label, PERCENT).ours(excess(&reported, &seen)).must(within));
-        findings.line(FigureLine::new(format!("{name} that happened"), PLAIN).ours(sum(&seen)));
-        findings.line(FigureLine::new(format!("{name} predicted"), PLAIN).ours(sum(&reported)));
+        findings.line(
+            FigureLine::new(label, PERCENT).ours(excess_over_seen(&reported, &seen)).must(within),
+        );
+        findings.line(
+            FigureLine::new(format!("{name} that happened"), PLAIN).ours(sum_of_samples(&seen)),
+        );
+        findings.line(
+            FigureLine::new(format!("{name} predicted"), PLAIN).ours(sum_of_samples(&reported)),
+        );
     }
     let retransmitted = samples(book, |site| {
         site.reported_retransmitted.map_or(f64::NAN, |retransmitted| retransmitted as f64)
@@ -55,7 +61,7 @@ pub(super) fn bs_4(book: &Book) -> Findings {
 }
 
 /// Zero inferred for zero real ones is exact; one inferred for zero real ones exceeds any share.
-fn excess(reported: &Samples, seen: &Samples) -> Measured {
+fn excess_over_seen(reported: &Samples, seen: &Samples) -> Measured {
     let is_none = |samples: &Samples| samples.values().iter().all(|count| *count == 0.0);
     if !seen.values().is_empty() && is_none(reported) && is_none(seen) {
         return Measured::exact(0.0);
@@ -68,7 +74,7 @@ fn of_kind(site: &SiteFound, kind: RetransmissionKind, by_acks: bool) -> f64 {
     counters.retransmissions[kind as usize] as f64
 }
 
-fn sum(samples: &Samples) -> Measured {
+fn sum_of_samples(samples: &Samples) -> Measured {
     Measured::exact(samples.values().iter().sum())
 }
 
@@ -80,7 +86,7 @@ fn line(findings: &mut Findings, label: &str, paper: f64, ours: &Samples) {
 pub(super) fn bs_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
     conclusions(&mut findings, book);
-    table(&mut findings, book);
+    add_table(&mut findings, book);
     for plot in plots(book) {
         findings.plot(plot);
     }
@@ -152,7 +158,7 @@ fn conclusions(findings: &mut Findings, book: &Book) {
     let half = samples(book, |site| share(throughput(site).above_half, throughput(site).hosts));
     let line = FigureLine::new("hosts with a correlation above 0.5 (about 45 %)", PERCENT);
     findings.line(line.ours(half.mean()).also(ClaimInterval::between(35.0, 55.0)));
-    let left = samples(book, |site| several(site, |row| row.left_by_fast_recovery));
+    let left = samples(book, |site| mean_over_epochs(site, |row| row.left_by_fast_recovery));
     let line = FigureLine::new(
         "outstanding window left after a loss epoch if those that lost halve (0.6 to 0.75)",
         PLAIN,
@@ -208,7 +214,7 @@ fn loss(steps: &[RatioStep], from: f64, to: f64) -> f64 {
 }
 
 /// The mean over epochs of hosts with several open connections.
-fn several(site: &SiteFound, of: impl Fn(&findings::EpochRow) -> f64) -> f64 {
+fn mean_over_epochs(site: &SiteFound, of: impl Fn(&findings::EpochRow) -> f64) -> f64 {
     let rows = site.found.parallel.epochs.by_open.iter().filter(|row| row.open > 1);
     let (sum, epochs) = rows.fold((0.0, 0), |(sum, epochs), row| {
         (sum + of(row) * row.epochs as f64, epochs + row.epochs)
@@ -217,9 +223,9 @@ fn several(site: &SiteFound, of: impl Fn(&findings::EpochRow) -> f64) -> f64 {
 }
 
 /// Table 3, beside the paper's.
-fn table(findings: &mut Findings, book: &Book) {
+fn add_table(findings: &mut Findings, book: &Book) {
     let losses = |site: &SiteFound| site.found.losses.clone();
-    let total = |of: fn(&SiteFound) -> u64| sum(&samples(book, |site| of(site) as f64));
+    let total = |of: fn(&SiteFound) -> u64| sum_of_samples(&samples(book, |site| of(site) as f64));
     let counted = [
         ("connections", total(|site| site.found.losses.connections)),
         ("packets", total(|site| site.packets)),

@@ -40,7 +40,7 @@ impl EditedPlan {
     ) -> Result<Option<Self>, PapersError> {
         let name = experiment.name;
         let Some(judged) = table.judged.get(name) else { return Ok(None) };
-        let edits = table.edits(reading, name);
+        let edits = table.edits_of_plan(reading, name);
         let variants = table.variants(reading, name);
         let [plain, text] = match edits.is_empty() {
             true => [(); 2].map(|()| experiment.plan.to_owned()),
@@ -92,9 +92,9 @@ fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
         return Vec::new();
     };
     if let Some(wanted) = judged.get(experiment::plan::SCHEME) {
-        schemes.retain(|scheme| wanted.contains(&shown(scheme)));
+        schemes.retain(|scheme| wanted.contains(&value_text(scheme)));
     }
-    schemes.iter().map(shown).collect()
+    schemes.iter().map(value_text).collect()
 }
 
 /// For each axis, the numbers of the rows that results are read from.
@@ -107,7 +107,7 @@ fn judged_rows(plan: &Table, judged: &Judged) -> Vec<Vec<usize>> {
             let cell = |nth: usize| if keys.len() == 1 { Some(row) } else { row.get(nth) };
             keys.iter().enumerate().all(|(nth, key)| {
                 let wanted = judged.get(key);
-                wanted.is_none_or(|w| cell(nth).is_some_and(|value| w.contains(&shown(value))))
+                wanted.is_none_or(|w| cell(nth).is_some_and(|value| w.contains(&value_text(value))))
             })
         };
         let rows = values.iter().enumerate().filter(|(_, row)| is_judged(row));
@@ -123,7 +123,7 @@ fn keys_of(axis: &Value) -> Vec<String> {
 }
 
 /// A value as coordinates have it.
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -138,10 +138,10 @@ fn apply(
         let listed = plan.get_mut("schemes").and_then(Value::as_array_mut);
         let listed = listed.ok_or("no list of schemes")?.iter_mut().zip(schemes);
         let wanted = listed.filter(|(_, name)| edit.only.as_ref().is_none_or(|only| only == *name));
-        return wanted.map(|(scheme, _)| scheme).try_for_each(|s| change(s, &edit_all));
+        return wanted.map(|(scheme, _)| scheme).try_for_each(|s| apply_edit(s, &edit_all));
     }
     if edit.set.as_ref().is_some_and(Value::is_table) {
-        unsweep(plan, &edit.key)?;
+        remove_from_sweep(plan, &edit.key)?;
         return in_base(plan, edit);
     }
     let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
@@ -153,7 +153,7 @@ fn apply(
         let values = axis.get_mut("values").and_then(Value::as_array_mut);
         for (_, row) in values.into_iter().flatten().enumerate().filter(|(n, _)| rows.contains(n)) {
             let value = if keys.len() == 1 { Some(row) } else { row.get_mut(place) };
-            value.map_or(Ok(()), |value| change(value, edit))?;
+            value.map_or(Ok(()), |value| apply_edit(value, edit))?;
         }
     }
     if found { Ok(()) } else { in_base(plan, edit) }
@@ -161,7 +161,7 @@ fn apply(
 
 /// Removes a key from the axis that sweeps it beside others. Tables cannot be swept, and only the
 /// rows that results are read from are run.
-fn unsweep(plan: &mut Table, key: &str) -> Result<(), String> {
+fn remove_from_sweep(plan: &mut Table, key: &str) -> Result<(), String> {
     let axes = plan.get_mut("sweep").and_then(Value::as_array_mut).map_or(&mut [][..], |a| a);
     for axis in axes {
         let keys = keys_of(axis);
@@ -201,7 +201,7 @@ fn in_base(plan: &mut Table, edit: &PlanEdit) -> Result<(), String> {
         table = next.ok_or_else(|| format!("no table {part:?} on the way"))?;
     }
     match (table.get_mut(last), &edit.set, &edit.add) {
-        (Some(value), ..) => change(value, edit),
+        (Some(value), ..) => apply_edit(value, edit),
         (None, Some(set), _) => Ok(_ = table.insert(last.to_owned(), set.clone())),
         (None, None, Some(add)) => {
             let value = Value::String(add.trim_start_matches('+').to_owned());
@@ -211,8 +211,8 @@ fn in_base(plan: &mut Table, edit: &PlanEdit) -> Result<(), String> {
     }
 }
 
-fn change(value: &mut Value, edit: &PlanEdit) -> Result<(), String> {
-    if edit.only.as_ref().is_some_and(|only| *only != shown(value)) {
+fn apply_edit(value: &mut Value, edit: &PlanEdit) -> Result<(), String> {
+    if edit.only.as_ref().is_some_and(|only| *only != value_text(value)) {
         return Ok(());
     }
     if let Some(set) = &edit.set {

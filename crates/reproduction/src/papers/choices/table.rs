@@ -258,7 +258,11 @@ impl PaperTable {
     }
 
     /// The edits of a plan under a reading, in the order of the choices.
-    pub(super) fn edits<'t>(&'t self, reading: &PaperReading, plan: &str) -> Vec<&'t PlanEdit> {
+    pub(super) fn edits_of_plan<'t>(
+        &'t self,
+        reading: &PaperReading,
+        plan: &str,
+    ) -> Vec<&'t PlanEdit> {
         let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
         let edits = levels.flat_map(|level| &level.edits);
         edits.filter(|edit| edit.is_for(plan)).collect()

@@ -14,7 +14,7 @@ const MEMBERS: [&str; 3] = ["first", "second", "third"];
 pub(super) const ET_6: Experiment = Experiment {
     name: "ET-6",
     plan: include_str!("../../../../../plans/papers/ET-6.toml"),
-    read: shares,
+    read: record_shares,
     quick: QUICK,
 };
 
@@ -47,7 +47,7 @@ fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
 }
 
 /// Each member's share of the data sent between two changes of membership, and the total.
-fn shares(run: &RunRecords<'_>, readings: &mut Readings) {
+fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     set_total(run, &MEMBERS, readings);
     let sent = sent(run);
     // Segments sent up to a member's last byte: the member leaves then.

@@ -87,7 +87,7 @@ impl<'a> Pages<'a> {
     }
 
     /// The same pages under another scenario.
-    fn under(self, scenario: Scenario) -> Self {
+    fn with_scenario(self, scenario: Scenario) -> Self {
         Self { scenario, ..self }
     }
 
@@ -133,13 +133,13 @@ impl<'a> Pages<'a> {
         [HTML, TOTAL].map(|reading| {
             let what = format!("{reading} above that of scenario {:?}", before.scenario.name);
             let change = |scheme: &str, page: &str| self.change(before, scheme, page, reading);
-            (what, each(schemes, pages, change))
+            (what, all_figures(schemes, pages, change))
         })
     }
 }
 
 /// The figures of several schedulers on several pages.
-fn each<'s>(
+fn all_figures<'s>(
     schemes: &'s [&'s str],
     pages: &'s [&'s str],
     figure: impl Fn(&str, &str) -> Measured,
@@ -152,7 +152,7 @@ fn each<'s>(
 }
 
 /// Adds the figure that decides whether all lie in an interval.
-fn deciding(
+fn add_deciding(
     findings: &mut Findings,
     what: &str,
     figures: Vec<(String, Measured)>,
@@ -167,7 +167,7 @@ fn deciding(
 }
 
 /// Adds the gain of html-pre on each page.
-fn gains(findings: &mut Findings, pages: Pages<'_>, claimed: ClaimedGain<'_>) {
+fn add_gains(findings: &mut Findings, pages: Pages<'_>, claimed: ClaimedGain<'_>) {
     let ClaimedGain { reading, of, within } = claimed;
     for page in of {
         let gain = pages.gain(HTML_PRE, page, reading);
@@ -196,7 +196,7 @@ impl<'s> ClaimedGain<'s> {
 }
 
 /// Adds Reno's own times, beside ns-2's, and html-pre's gains under other choices.
-fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2]) {
+fn add_other_choices(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2]) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-et-reno-pages.csv"));
     for (page, reading) in PAGES.iter().flat_map(|page| [(page, HTML), (page, TOTAL)]) {
         let row = [("scenario", pages.scenario.name), ("page", page)];
@@ -223,7 +223,7 @@ fn shown(findings: &mut Findings, pages: Pages<'_>, claimed: [ClaimedGain<'_>; 2
 pub(super) fn et_1(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(6.0, 46.0));
-    gains(&mut findings, pages, html);
+    add_gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let excess = pages.excess(HTML_PRE, page, TOTAL);
         let label = format!("total slower than Reno's, {page}");
@@ -237,14 +237,14 @@ pub(super) fn et_1(book: &Book) -> Findings {
     let apart = |scheme: &str, page: &str| {
         pages.samples(scheme, page, TOTAL).excess_over(&pages.samples(HTML_PRE, page, TOTAL))
     };
-    let apart = each(&OTHERS, &PAGES, apart);
-    deciding(&mut findings, "total against html-pre's", apart, SAME, FigureLine::must);
+    let apart = all_figures(&OTHERS, &PAGES, apart);
+    add_deciding(&mut findings, "total against html-pre's", apart, SAME, FigureLine::must);
     let (graphics, slower): (Vec<_>, Vec<_>) =
-        each(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
+        all_figures(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at == "graphics, etcp-content");
     let within = ClaimInterval::between(2.0, 60.0);
-    deciding(
+    add_deciding(
         &mut findings,
         "HTML of the other three slower than Reno's",
         slower,
@@ -252,28 +252,36 @@ pub(super) fn et_1(book: &Book) -> Findings {
         FigureLine::also,
     );
     let within = ClaimInterval::between(-3.5, -2.5);
-    deciding(&mut findings, "HTML slower than Reno's", graphics, within, FigureLine::also);
+    add_deciding(&mut findings, "HTML slower than Reno's", graphics, within, FigureLine::also);
     let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(-26.0, -2.0));
-    shown(&mut findings, pages, [html, total]);
+    add_other_choices(&mut findings, pages, [html, total]);
     findings
 }
 
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
-    let model = pages.under(MODEL);
+    let model = pages.with_scenario(MODEL);
     let html = ClaimedGain::html(&PAGES_WITH_MANY_OBJECTS[..], ClaimInterval::between(4.0, 21.0));
     let total = ClaimedGain::total(&PAGES_WITH_MANY_OBJECTS[..], ClaimInterval::between(8.0, 29.0));
-    gains(&mut findings, pages, html);
+    add_gains(&mut findings, pages, html);
     for page in PAGES_WITH_MANY_OBJECTS {
-        let totals = each(&ALL, &[page], |scheme, page| pages.gain(scheme, page, TOTAL));
-        deciding(&mut findings, "total faster than Reno's", totals, total.within, FigureLine::must);
+        let totals = all_figures(&ALL, &[page], |scheme, page| pages.gain(scheme, page, TOTAL));
+        add_deciding(
+            &mut findings,
+            "total faster than Reno's",
+            totals,
+            total.within,
+            FigureLine::must,
+        );
     }
     let (frames, slower): (Vec<_>, Vec<_>) =
-        each(&OTHERS, &PAGES_WITH_MANY_OBJECTS, |scheme, page| pages.excess(scheme, page, HTML))
-            .into_iter()
-            .partition(|(at, _)| at == "frames, etcp-content");
+        all_figures(&OTHERS, &PAGES_WITH_MANY_OBJECTS, |scheme, page| {
+            pages.excess(scheme, page, HTML)
+        })
+        .into_iter()
+        .partition(|(at, _)| at == "frames, etcp-content");
     let within = ClaimInterval::between(2.0, 27.0);
-    deciding(
+    add_deciding(
         &mut findings,
         "HTML of the other three slower than Reno's",
         slower,
@@ -281,26 +289,26 @@ pub(super) fn et_2(book: &Book) -> Findings {
         FigureLine::also,
     );
     let within = ClaimInterval::between(-4.5, -3.5);
-    deciding(&mut findings, "HTML slower than Reno's", frames, within, FigureLine::also);
+    add_deciding(&mut findings, "HTML slower than Reno's", frames, within, FigureLine::also);
     let change = |scheme: &str, page: &str| pages.change(model, scheme, page, TOTAL);
-    let reno = each(&[RENO], &PAGES_WITH_MANY_OBJECTS, change);
+    let reno = all_figures(&[RENO], &PAGES_WITH_MANY_OBJECTS, change);
     let within = ClaimInterval::between(22.0, 80.0);
-    deciding(&mut findings, "Reno's total above the model's", reno, within, FigureLine::also);
-    let ensembles = each(&ALL, &PAGES_WITH_MANY_OBJECTS, change);
+    add_deciding(&mut findings, "Reno's total above the model's", reno, within, FigureLine::also);
+    let ensembles = all_figures(&ALL, &PAGES_WITH_MANY_OBJECTS, change);
     let within = ClaimInterval::at_most(10.0);
-    deciding(&mut findings, "total above the model's", ensembles, within, FigureLine::also);
+    add_deciding(&mut findings, "total above the model's", ensembles, within, FigureLine::also);
     for (what, figures) in pages.changes(model, &[RENO, HTML_PRE], &["text", "map"]) {
-        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+        add_deciding(&mut findings, &what, figures, SAME, FigureLine::also);
     }
-    shown(&mut findings, pages, [html, total]);
+    add_other_choices(&mut findings, pages, [html, total]);
     findings
 }
 
 pub(super) fn et_3(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
-    let model = pages.under(MODEL);
+    let model = pages.with_scenario(MODEL);
     let html = ClaimedGain::html(&ALL_BUT_MAP[..], ClaimInterval::between(6.0, 73.0));
-    gains(&mut findings, pages, html);
+    add_gains(&mut findings, pages, html);
     for page in ALL_BUT_MAP {
         let times = pages.samples(RENO, page, TOTAL).over(&pages.samples(HTML_PRE, page, TOTAL));
         let label = format!("Reno's total over E-TCP's, {page}");
@@ -309,10 +317,10 @@ pub(super) fn et_3(book: &Book) -> Findings {
         );
     }
     for (what, figures) in pages.changes(model, &ALL, &PAGES) {
-        deciding(&mut findings, &what, figures, SAME, FigureLine::must);
+        add_deciding(&mut findings, &what, figures, SAME, FigureLine::must);
     }
     for (what, figures) in pages.changes(model, &[RENO], &["map"]) {
-        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+        add_deciding(&mut findings, &what, figures, SAME, FigureLine::also);
     }
     let text = pages.samples(RENO, "text", TOTAL).over(&model.samples(RENO, "text", TOTAL));
     let line = FigureLine::new("Reno's text over the model's (almost 3)", PLAIN).ours(text);
@@ -323,9 +331,9 @@ pub(super) fn et_3(book: &Book) -> Findings {
     findings.line(line.also(ClaimInterval::between(13.5, 14.5)));
     findings
         .line(FigureLine::new("Reno's retransmitted segments, java", PERCENT).ours(share("again")));
-    let others = each(&OTHERS, &ALL_BUT_MAP, |scheme, page| pages.gain(scheme, page, HTML));
+    let others = all_figures(&OTHERS, &ALL_BUT_MAP, |scheme, page| pages.gain(scheme, page, HTML));
     let within = ClaimInterval::between(-27.0, 65.0);
-    deciding(
+    add_deciding(
         &mut findings,
         "HTML of the other three faster than Reno's",
         others,
@@ -334,7 +342,7 @@ pub(super) fn et_3(book: &Book) -> Findings {
     );
     // Reno 2.5 to 20 times longer: 1 - 1 / 2.5 and 1 - 1 / 20.
     let total = ClaimedGain::total(&ALL_BUT_MAP, ClaimInterval::between(60.0, 95.0));
-    shown(&mut findings, pages, [html, total]);
+    add_other_choices(&mut findings, pages, [html, total]);
     findings
 }
 
@@ -342,14 +350,14 @@ pub(super) fn et_4(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(4.0, 75.0));
     let total = ClaimedGain::total(&PAGES[..], ClaimInterval::between(17.0, 61.0));
-    gains(&mut findings, pages, html);
-    gains(&mut findings, pages, total);
+    add_gains(&mut findings, pages, html);
+    add_gains(&mut findings, pages, total);
     let (text, slower): (Vec<_>, Vec<_>) =
-        each(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
+        all_figures(&OTHERS, &PAGES, |scheme, page| pages.excess(scheme, page, HTML))
             .into_iter()
             .partition(|(at, _)| at.starts_with("text"));
     let within = ClaimInterval::between(2.0, 27.0);
-    deciding(
+    add_deciding(
         &mut findings,
         "HTML of the other three slower than Reno's",
         slower,
@@ -357,15 +365,15 @@ pub(super) fn et_4(book: &Book) -> Findings {
         FigureLine::also,
     );
     let within = ClaimInterval::between(-65.0, -61.0);
-    deciding(&mut findings, "HTML slower than Reno's", text, within, FigureLine::also);
-    let network = pages.under(NETWORK);
+    add_deciding(&mut findings, "HTML slower than Reno's", text, within, FigureLine::also);
+    let network = pages.with_scenario(NETWORK);
     for (what, figures) in pages.changes(network, &[RENO], &["text"]) {
-        deciding(&mut findings, &what, figures, SAME, FigureLine::also);
+        add_deciding(&mut findings, &what, figures, SAME, FigureLine::also);
     }
-    let frames = pages.change(pages.under(CLIENT), RENO, "frames", HTML);
+    let frames = pages.change(pages.with_scenario(CLIENT), RENO, "frames", HTML);
     let line =
         FigureLine::new("Reno's HTML of frames above scenario \"client\"'s", PERCENT).ours(frames);
     findings.line(line.also(ClaimInterval::at_most(0.0)));
-    shown(&mut findings, pages, [html, total]);
+    add_other_choices(&mut findings, pages, [html, total]);
     findings
 }

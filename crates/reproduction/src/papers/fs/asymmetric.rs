@@ -68,7 +68,7 @@ impl Column<'_> {
         self.time("fs-pdrop").gain_over(&self.time("newreno"))
     }
 
-    fn saved(self) -> Samples {
+    fn samples_saved(self) -> Samples {
         self.time("newreno").minus(&self.time("fs-pdrop"))
     }
 }
@@ -82,7 +82,7 @@ pub(super) fn fs_9(book: &Book) -> Findings {
         let label = format!("gain of fs-pdrop, {name}");
         findings.line(FigureLine::new(label, PERCENT).ours(column.gain()).must(substantial));
     }
-    let more = fifo.saved().mean().less(first.saved().mean());
+    let more = fifo.samples_saved().mean().less(first.samples_saved().mean());
     let label = "saved under FIFO less saved under acks-first";
     findings.line(FigureLine::new(label, SECONDS).ours(more).must(ClaimInterval::at_least(0.0)));
     for PaperTime { queue, scheme, seconds: (mean, error) } in TABLE {

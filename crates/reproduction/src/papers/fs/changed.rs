@@ -25,15 +25,15 @@ pub(super) fn fs_4(book: &Book) -> Findings {
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
     }
-    for (bursts, what) in bursts.others() {
+    for (bursts, what) in bursts.other_variants() {
         let (_, gain) = bursts.largest_gain("fs-pdrop");
         let label = format!("fs-pdrop: largest gain at low load, {what}");
         findings.line(FigureLine::new(label, PERCENT).ours(gain).also(GAIN));
     }
-    findings.line(alike(bursts));
+    findings.line(largest_difference(bursts));
     for scheme in ALL {
         let label = format!("{scheme}: rise from 5 to 8 bulk over that from 2 to 5");
-        let rise = rise(bursts, scheme);
+        let rise = rise_ratio(bursts, scheme);
         findings.line(FigureLine::new(label, PLAIN).ours(rise).must(ClaimInterval::at_least(2.0)));
     }
     let title = "Second burst after load has appeared, 50 ms";
@@ -45,7 +45,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
 }
 
 /// Largest difference between the variants at low load.
-fn alike(bursts: Bursts<'_>) -> FigureLine {
+fn largest_difference(bursts: Bursts<'_>) -> FigureLine {
     let alike = ClaimInterval::between(-5.0, 5.0);
     let pairs = LOW.iter().flat_map(|load| VARIANTS.map(|scheme| (*load, scheme)));
     let excess = pairs.map(|(load, scheme)| {
@@ -59,7 +59,7 @@ fn alike(bursts: Bursts<'_>) -> FigureLine {
 }
 
 /// The rise from 5 to 8 bulk transfers over that from 2 to 5.
-fn rise(bursts: Bursts<'_>, scheme: &str) -> Measured {
+fn rise_ratio(bursts: Bursts<'_>, scheme: &str) -> Measured {
     let time = |load| bursts.time(scheme, load);
     time("8").minus(&time("5")).over(&time("5").minus(&time("2")))
 }
@@ -99,7 +99,7 @@ pub(super) fn fs_5(book: &Book) -> Findings {
         let line = FigureLine::new(label, PERCENT).ns2(ns2_excess(&ns2, scheme, &loads));
         findings.line(line.ours(own.excess_over(&other)));
     }
-    for (bursts, what) in bursts.others() {
+    for (bursts, what) in bursts.other_variants() {
         for Reading { scheme, word, within } in HIGH {
             let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
             let label = format!("time of {scheme} above newreno's (paper: {word}), {what}");
@@ -119,7 +119,7 @@ pub(super) fn fs_7(book: &Book) -> Findings {
     findings
         .line(FigureLine::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
     let fewer_marks = [(red.marking("0.02"), "max_p 0.02")];
-    for (red, what) in red.others().into_iter().chain(fewer_marks) {
+    for (red, what) in red.other_variants().into_iter().chain(fewer_marks) {
         let line = FigureLine::new(format!("gain of fs-pdrop, high load, {what}"), PERCENT);
         findings.line(line.ours(gain(red)).also(within));
     }
@@ -144,7 +144,7 @@ fn bulk_cost(red: Bursts<'_>) -> FigureLine {
     let loads = red.loads();
     let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));
     let retransmissions = |scheme: &str| {
-        let each = high.clone().map(|load| red.figure(scheme, load, "bulk.retransmissions"));
+        let each = high.clone().map(|load| red.samples_of(scheme, load, "bulk.retransmissions"));
         Samples::mean_of(&each.collect::<Vec<_>>())
     };
     let more = retransmissions("fs").minus(&retransmissions("fs-pdrop")).mean();

@@ -23,7 +23,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
         let line = FigureLine::new(format!("gain with {}", bulk_transfers(load)), PERCENT);
         let ns2 = ns2_gain(&ns2, "fs-pdrop", load);
         findings.line(line.ns2(ns2).ours(bursts.gain("fs-pdrop", load)));
-        let received = |scheme| bursts.figure(scheme, load, "second.received");
+        let received = |scheme| bursts.samples_of(scheme, load, "second.received");
         let gain = received("fs-pdrop").gain_over(&received("newreno"));
         let label = format!("gain with {}, to the receiver's last byte", bulk_transfers(load));
         findings.line(FigureLine::new(label, PERCENT).ours(gain));
@@ -49,7 +49,7 @@ fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
 }
 
 fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
-    for (bursts, what) in bursts.others() {
+    for (bursts, what) in bursts.other_variants() {
         let (_, gain) = bursts.largest_gain("fs-pdrop");
         let label = format!("largest gain at low load, {what}");
         findings.line(FigureLine::new(label, PERCENT).ours(gain).also(GAIN));
@@ -95,7 +95,7 @@ pub(super) fn fs_3(book: &Book) -> Findings {
         findings.line(most_apart(bursts, delay, u32::MAX).must(UNNOTICEABLE_CHANGE));
         findings
             .line(most_apart(bursts, &format!("{delay}, up to 7"), 7).also(UNNOTICEABLE_CHANGE));
-        for (bursts, what) in bursts.others() {
+        for (bursts, what) in bursts.other_variants() {
             findings.line(
                 most_apart(bursts, &format!("{delay}, {what}"), u32::MAX).also(UNNOTICEABLE_CHANGE),
             );

@@ -68,7 +68,7 @@ impl<'a> Bursts<'a> {
     }
 
     /// Returns the variants that are shown beside, each with its description.
-    pub(super) fn others(self) -> [(Self, &'static str); 2] {
+    pub(super) fn other_variants(self) -> [(Self, &'static str); 2] {
         OTHERS.map(|(tick, what)| (Self { tick, ..self }, what))
     }
 
@@ -90,13 +90,13 @@ impl<'a> Bursts<'a> {
     }
 
     /// A figure of the runs of a scheme at a load.
-    pub(super) fn figure(self, scheme: &str, load: &str, figure: &str) -> Samples {
-        let mut at = self.place(scheme);
+    pub(super) fn samples_of(self, scheme: &str, load: &str, figure: &str) -> Samples {
+        let mut at = self.coordinates(scheme);
         at.push((LOAD, load));
         self.record.samples(&at, figure)
     }
 
-    fn place(self, scheme: &str) -> Vec<(&str, &str)> {
+    fn coordinates(self, scheme: &str) -> Vec<(&str, &str)> {
         let mut at = vec![(TICK, self.tick), ("scheme", scheme)];
         at.extend(self.max_p.map(|max_p| (MAX_P, max_p)));
         at
@@ -104,7 +104,7 @@ impl<'a> Bursts<'a> {
 
     /// Times of the second burst to its last acknowledgement.
     pub(super) fn time(self, scheme: &str, load: &str) -> Samples {
-        self.figure(scheme, load, "second")
+        self.samples_of(scheme, load, "second")
     }
 
     /// Their mean over the high loads, repeat by repeat.
@@ -143,9 +143,9 @@ impl<'a> Bursts<'a> {
             PlotAxis::new("second burst", SECONDS),
         );
         for scheme in schemes {
-            plot = plot.ours(*scheme, self.record.curve(LOAD, &self.place(scheme), "second"));
+            plot = plot.ours(*scheme, self.record.curve(LOAD, &self.coordinates(scheme), "second"));
             if let Some(ns2) = ns2 {
-                plot = plot.ns2(*scheme, ns2.points(&[("proto", scheme)], "nbulk", "second"));
+                plot = plot.ns2(*scheme, ns2.curve_points(&[("proto", scheme)], "nbulk", "second"));
             }
         }
         plot

@@ -11,7 +11,7 @@ mod mixed;
 mod stall;
 
 use super::claim::{How, PaperClaim};
-pub(crate) use stall::stall as stall_of_bulk;
+pub(crate) use stall::record_stall as stall_of_bulk;
 
 /// The paper's clock: BSD's retransmission timer (§7.1).
 const COARSE: &str = "profile=paper+tick=500ms";

@@ -16,13 +16,13 @@ const BULK: &str = "workload.bulk.count";
 pub(super) const FS_6: Experiment = Experiment {
     name: "FS-6",
     plan: include_str!("../../../../../plans/papers/FS-6.toml"),
-    read: stall,
+    read: record_stall,
     quick: Quick { repeats: 25, keep: &[] },
 };
 
 /// The longest time in which the bulk transfer's receiver got nothing new in order, after the ten
 /// resumed.
-pub(crate) fn stall(run: &RunRecords<'_>, readings: &mut Readings) {
+pub(crate) fn record_stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut next = 0;
     let mut waiting = BTreeMap::new();
     let (mut progress, mut longest) = (RESUME_TIME_S, 0.0_f64);

@@ -51,7 +51,7 @@ fn start_up(run: &RunRecords<'_>, readings: &mut Readings) {
 fn mbps(case: &Case<'_>) -> f64 {
     match case.value(RATE) {
         "1kbit" => 0.0,
-        _ => case.number(RATE),
+        _ => case.axis_value(RATE),
     }
 }
 
@@ -68,7 +68,7 @@ const fn require(what: &str, unit: PrintedUnit, within: ClaimInterval) -> Requir
 }
 
 /// Adds the figure that decides whether all cases meet a requirement.
-fn deciding<'c>(
+fn add_deciding<'c>(
     findings: &mut Findings,
     Requirement { what, unit, within }: Requirement<'_>,
     cases: impl Iterator<Item = &'c Case<'c>>,
@@ -96,12 +96,12 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
     let lost = require("Paced Start's start-up loss", PERCENT, ClaimInterval::at_most(0.5));
-    deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, PAST), FigureLine::must);
+    add_deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, PAST), FigureLine::must);
     let lost = require("Sack's start-up loss", PERCENT, ClaimInterval::at_least(5.0));
-    deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, SACK), FigureLine::must);
-    findings.line(spread(&cases).must(ClaimInterval::at_most(1.5)));
+    add_deciding(&mut findings, lost, all(), |case: &Case<'_>| loss(case, SACK), FigureLine::must);
+    findings.line(startup_ratio(&cases).must(ClaimInterval::at_most(1.5)));
     let shorter = require("start-up time over Sack's", PLAIN, ClaimInterval::at_most(0.5));
-    deciding(
+    add_deciding(
         &mut findings,
         shorter,
         all(),
@@ -113,9 +113,9 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     let above = |case: &Case<'_>| {
         case.samples(PAST, THROUGHPUT).excess_over(&case.samples(SACK, THROUGHPUT))
     };
-    deciding(&mut findings, alike, all(), above, FigureLine::must);
+    add_deciding(&mut findings, alike, all(), above, FigureLine::must);
     let less = require("throughput in start-up over Sack's", PLAIN, ClaimInterval::at_most(1.0));
-    deciding(
+    add_deciding(
         &mut findings,
         less,
         all(),
@@ -147,7 +147,7 @@ pub(super) fn ps_2(book: &Book) -> Findings {
 }
 
 /// The longest of Paced Start's start-ups over the shortest.
-fn spread(cases: &[Case<'_>]) -> FigureLine {
+fn startup_ratio(cases: &[Case<'_>]) -> FigureLine {
     let mut times: Vec<_> = cases.iter().map(|case| case.samples(PAST, TIME)).collect();
     times.sort_by(|a, b| a.mean().mean.total_cmp(&b.mean().mean));
     let ratio = times.last().zip(times.first()).map(|(longest, shortest)| longest.over(shortest));
@@ -194,19 +194,25 @@ pub(super) fn ps_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let below = cases.iter().filter(|case| mbps(case) < 60.0);
     let none = require("Hoe's start-up loss below 60 Mbit/s", PERCENT, ClaimInterval::at_most(0.0));
-    deciding(&mut findings, none, below, |case: &Case<'_>| loss(case, HOE), FigureLine::must);
+    add_deciding(&mut findings, none, below, |case: &Case<'_>| loss(case, HOE), FigureLine::must);
     let heavier = || cases.iter().filter(|case| mbps(case) > 60.0);
     let much =
         require("Hoe's start-up loss above 60 Mbit/s", PERCENT, ClaimInterval::at_least(1.0));
-    deciding(&mut findings, much, heavier(), |case: &Case<'_>| loss(case, HOE), FigureLine::must);
+    add_deciding(
+        &mut findings,
+        much,
+        heavier(),
+        |case: &Case<'_>| loss(case, HOE),
+        FigureLine::must,
+    );
     let label = "Hoe's loss in start-up and after, of start-up's segments, above 60 Mbit/s";
     let much = require(label, PERCENT, ClaimInterval::at_least(1.0));
     let later = |case: &Case<'_>| case.samples(HOE, LATER).map(|share| 100.0 * share).mean();
-    deciding(&mut findings, much, heavier(), later, FigureLine::also);
+    add_deciding(&mut findings, much, heavier(), later, FigureLine::also);
     for (name, scheme) in [("Vegas", VEGAS), ("Paced Start", PAST)] {
         let what = format!("{name}'s start-up loss");
         let none = require(&what, PERCENT, ClaimInterval::at_most(0.0));
-        deciding(
+        add_deciding(
             &mut findings,
             none,
             cases.iter(),
@@ -218,7 +224,7 @@ pub(super) fn ps_3(book: &Book) -> Findings {
         let what = format!("Vegas's start-up time over {name}'s");
         let longest = require(&what, PLAIN, ClaimInterval::at_least(1.0));
         let ratio = |case: &Case<'_>| case.samples(VEGAS, TIME).over(&case.samples(scheme, TIME));
-        deciding(&mut findings, longest, cases.iter(), ratio, FigureLine::must);
+        add_deciding(&mut findings, longest, cases.iter(), ratio, FigureLine::must);
     }
     beside_ns2(&mut findings, &cases, &[(HOE, "newreno_hoe"), (VEGAS, "vegas")]);
     for (title, reading, unit) in [

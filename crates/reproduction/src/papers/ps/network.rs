@@ -172,7 +172,7 @@ impl Who {
 
     /// The schemes of kind a and b, and which of both are looked at, in the two halves that are
     /// taken together.
-    const fn halves(self) -> [([&'static str; 2], &'static str); 2] {
+    const fn mixes_and_kinds(self) -> [([&'static str; 2], &'static str); 2] {
         match self {
             Self::SackOnly => [([SACK, SACK], "a"), ([SACK, SACK], "b")],
             Self::PastOnly => [([PAST, PAST], "a"), ([PAST, PAST], "b")],
@@ -189,7 +189,7 @@ impl<'a> Network<'a> {
         Self { record, keys, name, acks: Some(DELAYED), queue: Some(FIFO) }
     }
 
-    fn row(record: &'a ExperimentRecord) -> Self {
+    fn ten_links(record: &'a ExperimentRecord) -> Self {
         let keys = ["workload.a.scheme", "workload.b.scheme"];
         Self { record, keys, name: "ten links", acks: Some(DELAYED), queue: None }
     }
@@ -203,7 +203,7 @@ impl<'a> Network<'a> {
     }
 
     /// The choices that were run, with their differences.
-    fn choices(self) -> Vec<(&'static str, Self)> {
+    fn choices_run(self) -> Vec<(&'static str, Self)> {
         let mut all =
             vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
         if self.queue.is_some() {
@@ -214,7 +214,7 @@ impl<'a> Network<'a> {
         all.into_iter().filter(|(_, network)| was_run(network)).collect()
     }
 
-    fn half(self, mix: [&str; 2], kind: &str, what: &str) -> Samples {
+    fn samples_of_kind(self, mix: [&str; 2], kind: &str, what: &str) -> Samples {
         let mut at = vec![(self.keys[0], mix[0]), (self.keys[1], mix[1])];
         at.extend(self.acks.map(|acks| (ACKS, acks)));
         at.extend(self.queue.map(|queue| (QUEUE, queue)));
@@ -222,7 +222,9 @@ impl<'a> Network<'a> {
     }
 
     pub(super) fn samples(self, who: Who, what: &str) -> Samples {
-        Samples::mean_of(&who.halves().map(|(mix, kind)| self.half(mix, kind, what)))
+        Samples::mean_of(
+            &who.mixes_and_kinds().map(|(mix, kind)| self.samples_of_kind(mix, kind, what)),
+        )
     }
 
     /// A figure over another's.
@@ -291,7 +293,7 @@ impl<'a> Network<'a> {
     }
 
     /// Shows the losses, and the number of flows under way, which the paper gives.
-    fn shown(self, findings: &mut Findings, paper_active: Option<f64>) {
+    fn add_losses_and_flows(self, findings: &mut Findings, paper_active: Option<f64>) {
         for (name, who) in Who::EACH {
             for (what, reading) in [
                 ("flows with losses", "lossy"),
@@ -303,8 +305,8 @@ impl<'a> Network<'a> {
                     .line(FigureLine::new(label, PERCENT).ours(self.samples(who, reading).mean()));
             }
         }
-        for (choice, network) in self.choices() {
-            let active = network.half([SACK, SACK], "all", "active").mean();
+        for (choice, network) in self.choices_run() {
+            let active = network.samples_of_kind([SACK, SACK], "all", "active").mean();
             let label = format!("{}: flows under way, Sack only, {choice}", self.name);
             let line = FigureLine::new(label, PLAIN).ours(active);
             findings.line(match paper_active {
@@ -315,9 +317,9 @@ impl<'a> Network<'a> {
     }
 
     /// Shows the deciding figures under each choice.
-    fn alternatives(self, findings: &mut Findings) {
+    fn add_other_choices(self, findings: &mut Findings) {
         use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
-        for (choice, network) in self.choices() {
+        for (choice, network) in self.choices_run() {
             let label = |what: &str| format!("{}: {what}, {choice}", self.name);
             for (what, pair) in [("only", [PastOnly, SackOnly]), ("mixed", [PastMixed, SackMixed])]
             {
@@ -360,10 +362,10 @@ pub(super) fn ps_4(book: &Book) -> Findings {
     let line = FigureLine::new("mean 50: lost, Sack only (hardly any)", PERCENT).ours(lost);
     findings.line(line.also(ClaimInterval::at_most(0.5)));
     beside_ns2(&mut findings, short.immediate());
-    short.shown(&mut findings, Some(7.0));
-    long.shown(&mut findings, None);
-    short.alternatives(&mut findings);
-    long.alternatives(&mut findings);
+    short.add_losses_and_flows(&mut findings, Some(7.0));
+    long.add_losses_and_flows(&mut findings, None);
+    short.add_other_choices(&mut findings);
+    long.add_other_choices(&mut findings);
     findings.plot(short.plot("Figure 11")).plot(long.plot("Figure 12"));
     findings
 }
@@ -373,7 +375,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
     let ns2 = Ns2::read(include_str!("../../../data/ns2-ps4-dumbbell.csv"));
     let row = [("variant", "sack1"), ("bidir", "1"), ("seed", "1")];
     for percent in PERCENTILES {
-        let ours = short.half([SACK, SACK], "all", &format!("p{percent}"));
+        let ours = short.samples_of_kind([SACK, SACK], "all", &format!("p{percent}"));
         if ours.values().is_empty() {
             continue;
         }
@@ -395,7 +397,7 @@ pub(super) fn ps_5(book: &Book) -> Findings {
         let network = Network::dumbbell(book.of("PS-5"), "threshold of 20");
         Network { acks: Some(acks), queue: None, ..network }
     };
-    let level = |network: Network<'_>, mix| network.half(mix, "all", "p90").mean();
+    let level = |network: Network<'_>, mix| network.samples_of_kind(mix, "all", "p90").mean();
     let sack = level(limited(DELAYED_20), [SACK, SACK]);
     let line = FigureLine::new("90th percentile of Sack's throughput", "Mbit/s").ours(sack);
     let near = ClaimInterval::between(3.6, 4.4);
@@ -415,11 +417,11 @@ pub(super) fn ps_5(book: &Book) -> Findings {
 
 pub(super) fn ps_6(book: &Book) -> Findings {
     let mut findings = Findings::default();
-    let network = Network::row(book.of("PS-6"));
+    let network = Network::ten_links(book.of("PS-6"));
     network.throughput(&mut findings);
     network.losses(&mut findings);
-    network.shown(&mut findings, Some(15.0));
-    network.alternatives(&mut findings);
+    network.add_losses_and_flows(&mut findings, Some(15.0));
+    network.add_other_choices(&mut findings);
     findings.plot(network.plot("Figure 14"));
     findings
 }
@@ -477,7 +479,7 @@ fn by_class(findings: &mut Findings, network: Network<'_>) {
     for number in 0..=CLASSES.len() {
         let reading = format!("class{number}");
         let [past, sack] =
-            [[PAST, PAST], [SACK, SACK]].map(|mix| network.half(mix, "all", &reading));
+            [[PAST, PAST], [SACK, SACK]].map(|mix| network.samples_of_kind(mix, "all", &reading));
         let (what, within) = match number {
             0 => ("below 50".to_owned(), ClaimInterval::between(-5.0, 5.0)),
             1 => ("of 50 to 100".to_owned(), ClaimInterval::at_least(-5.0)),

@@ -25,7 +25,7 @@ pub(super) fn count<'f>(flows: impl Iterator<Item = &'f Flow>, readings: &mut Re
 }
 
 /// A reading of several cells together, repeat by repeat.
-fn total(cells: &[&RecordCell], reading: &str) -> Samples {
+fn sum_over_cells(cells: &[&RecordCell], reading: &str) -> Samples {
     let each: Vec<Samples> = cells
         .iter()
         .map(|cell| Samples::new(cell.repeats.iter().map(|r| r.value(reading)).collect()))
@@ -36,7 +36,7 @@ fn total(cells: &[&RecordCell], reading: &str) -> Samples {
 
 /// A count of cells in per cent of their start-ups that ended.
 fn share(cells: &[&RecordCell], reading: &str) -> Measured {
-    total(cells, reading).map(|starts| 100.0 * starts).over(&total(cells, ENDED))
+    sum_over_cells(cells, reading).map(|starts| 100.0 * starts).over(&sum_over_cells(cells, ENDED))
 }
 
 fn value<'c>(cell: &'c RecordCell, key: &str) -> Option<&'c str> {
@@ -61,14 +61,14 @@ pub(super) fn ps_8(book: &Book) -> Findings {
     for experiment in ["PS-2", "PS-4", "PS-4-200", "PS-6"] {
         let cells: Vec<&RecordCell> = book.of(experiment).cells.iter().filter(is_counted).collect();
         let by_rate = share(&cells, BY_RATE);
-        let starts = total(&cells, ENDED).values().iter().sum();
+        let starts = sum_over_cells(&cells, ENDED).values().iter().sum();
         findings
             .line(FigureLine::new(format!("exits by rate, {experiment}"), PERCENT).ours(by_rate));
         let line = FigureLine::new(format!("start-ups that ended, {experiment}"), PLAIN);
         findings.line(line.ours(Measured::exact(starts)));
         all.push((starts, by_rate));
     }
-    let line = FigureLine::new("exits by rate", PERCENT).ours(weighted(&all));
+    let line = FigureLine::new("exits by rate", PERCENT).ours(weighted_mean(&all));
     findings.line(line.must(ClaimInterval::between(75.0, 85.0)));
     by_company(&mut findings, book);
     findings
@@ -99,7 +99,7 @@ fn by_company(findings: &mut Findings, book: &Book) {
 }
 
 /// The mean of independent figures by their weights.
-fn weighted(figures: &[(f64, Measured)]) -> Measured {
+fn weighted_mean(figures: &[(f64, Measured)]) -> Measured {
     let weights: f64 = figures.iter().map(|(weight, _)| weight).sum();
     let mean = figures.iter().map(|(weight, ours)| weight * ours.mean).sum::<f64>() / weights;
     let errors = figures.iter().map(|(weight, ours)| weight * ours.standard_error);
@@ -116,7 +116,7 @@ mod tests {
         // The shares are 90 per cent of 100 starts and 70 of 300: 300 of 400. The error of the
         // first counts a quarter, that of the second three.
         let share = |mean, standard_error| Measured { mean, standard_error };
-        let all = weighted(&[(100.0, share(90.0, 4.0)), (300.0, share(70.0, 0.0))]);
+        let all = weighted_mean(&[(100.0, share(90.0, 4.0)), (300.0, share(70.0, 0.0))]);
         assert_eq!(all, share(75.0, 1.0));
     }
 }

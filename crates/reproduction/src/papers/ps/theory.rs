@@ -50,7 +50,7 @@ struct Row {
 }
 
 /// q of the table's last rows.
-fn q(alpha: f64) -> f64 {
+fn q_of_alpha(alpha: f64) -> f64 {
     1.0 + 2.0 * (1.0 - alpha) * (3.0 - 2.0 * alpha)
 }
 
@@ -58,10 +58,10 @@ fn q(alpha: f64) -> f64 {
 const TABLE: [Row; 5] = [
     Row {
         below: 0.08,
-        gap: |a| 2.0 * (1.0 + 2.0 * (1.0 - a) * q(a)),
+        gap: |a| 2.0 * (1.0 + 2.0 * (1.0 - a) * q_of_alpha(a)),
         overshoot: (0.5, f64::INFINITY),
     },
-    Row { below: 0.19, gap: q, overshoot: (1.0, 2.0) },
+    Row { below: 0.19, gap: q_of_alpha, overshoot: (1.0, 2.0) },
     Row { below: 0.5, gap: |a| 3.0 - 2.0 * a, overshoot: (1.0, 2.0) },
     Row { below: 0.75, gap: |a| 7.0 / 3.0 - 4.0 * a / 3.0, overshoot: (1.0, 1.2) },
     Row { below: 1.0, gap: |_| 8.0 / 7.0, overshoot: (0.9, 1.2) },

@@ -84,7 +84,7 @@ impl<'t> ReadingSearch<'t> {
 
     /// Readings that the search makes at most.
     pub fn most(&self) -> usize {
-        self.given().len() + self.budget
+        self.given_readings().len() + self.budget
     }
 
     /// Readings that were tried.
@@ -93,7 +93,7 @@ impl<'t> ReadingSearch<'t> {
     }
 
     /// The default and each level alone.
-    pub(super) fn alone(&self) -> Vec<PaperReading> {
+    pub(super) fn single_levels(&self) -> Vec<PaperReading> {
         let default = self.table.default_reading();
         let choices = self.table.choices.iter().enumerate();
         let levels = choices.flat_map(|(place, choice)| {
@@ -105,8 +105,8 @@ impl<'t> ReadingSearch<'t> {
     }
 
     /// Readings tried before any is drawn: levels alone, and candidates that are no single level.
-    fn given(&self) -> Vec<PaperReading> {
-        let mut given = self.alone();
+    fn given_readings(&self) -> Vec<PaperReading> {
+        let mut given = self.single_levels();
         // Checked when the table was read.
         for candidate in self.table.candidates().unwrap_or_default() {
             if !given.contains(&candidate) {
@@ -118,7 +118,7 @@ impl<'t> ReadingSearch<'t> {
 
     /// The reading to try next; none if the budget is spent or all readings were tried.
     pub fn next_reading(&self) -> Option<PaperReading> {
-        let given = self.given();
+        let given = self.given_readings();
         match given.get(self.tried.len()) {
             Some(reading) => Some(reading.clone()),
             None if self.tried.len() >= self.most() => None,
@@ -130,13 +130,15 @@ impl<'t> ReadingSearch<'t> {
         let best = self.best(1).first()?.reading.clone();
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
         if number == 0 {
-            return Some(self.of_the_best_alone()).filter(fresh).or_else(|| self.drawn(0, &best));
+            return Some(self.of_the_best_alone())
+                .filter(fresh)
+                .or_else(|| self.draw_reading(0, &best));
         }
-        self.drawn(number, &best)
+        self.draw_reading(number, &best)
     }
 
     /// A reading that was not tried: near `best`, or any.
-    fn drawn(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
+    fn draw_reading(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
         (0..MAX_DRAWS)
             .map(|draw| {
@@ -167,7 +169,7 @@ impl<'t> ReadingSearch<'t> {
         let mut reading = self.table.default_reading();
         let Some(default) = self.tried.first() else { return reading };
         for place in 0..reading.0.len() {
-            let alone = self.tried[1..self.alone().len()].iter();
+            let alone = self.tried[1..self.single_levels().len()].iter();
             let of_choice = alone.filter(|tried| tried.reading.0[place] > 0);
             let best = of_choice.filter(|tried| tried.rank() > default.rank());
             if let Some(best) = best.max_by_key(|tried| tried.rank()) {
@@ -202,7 +204,7 @@ impl<'t> ReadingSearch<'t> {
         let missing = self.claims.iter().zip(&keys).filter(|pair| known(pair).is_none());
         let (missing, missing_keys): (Vec<&'static PaperClaim>, Vec<&String>) =
             missing.map(|(claim, key)| (*claim, key)).unzip();
-        let answers = self.answers(&missing, &plans, threads)?;
+        let answers = self.run_and_answer(&missing, &plans, threads)?;
         let new: Vec<ClaimUnder> = answers
             .iter()
             .zip(missing_keys)
@@ -243,7 +245,7 @@ impl<'t> ReadingSearch<'t> {
         Ok(format!("{} {extent} {}", env!("CARGO_PKG_VERSION"), hashes.join("+")))
     }
 
-    fn answers(
+    fn run_and_answer(
         &self,
         claims: &[&'static PaperClaim],
         plans: &[EditedPlan],

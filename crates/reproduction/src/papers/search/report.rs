@@ -75,11 +75,11 @@ impl ReadingsReport {
             seed: search.seed,
             budget: search.budget,
             tried: search.tried.len(),
-            readings: rows(search),
+            readings: reading_rows(search),
             levels: levels(search),
             across: claims.iter().map(|claim| across(search, claim)).collect(),
             claims,
-            in_full: full.map_or(Vec::new(), rows),
+            in_full: full.map_or(Vec::new(), reading_rows),
         }
     }
 }
@@ -88,39 +88,39 @@ fn claims_of(tried: &TriedReading) -> Vec<String> {
     tried.results.iter().map(|result| result.claim.clone()).collect()
 }
 
-fn holding(tried: &TriedReading) -> Vec<String> {
+fn holding_claims(tried: &TriedReading) -> Vec<String> {
     let holds = tried.results.iter().filter(|result| result.holds);
     holds.map(|result| result.claim.clone()).collect()
 }
 
 /// Claims of the first list that are not in the second.
-fn only(these: &[String], those: &[String]) -> Vec<String> {
+fn difference(these: &[String], those: &[String]) -> Vec<String> {
     these.iter().filter(|claim| !those.contains(claim)).cloned().collect()
 }
 
-fn rows(search: &ReadingSearch<'_>) -> Vec<ReadingRow> {
+fn reading_rows(search: &ReadingSearch<'_>) -> Vec<ReadingRow> {
     let row = |tried: &&TriedReading| ReadingRow {
         reading: search.table.named(&tried.reading),
-        holds: holding(tried),
+        holds: holding_claims(tried),
     };
     search.best(usize::MAX).iter().map(row).collect()
 }
 
 fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
-    let Some(default) = search.tried.first().map(holding) else { return Vec::new() };
+    let Some(default) = search.tried.first().map(holding_claims) else { return Vec::new() };
     let choices = search.table.choices.iter().enumerate();
     let levels = choices.flat_map(|(place, choice)| {
         (1..choice.levels.len()).map(move |level| (place, choice, level))
     });
     let row = |((place, choice, level), tried): ((usize, &OpenChoice, usize), &TriedReading)| {
         debug_assert_eq!(tried.reading.0[place], level);
-        let holds = holding(tried);
+        let holds = holding_claims(tried);
         LevelRow {
             choice: choice.name.clone(),
             level: choice.levels[level].name.clone(),
             holding: holds.len(),
-            gains: only(&holds, &default),
-            loses: only(&default, &holds),
+            gains: difference(&holds, &default),
+            loses: difference(&default, &holds),
         }
     };
     levels.zip(search.tried.iter().skip(1)).map(row).collect()
@@ -132,11 +132,11 @@ fn across(search: &ReadingSearch<'_>, claim: &str) -> ClaimAcross {
     };
     let best = search.best(usize::MAX);
     let simplest = best.iter().filter(holds).min_by_key(|tried| tried.reading.changes());
-    let top = best.first().map_or(Vec::new(), |tried| holding(tried));
+    let top = best.first().map_or(Vec::new(), |tried| holding_claims(tried));
     ClaimAcross {
         claim: claim.to_owned(),
         holding: best.iter().filter(holds).count(),
         simplest: simplest.map(|tried| search.table.named(&tried.reading)),
-        breaks: simplest.map_or(Vec::new(), |tried| only(&top, &holding(tried))),
+        breaks: simplest.map_or(Vec::new(), |tried| difference(&top, &holding_claims(tried))),
     }
 }

@@ -10,7 +10,7 @@ fn every_level_makes_plans_that_can_be_run() {
     for table in tables().unwrap() {
         let own: Vec<&'static PaperClaim> = claims().filter(|claim| table.is_of(claim)).collect();
         let search = ReadingSearch::new(table, &own, KnownResults::default(), 1, 0);
-        for reading in search.alone() {
+        for reading in search.single_levels() {
             let mut plans: Vec<EditedPlan> = Vec::new();
             for experiment in own.iter().flat_map(|claim| claim.experiments()) {
                 plans.extend(EditedPlan::new(table, &reading, experiment).unwrap());

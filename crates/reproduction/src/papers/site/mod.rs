@@ -94,7 +94,7 @@ pub struct SiteFound {
 ///
 /// The paper's three hours have 1,650,103 connections of 32,000 hosts. Here they have as many, of
 /// 26,400.
-pub(super) fn shifts(quick: bool) -> Vec<(ShiftSize, u64)> {
+pub(super) fn all_shifts(quick: bool) -> Vec<(ShiftSize, u64)> {
     let (count, clients) = if quick { (4, 160) } else { (20, 1_320) };
     (1..=count).map(|seed| (ShiftSize { clients, visits: 3 }, seed)).collect()
 }
@@ -103,7 +103,7 @@ pub(super) fn shifts(quick: bool) -> Vec<(ShiftSize, u64)> {
 ///
 /// # Errors
 /// If the simulation does not end.
-pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
+pub(super) fn run_shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
     let mut topology = Topology::new();
     let router = topology.add_router();
     let server = topology.add_host_at("server", router);
@@ -113,7 +113,7 @@ pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
         let kind = &CLIENTS[n as usize % CLIENTS.len()];
         let client = topology.add_host(&format!("c{n}"));
         let node = topology.node(client);
-        let wire = wire(kind).map_err(|error| error.to_string())?;
+        let wire = access_link(kind).map_err(|error| error.to_string())?;
         let down = topology.add_link(&format!("down{n}"), router, node, wire.clone());
         let up = topology.add_link(&format!("up{n}"), node, router, wire);
         clients.push((client, kind));
@@ -136,7 +136,7 @@ pub(super) fn shift(size: ShiftSize, seed: u64) -> Result<SiteFound, String> {
 /// Time between the first visits of two clients.
 const START_EVERY: Duration = Duration::from_millis(1_500);
 
-fn wire(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
+fn access_link(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
     let rate = Rate::from_bps(kind.kbit * 1_000);
     let delay = Duration::from_millis(kind.delay_ms);
     LinkConfig::new(rate, delay, QueueLimit::Packets(kind.queue))?
@@ -184,7 +184,7 @@ mod tests {
     /// each kind as often, within the paper's bound. There are some 2,000 retransmissions.
     #[test]
     fn acks_alone_tell_what_the_server_sent_again() {
-        let found = shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();
+        let found = run_shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();
         let retransmitted = found.reported_retransmitted.unwrap();
         assert_eq!(found.seen.retransmitted(), retransmitted);
         assert!(retransmitted > 1_000, "{retransmitted}");
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_shift_repeats_itself() {
         let size = ShiftSize { clients: 8, visits: 1 };
-        let [first, again, other] = [1, 1, 2].map(|seed| shift(size, seed).unwrap());
+        let [first, again, other] = [1, 1, 2].map(|seed| run_shift(size, seed).unwrap());
         assert_eq!((first.packets, &first.found), (again.packets, &again.found));
         assert_ne!(first.packets, other.packets);
     }

@@ -20,13 +20,13 @@ const SPAND: &str = "spand+tick=50ms";
 pub(super) const SP_8: Experiment = Experiment {
     name: "SP-8",
     plan: include_str!("../../../../../plans/papers/SP-8.toml"),
-    read: halves,
+    read: record_halves,
     quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
 };
 
 /// The mean time of either half's transfers, to the last acknowledgement; its variant to the last
 /// byte.
-fn halves(run: &RunRecords<'_>, readings: &mut Readings) {
+fn record_halves(run: &RunRecords<'_>, readings: &mut Readings) {
     for half in ["a", "b"] {
         readings.set_mean(half, run.of(half).map(Flow::time_to_ack));
         readings.set_mean(format!("{half}.received"), run.of(half).map(Flow::time_to_receive));
@@ -112,9 +112,9 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     let at = |delay: &'static str| all.iter().filter(move |place| place[0] == delay);
     let alike = ClaimInterval::between(-10.0, 10.0);
     let faster = ClaimInterval::at_least(20.0);
-    ahead(&mut findings, fine, "50 ms, scenario 1", at("50ms"), alike);
-    ahead(&mut findings, fine, "50 ms, scenario 2", at("200ms"), faster);
-    ahead(&mut findings, coarse, "200 ms", all.iter(), ClaimInterval::at_least(0.0));
+    add_lead(&mut findings, fine, "50 ms, scenario 1", at("50ms"), alike);
+    add_lead(&mut findings, fine, "50 ms, scenario 2", at("200ms"), faster);
+    add_lead(&mut findings, coarse, "200 ms", all.iter(), ClaimInterval::at_least(0.0));
     for (clock, figure) in [(fine, "Figure 20"), (coarse, "Figure 21")] {
         for first in all.iter().filter(|place| place[2] == all[0][2]) {
             findings.plot(curves(clock, figure, *first));
@@ -125,7 +125,7 @@ pub(super) fn sp_8(book: &Book) -> Findings {
 
 /// Adds, without effect on the result, SPAND's gain over the reno-ssr beside it: the case that
 /// decides.
-fn ahead<'p>(
+fn add_lead<'p>(
     findings: &mut Findings,
     clock: Clock<'_>,
     what: &str,

@@ -20,7 +20,7 @@ pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
 }
 
 /// Adds whether the gain over a baseline lies in an interval in most cases.
-pub(super) fn mostly(
+pub(super) fn add_mostly_gains(
     findings: &mut Findings,
     cases: &[Case<'_>],
     baseline: &str,
@@ -51,7 +51,7 @@ pub(super) fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &s
     let mut gains: Vec<(String, Measured)> =
         cases.iter().map(|case| (case.label(), gain(case, baseline))).collect();
     gains.sort_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
-    for (which, (at, gain)) in ["least", "largest"].into_iter().zip(ends(gains)) {
+    for (which, (at, gain)) in ["least", "largest"].into_iter().zip(first_and_last(gains)) {
         findings.line(
             FigureLine::new(format!("{which} gain over {baseline} ({at})"), PERCENT).ours(gain),
         );
@@ -59,7 +59,7 @@ pub(super) fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &s
 }
 
 /// The first and the last.
-fn ends<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
+fn first_and_last<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
     let last = values.pop();
     values.into_iter().take(1).chain(last)
 }
@@ -72,7 +72,7 @@ pub(super) fn always(
     within: ClaimInterval,
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
-    deciding(findings, "", baseline, furthest_out(within, gains), |line| line.must(within));
+    add_deciding(findings, "", baseline, furthest_out(within, gains), |line| line.must(within));
     extremes(findings, cases, baseline);
 }
 
@@ -85,7 +85,7 @@ pub(super) fn always_with(
     within: ClaimInterval,
 ) {
     let gains = cases.iter().map(|case| (case.label(), gain(case, baseline)));
-    deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
+    add_deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
 /// Adds, without effect on the result, the gains with a gateway that knows better: each case with
@@ -99,7 +99,7 @@ pub(super) fn always_informed(
     let gains =
         cases.iter().filter_map(|case| Some((case.label(), informed_gain(case, baseline)?)));
     let with = "the share known (the best of 6, 12, 18, 31): ";
-    deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
+    add_deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
 /// The gain with that of the shares with which SPAND is fastest; none if they were not run.
@@ -110,7 +110,7 @@ fn informed_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
     Some(case.gain([fastest, baseline], TIME))
 }
 
-fn deciding(
+fn add_deciding(
     findings: &mut Findings,
     with: &str,
     baseline: &str,

@@ -25,7 +25,7 @@ pub(super) fn sp_9(book: &Book) -> Findings {
     let line =
         FigureLine::new("of these requests, those that follow one of the same host", PERCENT);
     findings.line(line.ours(samples(book, base, same_host).mean()));
-    for log in others(book) {
+    for log in other_times(book) {
         let of = |other: &LogFound| other.think == Some(log);
         let label = format!("requests within 5 minutes, {log} s between pages");
         let line = FigureLine::new(label, PERCENT);
@@ -66,7 +66,7 @@ fn samples(
 }
 
 /// Other times between pages.
-fn others(book: &Book) -> Vec<f64> {
+fn other_times(book: &Book) -> Vec<f64> {
     let mut thinks: Vec<f64> = book.logs().iter().filter_map(|log| log.think).collect();
     thinks.retain(|think| *think != THINK);
     thinks.sort_by(f64::total_cmp);

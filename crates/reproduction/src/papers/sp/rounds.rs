@@ -1,8 +1,8 @@
 //! Rounds of transfers: SPAND against four kinds of TCP, by number of connections and by size.
 
 use super::gains::{
-    SPAND, TIME, always, always_informed, always_with, extremes, gain, mean_gain, mean_gain_more,
-    mostly, share_of_cases,
+    SPAND, TIME, add_mostly_gains, always, always_informed, always_with, extremes, gain, mean_gain,
+    mean_gain_more, share_of_cases,
 };
 use super::{NSSR, SSR};
 use crate::papers::book::{Book, ExperimentRecord};
@@ -74,8 +74,11 @@ fn delay_key(record: &ExperimentRecord) -> &'static str {
 pub(super) fn sp_2(book: &Book) -> Findings {
     let record = book.of("SP-2");
     let (cases, mut findings) = (Case::all(record), Findings::default());
-    SSR.iter().for_each(|b| mostly(&mut findings, &cases, b, ClaimInterval::at_least(50.0)));
-    NSSR.iter().for_each(|b| mostly(&mut findings, &cases, b, ClaimInterval::between(15.0, 25.0)));
+    SSR.iter()
+        .for_each(|b| add_mostly_gains(&mut findings, &cases, b, ClaimInterval::at_least(50.0)));
+    NSSR.iter().for_each(|b| {
+        add_mostly_gains(&mut findings, &cases, b, ClaimInterval::between(15.0, 25.0))
+    });
     let ns2 = Ns2::read(include_str!("../../../data/ns2-sp2-30kb.csv"));
     for (ssr, nssr) in SSR.into_iter().zip(NSSR) {
         room_for_both(&mut findings, &cases, ssr, nssr, &ns2);
@@ -265,7 +268,7 @@ fn on_t3(
     bear: impl Fn(FigureLine, ClaimInterval) -> FigureLine,
 ) {
     let within = ClaimInterval::between(0.0, 1.0);
-    let few = || cases.iter().filter(|case| case.number(COUNT) < 8.0);
+    let few = || cases.iter().filter(|case| case.axis_value(COUNT) < 8.0);
     for baseline in NSSR {
         let above = few().map(|case| {
             let above = case.samples(SPAND, TIME).minus(&case.samples(baseline, TIME));
@@ -319,9 +322,9 @@ fn by_number(findings: &mut Findings, record: &ExperimentRecord, figure: &str, n
     let counts = record.values(COUNT);
     for first in Case::all(record).into_iter().filter(|case| case.value(COUNT) == counts[0]) {
         let mut plot = curves(&first, COUNT, "connections", &counts, figure);
-        for (scheme, ns2) in schemes().filter_map(|scheme| Some((scheme, ns2?))) {
+        for (scheme, ns2) in figure_schemes().filter_map(|scheme| Some((scheme, ns2?))) {
             let row = [("scenario", scenario(&first)), ("variant", scheme)];
-            plot = plot.ns2(scheme, ns2.points(&row, "n", "mean_s"));
+            plot = plot.ns2(scheme, ns2.curve_points(&row, "n", "mean_s"));
         }
         findings.plot(plot);
     }
@@ -336,7 +339,7 @@ fn by_size(findings: &mut Findings, record: &ExperimentRecord, figure: &str) {
 }
 
 /// The schemes of the figures.
-fn schemes() -> impl Iterator<Item = &'static str> {
+fn figure_schemes() -> impl Iterator<Item = &'static str> {
     SSR.into_iter().chain(NSSR).chain([SPAND])
 }
 
@@ -351,10 +354,10 @@ fn curves(
     let title = format!("Mean completion ({figure}; from {} on)", first.label());
     let mut plot =
         Plot::new(title, PlotAxis::new(axis, PLAIN), PlotAxis::new("completion", SECONDS));
-    for scheme in schemes() {
+    for scheme in figure_schemes() {
         let point = |value: &String| {
             let case = first.at(key, value)?;
-            Some(CurvePoint { x: case.number(key), y: case.samples(scheme, TIME).mean() })
+            Some(CurvePoint { x: case.axis_value(key), y: case.samples(scheme, TIME).mean() })
         };
         plot = plot.ours(scheme, values.iter().filter_map(point).collect());
     }

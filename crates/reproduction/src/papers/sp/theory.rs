@@ -27,7 +27,7 @@ fn window(share: PathShare, segments: u64, shift: bool) -> u64 {
 }
 
 /// Every share with one and two segments per ACK.
-fn shares() -> impl Iterator<Item = PathShare> {
+fn path_shares() -> impl Iterator<Item = PathShare> {
     let of = |capacity| [1, 2].map(|per_ack| PathShare { capacity, per_ack });
     (1..=MAX_SHARE).flat_map(of)
 }
@@ -39,7 +39,7 @@ fn largest(values: impl Iterator<Item = u64>) -> Measured {
 pub(super) fn sp_1() -> Findings {
     let mut findings = Findings::default();
     let sizes = || 1..=MAX_SEGMENTS;
-    let excess = shares().flat_map(|share| {
+    let excess = path_shares().flat_map(|share| {
         sizes().map(move |size| window(share, size, true).saturating_sub(u64::from(share.capacity)))
     });
     let line = FigureLine::new("segments above Wc, at most", PLAIN);

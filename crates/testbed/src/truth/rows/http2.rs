@@ -16,7 +16,7 @@ const ACKNOWLEDGEMENT: u64 = 9;
 const WINDOW_UPDATE: u64 = 13;
 
 pub(super) fn rows() -> Vec<TruthRow> {
-    vec![thinking().quick(), large(), at_once()]
+    vec![interleaved_think_time().in_quick_set(), large(), at_once()]
 }
 
 fn over(path: &str, name: &str, client: Vec<ScriptStep>, server: Vec<ScriptStep>) -> TruthRow {
@@ -29,7 +29,7 @@ fn over(path: &str, name: &str, client: Vec<ScriptStep>, server: Vec<ScriptStep>
 
 /// Two requests, one of them 700 ms after a control frame. The client stays for two seconds after
 /// the second answer, and has no request then.
-fn thinking() -> TruthRow {
+fn interleaved_think_time() -> TruthRow {
     let bytes = 20_000;
     let client = vec![
         Write(REQUEST),
@@ -54,8 +54,8 @@ fn thinking() -> TruthRow {
         Read(WINDOW_UPDATE),
     ];
     over("20mbit,40ms,200p", "two requests, 300 and 200 ms", client, server)
-        .because([Think])
-        .claiming([Handshake, Tls, Request, Think])
+        .with_first_cause([Think])
+        .with_claims([Handshake, Tls, Request, Think])
 }
 
 /// The client enlarges the window again and again.
@@ -70,8 +70,8 @@ fn large() -> TruthRow {
         Read(WINDOW_UPDATE * chunks as u64),
     ];
     over("200mbit,80ms,2000p", "768 kB, windows enlarged", client, server)
-        .because([SlowStart])
-        .claiming([Handshake, Tls, Request, Think, SlowStart, Path])
+        .with_first_cause([SlowStart])
+        .with_claims([Handshake, Tls, Request, Think, SlowStart, Path])
 }
 
 /// Two requests at once. The answer of one is ready at once, that of the other 400 ms later.
@@ -80,6 +80,6 @@ fn at_once() -> TruthRow {
     let server =
         vec![Control(SETTINGS), Read(2 * REQUEST), Write(5_000), Pause(ms(400)), Write(10_000)];
     over("20mbit,40ms,200p", "two streams, one late", client, server)
-        .because([Application])
-        .claiming([Handshake, Tls, Request, Think, Application])
+        .with_first_cause([Application])
+        .with_claims([Handshake, Tls, Request, Think, Application])
 }

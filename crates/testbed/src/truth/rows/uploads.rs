@@ -16,15 +16,15 @@ pub(super) fn rows() -> Vec<TruthRow> {
         let server = EndScript::of([take, ScriptStep::Write(RECEIPT)]);
         TruthRow::over(path, format!("upload 1 MB {name}"))
             .with(ConnectionScript { client, server, ..ConnectionScript::default() })
-            .because([Request])
-            .claiming([Handshake, Request, Think])
+            .with_first_cause([Request])
+            .with_claims([Handshake, Request, Think])
     };
     let slowly = ScriptStep::ReadSlowly { bytes, chunk: 10_000, every: ms(20) };
     let small = TruthSocket { receive_buffer: Some(65_536), ..TruthSocket::default() };
     vec![
         upload("200mbit,80ms,1000p", ScriptStep::Read(bytes), "in slow start")
             .proved_by([KernelEvidence::NoRetransmission])
-            .quick(),
+            .in_quick_set(),
         upload("20mbit,40ms,200p,loss=1%", ScriptStep::Read(bytes), "with loss of 1 %")
             .proved_by([KernelEvidence::Retransmission]),
         upload("20mbit,40ms,200p", slowly, "to a slow reader").server_socket(small),

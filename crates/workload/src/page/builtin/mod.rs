@@ -18,18 +18,18 @@ pub struct Builtin {
     pub description: &'static str,
 }
 
-const fn builtin(name: &'static str, description: &'static str) -> Builtin {
+const fn new_builtin(name: &'static str, description: &'static str) -> Builtin {
     Builtin { name, description }
 }
 
 /// Every page that [`Page::builtin`] knows; the first is the default.
 pub const BUILTINS: [Builtin; 6] = [
-    builtin("news", "a news page of today: 40 objects, 1.2 MB, 3 hosts, HTTP/2 over TLS 1.3"),
-    builtin("text", "1990s text page: 29 KB HTML, 3 images (Ensemble-TCP §4)"),
-    builtin("map", "1990s map: 5 KB HTML, 3 small images, one of 67 KB (Ensemble-TCP §4)"),
-    builtin("graphics", "1990s graphics page: 7 KB HTML, 13 images (Ensemble-TCP §4)"),
-    builtin("frames", "1990s frame set: 6 HTML parts, 21 images (Ensemble-TCP §4)"),
-    builtin("java", "1990s Java page: 8 KB HTML, 10 images, 25 classes (Ensemble-TCP §4)"),
+    new_builtin("news", "a news page of today: 40 objects, 1.2 MB, 3 hosts, HTTP/2 over TLS 1.3"),
+    new_builtin("text", "1990s text page: 29 KB HTML, 3 images (Ensemble-TCP §4)"),
+    new_builtin("map", "1990s map: 5 KB HTML, 3 small images, one of 67 KB (Ensemble-TCP §4)"),
+    new_builtin("graphics", "1990s graphics page: 7 KB HTML, 13 images (Ensemble-TCP §4)"),
+    new_builtin("frames", "1990s frame set: 6 HTML parts, 21 images (Ensemble-TCP §4)"),
+    new_builtin("java", "1990s Java page: 8 KB HTML, 10 images, 25 classes (Ensemble-TCP §4)"),
 ];
 
 impl Page {
@@ -42,8 +42,8 @@ impl Page {
     /// Returns the page with another request model, which only the papers' pages use.
     pub fn builtin_with(name: &str, model: RequestModel) -> Option<Self> {
         match name {
-            "news" => Some(news::page()),
-            _ => papers::page(name, model),
+            "news" => Some(news::news_page()),
+            _ => papers::paper_page(name, model),
         }
     }
 }

@@ -35,7 +35,7 @@ struct Found {
     delay: u64,
 }
 
-const fn found(parent: u32, per_mille: u64, delay: u64) -> Found {
+const fn new_found(parent: u32, per_mille: u64, delay: u64) -> Found {
     Found { parent, per_mille, delay }
 }
 
@@ -49,7 +49,7 @@ struct Row {
     found: Found,
 }
 
-const fn row(
+const fn new_row(
     kind: ObjectKind,
     host: HostId,
     name: &'static str,
@@ -76,51 +76,51 @@ const FEED: u32 = 11;
 /// data 27, images 736, other 3; with the HTML's 24 that is 1,200 in 40 objects.
 #[rustfmt::skip] // one row, one line
 const ROWS: [Row; 39] = [
-    row(ObjectKind::Style, SITE, "site.css", 26, FILE, found(ROOT, 30, 0)),
-    row(ObjectKind::Style, SITE, "article.css", 12, FILE, found(ROOT, 35, 0)),
-    row(ObjectKind::Script, SITE, "app.js", 118, FILE, found(ROOT, 40, 0)),
-    row(ObjectKind::Script, SITE, "vendor.js", 92, FILE, found(ROOT, 45, 0)),
-    row(ObjectKind::Script, METRICS, "consent.js", 34, CDN, found(ROOT, 50, 0)),
-    row(ObjectKind::Script, METRICS, "measure.js", 28, CDN, found(ROOT, 60, 0)),
-    row(ObjectKind::Font, SITE, "text-regular.woff2", 24, FILE, found(STYLE, 1000, 8)),
-    row(ObjectKind::Font, SITE, "text-bold.woff2", 22, FILE, found(STYLE, 1000, 8)),
-    row(ObjectKind::Font, SITE, "headline.woff2", 16, FILE, found(STYLE, 1000, 8)),
-    row(ObjectKind::Image, IMAGES, "lead.jpg", 142, CDN, found(ROOT, 180, 0)),
-    row(ObjectKind::Data, SITE, "feed.json", 18, COMPUTED, found(APP, 1000, 25)),
-    row(ObjectKind::Data, SITE, "weather.json", 4, COMPUTED, found(APP, 1000, 25)),
-    row(ObjectKind::Data, SITE, "markets.json", 5, COMPUTED, found(APP, 1000, 30)),
-    row(ObjectKind::Image, SITE, "logo.svg", 6, FILE, found(ROOT, 90, 0)),
-    row(ObjectKind::Image, SITE, "icons.svg", 9, FILE, found(ROOT, 110, 0)),
-    row(ObjectKind::Image, IMAGES, "story-1.jpg", 58, CDN, found(ROOT, 240, 0)),
-    row(ObjectKind::Image, IMAGES, "story-2.jpg", 52, CDN, found(ROOT, 300, 0)),
-    row(ObjectKind::Image, IMAGES, "story-3.jpg", 47, CDN, found(ROOT, 360, 0)),
-    row(ObjectKind::Image, IMAGES, "story-4.jpg", 44, CDN, found(ROOT, 420, 0)),
-    row(ObjectKind::Image, IMAGES, "story-5.jpg", 41, CDN, found(ROOT, 480, 0)),
-    row(ObjectKind::Image, IMAGES, "story-6.jpg", 38, CDN, found(ROOT, 540, 0)),
-    row(ObjectKind::Image, IMAGES, "story-7.jpg", 36, CDN, found(ROOT, 600, 0)),
-    row(ObjectKind::Image, IMAGES, "story-8.jpg", 33, CDN, found(ROOT, 660, 0)),
-    row(ObjectKind::Image, IMAGES, "author-1.jpg", 7, CDN, found(ROOT, 700, 0)),
-    row(ObjectKind::Image, IMAGES, "author-2.jpg", 8, CDN, found(ROOT, 740, 0)),
-    row(ObjectKind::Image, IMAGES, "author-3.jpg", 6, CDN, found(ROOT, 780, 0)),
-    row(ObjectKind::Image, IMAGES, "sport-1.jpg", 31, CDN, found(ROOT, 820, 0)),
-    row(ObjectKind::Image, IMAGES, "sport-2.jpg", 29, CDN, found(ROOT, 860, 0)),
-    row(ObjectKind::Image, IMAGES, "culture-1.jpg", 27, CDN, found(ROOT, 900, 0)),
-    row(ObjectKind::Image, IMAGES, "culture-2.jpg", 25, CDN, found(ROOT, 940, 0)),
-    row(ObjectKind::Script, SITE, "comments.js", 22, FILE, found(ROOT, 960, 0)),
-    row(ObjectKind::Script, SITE, "video.js", 16, FILE, found(ROOT, 970, 0)),
-    row(ObjectKind::Image, IMAGES, "feed-1.jpg", 24, CDN, found(FEED, 1000, 10)),
-    row(ObjectKind::Image, IMAGES, "feed-2.jpg", 23, CDN, found(FEED, 1000, 10)),
-    row(ObjectKind::Image, IMAGES, "feed-3.jpg", 21, CDN, found(FEED, 1000, 10)),
-    row(ObjectKind::Image, IMAGES, "feed-4.jpg", 19, CDN, found(FEED, 1000, 10)),
-    row(ObjectKind::Image, METRICS, "pixel.gif", 10, CDN, found(APP, 1000, 40)),
-    row(ObjectKind::Other, METRICS, "beacon", 1, CDN, found(APP, 1000, 45)),
-    row(ObjectKind::Other, SITE, "manifest", 2, FILE, found(ROOT, 1000, 20)),
+    new_row(ObjectKind::Style, SITE, "site.css", 26, FILE, new_found(ROOT, 30, 0)),
+    new_row(ObjectKind::Style, SITE, "article.css", 12, FILE, new_found(ROOT, 35, 0)),
+    new_row(ObjectKind::Script, SITE, "app.js", 118, FILE, new_found(ROOT, 40, 0)),
+    new_row(ObjectKind::Script, SITE, "vendor.js", 92, FILE, new_found(ROOT, 45, 0)),
+    new_row(ObjectKind::Script, METRICS, "consent.js", 34, CDN, new_found(ROOT, 50, 0)),
+    new_row(ObjectKind::Script, METRICS, "measure.js", 28, CDN, new_found(ROOT, 60, 0)),
+    new_row(ObjectKind::Font, SITE, "text-regular.woff2", 24, FILE, new_found(STYLE, 1000, 8)),
+    new_row(ObjectKind::Font, SITE, "text-bold.woff2", 22, FILE, new_found(STYLE, 1000, 8)),
+    new_row(ObjectKind::Font, SITE, "headline.woff2", 16, FILE, new_found(STYLE, 1000, 8)),
+    new_row(ObjectKind::Image, IMAGES, "lead.jpg", 142, CDN, new_found(ROOT, 180, 0)),
+    new_row(ObjectKind::Data, SITE, "feed.json", 18, COMPUTED, new_found(APP, 1000, 25)),
+    new_row(ObjectKind::Data, SITE, "weather.json", 4, COMPUTED, new_found(APP, 1000, 25)),
+    new_row(ObjectKind::Data, SITE, "markets.json", 5, COMPUTED, new_found(APP, 1000, 30)),
+    new_row(ObjectKind::Image, SITE, "logo.svg", 6, FILE, new_found(ROOT, 90, 0)),
+    new_row(ObjectKind::Image, SITE, "icons.svg", 9, FILE, new_found(ROOT, 110, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-1.jpg", 58, CDN, new_found(ROOT, 240, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-2.jpg", 52, CDN, new_found(ROOT, 300, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-3.jpg", 47, CDN, new_found(ROOT, 360, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-4.jpg", 44, CDN, new_found(ROOT, 420, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-5.jpg", 41, CDN, new_found(ROOT, 480, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-6.jpg", 38, CDN, new_found(ROOT, 540, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-7.jpg", 36, CDN, new_found(ROOT, 600, 0)),
+    new_row(ObjectKind::Image, IMAGES, "story-8.jpg", 33, CDN, new_found(ROOT, 660, 0)),
+    new_row(ObjectKind::Image, IMAGES, "author-1.jpg", 7, CDN, new_found(ROOT, 700, 0)),
+    new_row(ObjectKind::Image, IMAGES, "author-2.jpg", 8, CDN, new_found(ROOT, 740, 0)),
+    new_row(ObjectKind::Image, IMAGES, "author-3.jpg", 6, CDN, new_found(ROOT, 780, 0)),
+    new_row(ObjectKind::Image, IMAGES, "sport-1.jpg", 31, CDN, new_found(ROOT, 820, 0)),
+    new_row(ObjectKind::Image, IMAGES, "sport-2.jpg", 29, CDN, new_found(ROOT, 860, 0)),
+    new_row(ObjectKind::Image, IMAGES, "culture-1.jpg", 27, CDN, new_found(ROOT, 900, 0)),
+    new_row(ObjectKind::Image, IMAGES, "culture-2.jpg", 25, CDN, new_found(ROOT, 940, 0)),
+    new_row(ObjectKind::Script, SITE, "comments.js", 22, FILE, new_found(ROOT, 960, 0)),
+    new_row(ObjectKind::Script, SITE, "video.js", 16, FILE, new_found(ROOT, 970, 0)),
+    new_row(ObjectKind::Image, IMAGES, "feed-1.jpg", 24, CDN, new_found(FEED, 1000, 10)),
+    new_row(ObjectKind::Image, IMAGES, "feed-2.jpg", 23, CDN, new_found(FEED, 1000, 10)),
+    new_row(ObjectKind::Image, IMAGES, "feed-3.jpg", 21, CDN, new_found(FEED, 1000, 10)),
+    new_row(ObjectKind::Image, IMAGES, "feed-4.jpg", 19, CDN, new_found(FEED, 1000, 10)),
+    new_row(ObjectKind::Image, METRICS, "pixel.gif", 10, CDN, new_found(APP, 1000, 40)),
+    new_row(ObjectKind::Other, METRICS, "beacon", 1, CDN, new_found(APP, 1000, 45)),
+    new_row(ObjectKind::Other, SITE, "manifest", 2, FILE, new_found(ROOT, 1000, 20)),
 ];
 
-pub(super) fn page() -> Page {
+pub(super) fn news_page() -> Page {
     let mut objects = vec![root()];
     for row in &ROWS {
-        let object = object(row, &objects);
+        let object = new_object(row, &objects);
         objects.push(object);
     }
     let hosts = ["news.example", "images.example", "metrics.example"].map(host).to_vec();
@@ -144,7 +144,7 @@ fn root() -> Object {
     }
 }
 
-fn object(row: &Row, earlier: &[Object]) -> Object {
+fn new_object(row: &Row, earlier: &[Object]) -> Object {
     let Found { parent, per_mille, delay } = row.found;
     let offset = earlier[parent as usize].body_bytes * per_mille / 1000;
     Object {

@@ -146,7 +146,7 @@ const fn html(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
     Found { kind: ObjectKind::Html, part, range: range(ends, spread) }
 }
 
-const fn images(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
+const fn found_images(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
     Found { kind: ObjectKind::Image, part, range: range(ends, spread) }
 }
 
@@ -156,22 +156,24 @@ const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
 
 /// Sizes of the root, then the objects named in each part, in the order of the paper's lists.
 fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
-    const TEXT: &[Found] = &[images(0, (7, 13), &[7, 10, 13])];
-    const MAP: &[Found] = &[images(0, (1, 3), &[1, 2, 3]), images(0, (67, 67), &[67])];
-    const GRAPHICS: &[Found] =
-        &[images(0, (1, 3), &[1, 1, 1, 2, 2, 2, 3, 3, 3]), images(0, (9, 12), &[9, 10, 11, 12])];
+    const TEXT: &[Found] = &[found_images(0, (7, 13), &[7, 10, 13])];
+    const MAP: &[Found] = &[found_images(0, (1, 3), &[1, 2, 3]), found_images(0, (67, 67), &[67])];
+    const GRAPHICS: &[Found] = &[
+        found_images(0, (1, 3), &[1, 1, 1, 2, 2, 2, 3, 3, 3]),
+        found_images(0, (9, 12), &[9, 10, 11, 12]),
+    ];
     // The frame set is object 0 and its parts 1 to 5: part 4 has 7 KB, part 5 has 83 KB.
     const FRAMES: &[Found] = &[
         html(0, (1, 2), &[1, 2, 2]),
         html(0, (7, 7), &[7]),
         html(0, (83, 83), &[83]),
-        images(4, (1, 3), &[1, 1, 1, 2, 2]),
-        images(5, (1, 3), &[1, 1, 2, 2, 2, 3, 3, 3, 3]),
-        images(5, (5, 19), &[5, 7, 9, 12, 14, 17, 19]),
+        found_images(4, (1, 3), &[1, 1, 1, 2, 2]),
+        found_images(5, (1, 3), &[1, 1, 2, 2, 2, 3, 3, 3, 3]),
+        found_images(5, (5, 19), &[5, 7, 9, 12, 14, 17, 19]),
     ];
     const JAVA: &[Found] = &[
-        images(0, (1, 2), &[1, 1, 1, 1, 2, 2, 2]),
-        images(0, (4, 11), &[4, 7, 11]),
+        found_images(0, (1, 2), &[1, 1, 1, 1, 2, 2, 2]),
+        found_images(0, (4, 11), &[4, 7, 11]),
         classes(0, (1, 3), &[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]),
         classes(0, (4, 18), &[4, 5, 6, 7, 9, 10, 12, 13, 15, 17, 18]),
     ];
@@ -185,11 +187,12 @@ fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
     }
 }
 
-pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
+pub(super) fn paper_page(name: &str, model: RequestModel) -> Option<Page> {
     let (root, found) = contents(name)?;
     let embedded = in_order(found, model);
     let root_bytes = root.bytes(model).into_iter().sum();
-    let mut objects = vec![object(format!("{name}/html-0"), ObjectKind::Html, root_bytes, model)];
+    let mut objects =
+        vec![new_object(format!("{name}/html-0"), ObjectKind::Html, root_bytes, model)];
     for (index, Embedded { part, kind, bytes }) in embedded.iter().enumerate() {
         let in_part = |range: &[Embedded]| range.iter().filter(|e| e.part == *part).count();
         let place = Place {
@@ -200,7 +203,7 @@ pub(super) fn page(name: &str, model: RequestModel) -> Option<Page> {
         };
         let label = format!("{name}/{kind}-{}", index + 1);
         let discovery = place.discovery(model);
-        objects.push(Object { discovery, ..object(label, *kind, *bytes, model) });
+        objects.push(Object { discovery, ..new_object(label, *kind, *bytes, model) });
     }
     let host = PageHost::plain(format!("{name}.example"), Http::Http10);
     Page::new(name, vec![host], objects).ok()
@@ -240,7 +243,7 @@ fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
     all
 }
 
-fn object(label: String, kind: ObjectKind, bytes: u64, model: RequestModel) -> Object {
+fn new_object(label: String, kind: ObjectKind, bytes: u64, model: RequestModel) -> Object {
     Object {
         request_bytes: if model.round_trip { REQUEST_BYTES } else { 0 },
         response_header_bytes: 0,

@@ -48,7 +48,7 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
         let (mut line, mut warm, host) = jumped(false);
         line.sent = 95 * MSS;
         line.arrive(&mut warm, 170, arrived);
-        line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
+        line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
         let max_age = Duration::from_secs(600);
         host.borrow_mut().pool.carried(at(170), PEER.into(), max_age) > 0
     };
@@ -112,7 +112,7 @@ fn a_window_that_could_not_jump_jumps_when_others_have_ended() {
 fn configured_pacing_outlasts_the_second_flight() {
     let after_a_loss = |is_paced| {
         let (mut line, mut warm, _) = jumped(is_paced);
-        line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
+        line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
         // Nothing is under way any more: pacing that is to end does.
         line.sent = line.acked;
         line.start(&mut warm, 20);

@@ -10,8 +10,8 @@ fn answered(opens_early: bool, host: &SharedHostState) -> (Line, Warm) {
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
     host.borrow_mut().pool.begin_handshake(at(1000), PEER.into());
-    warm.hook(HostAccess::new(host.clone(), PEER.into()));
-    line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
+    warm.attach_host(HostAccess::new(host.clone(), PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.on_open(window, at, OpenedBy::EarlyData));
     line.start(&mut warm, 40);
     (line, warm)
 }
@@ -65,8 +65,8 @@ fn only_data_in_a_syn_is_answered_so() {
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
     let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, Underneath::default()));
     line.rtt = RttEstimator::new(ConnectionConfig::default().rto);
-    warm.hook(HostAccess::new(host, PEER.into()));
-    line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
+    warm.attach_host(HostAccess::new(host, PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.on_open(window, at, OpenedBy::EarlyData));
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
 }
 
@@ -77,7 +77,7 @@ fn a_loss_before_the_judgement_is_judged_first() {
     let host = host(100, 0);
     let (mut line, mut warm) = answered(true, &host);
     line.rtt.on_sample(at(1000), at(1039), 0, 0);
-    line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
     assert!(!warm.in_first_flight() && !warm.has_fallen_back);
     assert_eq!(remembered(&host), Some(100));
 }

@@ -17,7 +17,7 @@ fn a_loss_in_the_first_flight_behind_a_queue_costs_half_of_window_and_memory() {
     // It does not start warm again.
     line.acked = line.sent;
     line.now = at(9000);
-    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_idle(window, at));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 50);
     assert_eq!(line.segments(), 10);
@@ -211,7 +211,7 @@ fn a_first_flight_that_failed_proves_no_window() {
     line.lose(&mut warm, 70);
     line.window.set_cwnd(70 * MSS, Cause::Loss);
     line.arrive_in_recovery(&mut warm, 1180, 90);
-    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_idle(window, at));
     assert_eq!(remembered(&host), Some(50));
 }
 
@@ -280,7 +280,7 @@ fn the_site_does_not_hear_of_a_later_first_flight_that_failed() {
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1080, 100);
     line.now = at(3000);
-    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_idle(window, at));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 100);
     assert_eq!(line.segments(), 100);

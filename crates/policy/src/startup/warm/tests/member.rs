@@ -8,7 +8,7 @@ fn arrive(line: &mut Line, member: &mut MemberStart, ms: u64, segments: u64) {
     line.acked += segments * MSS;
     let sample = AckSample { cwnd_limited: true, ..AckSample::of(line.now, segments * MSS) };
     member.observe(&mut line.window, &sample);
-    line.notify(member, |member, window, at| member.acked(window, at, &sample));
+    line.notify(member, |member, window, at| member.on_acked(window, at, &sample));
 }
 
 fn open(ms: u64, options: WarmOptions, host: &SharedHostState) -> (Line, MemberStart) {
@@ -22,8 +22,8 @@ fn open(ms: u64, options: WarmOptions, host: &SharedHostState) -> (Line, MemberS
 fn a_session_starts_cold_after_a_handshake_that_lost_something() {
     let host = host(100, 0);
     let (mut line, mut member) = (Line::new(1000), MemberStart::new(options()));
-    member.hook(HostAccess::new(host, PEER.into()));
-    line.notify(&mut member, |member, window, at| member.open(window, at, RETRANSMITTED));
+    member.attach_host(HostAccess::new(host, PEER.into()));
+    line.notify(&mut member, |member, window, at| member.on_open(window, at, RETRANSMITTED));
     line.start(&mut member, 100);
     assert_eq!(line.segments(), 10);
 }
@@ -71,7 +71,7 @@ fn a_failed_start_of_a_session_is_remembered_once() {
     line.start(&mut member, 100);
     arrive(&mut line, &mut member, 1090, 10);
     line.queue();
-    line.notify(&mut member, |member, window, at| member.lose(window, at));
+    line.notify(&mut member, |member, window, at| member.on_loss_or_mark(window, at));
     StartUp::on_loss(&mut member, &mut line.window, LossEvent::Reduced);
     assert_eq!(remembered(&host), Some(50));
 }

@@ -126,8 +126,8 @@ impl Line {
     }
 
     fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedHostState) {
-        startup.hook(HostAccess::new(host.clone(), PEER.into()));
-        self.notify(startup, |startup, window, at| startup.open(window, at, OPENED));
+        startup.attach_host(HostAccess::new(host.clone(), PEER.into()));
+        self.notify(startup, |startup, window, at| startup.on_open(window, at, OPENED));
     }
 
     /// Something may be sent; `segments` are written and not acknowledged.
@@ -142,7 +142,7 @@ impl Line {
     fn start(&mut self, startup: &mut dyn KernelEvents, segments: u64) {
         let bytes = segments * MSS;
         let transfer = PendingData { bytes, admitted: u64::MAX, announced: 0 };
-        self.notify(startup, |startup, window, at| startup.start(window, at, transfer));
+        self.notify(startup, |startup, window, at| startup.on_transfer_start(window, at, transfer));
         self.sent += bytes;
         self.segments_sent += segments;
     }
@@ -162,7 +162,7 @@ impl Line {
             ..AckSample::of(self.now, segments * MSS)
         };
         warm.observe(&mut self.window, &sample);
-        self.notify(warm, |startup, window, at| startup.acked(window, at, &sample));
+        self.notify(warm, |startup, window, at| startup.on_acked(window, at, &sample));
         if self.acked >= self.sent {
             warm.on_all_acked();
         }
@@ -183,7 +183,7 @@ impl Line {
 
     /// It is over.
     fn close(&mut self, warm: &mut Warm) {
-        self.notify(warm, |startup, window, at| startup.close(window, at, None));
+        self.notify(warm, |startup, window, at| startup.on_close(window, at, None));
     }
 
     /// Adds a round trip of `ms`, of which an eighth counts.
@@ -198,7 +198,7 @@ impl Line {
 
     /// Something is lost of a window that the congestion control makes `ssthresh` segments.
     fn lose(&mut self, warm: &mut Warm, ssthresh: u64) {
-        self.notify(warm, |startup, window, at| startup.lose(window, at));
+        self.notify(warm, |startup, window, at| startup.on_loss_or_mark(window, at));
         self.window.set_ssthresh(ssthresh * MSS, Cause::Loss);
         warm.on_loss(&mut self.window, LossEvent::Reduced);
     }
@@ -286,8 +286,8 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 fn a_handshake_that_lost_something_starts_cold() {
     let host = host(100, 0);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
-    warm.hook(HostAccess::new(host, PEER.into()));
-    line.notify(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
+    warm.attach_host(HostAccess::new(host, PEER.into()));
+    line.notify(&mut warm, |startup, window, at| startup.on_open(window, at, RETRANSMITTED));
     assert_eq!(line.segments(), 10);
 }
 
@@ -424,7 +424,7 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
     assert_eq!((line.segments(), remembered(&host)), (20, None));
     // Two seconds idle: the kernel asks before it takes the window back.
     line.now = at(2080);
-    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_idle(window, at));
     // Twice ten and one, and one more than the window at most, while slow start lasts.
     assert_eq!(remembered(&host), Some(21));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
@@ -444,7 +444,7 @@ fn after_idle_less_than_twice_a_stock_window_is_not_taken() {
     line.window.grow(8 * MSS, Cause::SlowStart);
     line.arrive(&mut warm, 80, 10);
     line.now = at(2080);
-    line.notify(&mut warm, |startup, window, at| startup.idle(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_idle(window, at));
     assert_eq!(remembered(&host), Some(19));
     line.window.set_cwnd(10 * MSS, Cause::Idle);
     line.start(&mut warm, 30);
@@ -469,7 +469,7 @@ fn a_first_flight_is_no_wider_than_what_the_application_announces() {
     let (mut line, mut warm) = (Line::new(1000), Warm::new(sized, Underneath::default()));
     line.open(&mut warm, &host);
     let transfer = PendingData { bytes: 5 * MSS, admitted: u64::MAX, announced: 30 * MSS };
-    line.notify(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+    line.notify(&mut warm, |startup, window, at| startup.on_transfer_start(window, at, transfer));
     // The rate is that of the whole flight.
     assert_eq!(line.segments(), 30);
     assert_eq!(line.window.pacing_rate(), None, "five segments are a stock burst");

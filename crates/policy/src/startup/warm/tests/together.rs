@@ -37,7 +37,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     assert_eq!((line.segments(), line.window.ssthresh()), (10, 40 * MSS));
     assert!(one.needs().shares_pace && other.needs().shares_pace);
     // The one asks, asks again, and sends; the other is next, and the one after that.
-    let leave = |warm: &mut Warm| warm.book_departure(at(1000), MSS);
+    let leave = |warm: &mut Warm| warm.schedule_departure(at(1000), MSS);
     assert_eq!([leave(&mut one), leave(&mut one)], [Some(at(1000)); 2]);
     one.on_departure();
     assert_eq!([leave(&mut other), leave(&mut one)], [Some(at(1001)), Some(at(1002))]);
@@ -48,7 +48,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     let (mut line, mut third) = begin();
     line.start(&mut third, 10);
     line.queue();
-    line.notify(&mut third, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut third, |startup, window, at| startup.on_loss_or_mark(window, at));
     assert_eq!(host.borrow_mut().pool.carried(at(0), to, Duration::from_secs(600)), 0);
 }
 
@@ -82,7 +82,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.start(&mut warm, 100);
     line.arrive(&mut warm, 1081, 10);
     line.queue();
-    line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
     assert_eq!(host.borrow_mut().pool.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
 }
 
@@ -148,6 +148,6 @@ fn a_timer_waits_for_segments_of_all_that_send() {
     assert_eq!(spacing(&other), Duration::from_millis(16));
     line.start(&mut one, 4);
     assert_eq!(spacing(&other), Duration::from_millis(32));
-    other_line.notify(&mut other, |startup, window, at| startup.close(window, at, None));
+    other_line.notify(&mut other, |startup, window, at| startup.on_close(window, at, None));
     assert_eq!(spacing(&one), Duration::from_millis(16));
 }

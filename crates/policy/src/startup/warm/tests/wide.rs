@@ -209,7 +209,7 @@ fn a_loss_ends_a_wide_start() {
     line.open(&mut warm, &host);
     line.start(&mut warm, 32);
     line.now = at(90);
-    line.notify(&mut warm, |startup, window, at| startup.lose(window, at));
+    line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
     let order = line.window.pacing_order().unwrap();
     assert_eq!((order.is_on, order.fixed), (false, None));
 }
@@ -236,7 +236,7 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
         assert_eq!(line.segments(), 4);
         let transfer =
             PendingData { bytes: announced * MSS, admitted: u64::MAX, announced: announced * MSS };
-        line.notify(&mut warm, |startup, window, at| startup.start(window, at, transfer));
+        line.notify(&mut warm, |startup, window, at| startup.on_transfer_start(window, at, transfer));
         assert_eq!(line.segments(), 4);
     }
 }

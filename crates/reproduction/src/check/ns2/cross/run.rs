@@ -78,9 +78,9 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> 
 
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let mut run = Run::new(set_up, seed)?;
-    let mut measured = run.watch();
+    let mut measured = run.measure_flow();
     run.simulation.run_until(Instant::ZERO + LENGTH).map_err(|e| e.to_string())?;
-    let end = run.look();
+    let end = run.take_look();
     measured.throughput_mbps = mbps(end.acked, LENGTH);
     measured.loss = share(end.drops, end.sent);
     measured.drops = end.drops;
@@ -171,12 +171,12 @@ impl Run {
     }
 
     /// Looks at the flow from its start to the end.
-    fn watch(&mut self) -> Measured {
+    fn measure_flow(&mut self) -> Measured {
         let mut measured = Measured::default();
         let mut before = [Look::default(); 2];
         let mut at = Instant::ZERO + FIRST_LOOK;
         while at < Instant::ZERO + LENGTH && self.simulation.run_until(at).is_ok() {
-            let now = self.look();
+            let now = self.take_look();
             measured.max_cwnd = measured.max_cwnd.max(now.cwnd as f64 / f64::from(PACKET));
             if measured.start_up.time.is_infinite() && now.is_in_avoidance(&before[0]) {
                 let time = at - Instant::ZERO;
@@ -192,7 +192,7 @@ impl Run {
         measured
     }
 
-    fn look(&self) -> Look {
+    fn take_look(&self) -> Look {
         let host = self.simulation.host(self.sender);
         let transfer: Option<&BulkTransfer> = self.simulation.application(self.flow);
         let conn = transfer.and_then(BulkTransfer::sender);

@@ -100,7 +100,7 @@ impl BandRow {
     ///
     /// # Errors
     /// If it is none: any figure would agree, or none.
-    fn band(self) -> Result<Band, String> {
+    fn parse_band(self) -> Result<Band, String> {
         let Self { variant, npkts, buffer, delack, time_min, time_max } = self;
         if !(time_min > 0.0 && time_max >= time_min && time_max.is_finite()) {
             return Err(format!("time_min {time_min} to time_max {time_max} is no span of times"));
@@ -116,9 +116,9 @@ pub(super) fn holds_flows(table: &Ns2Table) -> bool {
 }
 
 /// The bands of a table that holds bands. Rows that are none are left out.
-pub(super) fn bands(out: &mut Cases, table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
+pub(super) fn parse_bands(out: &mut Cases, table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
     match holds_flows(table) {
         true => Ok(Vec::new()),
-        false => out.rows_of(table, |row: BandRow| row.band().map_err(Refusal::Impossible)),
+        false => out.rows_of(table, |row: BandRow| row.parse_band().map_err(Refusal::Impossible)),
     }
 }

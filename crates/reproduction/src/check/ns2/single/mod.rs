@@ -52,10 +52,10 @@ impl Suite for SingleSuite {
         let mut out = Cases::default();
         let mut bands = Vec::new();
         for table in tables {
-            bands.extend(case::bands(&mut out, table)?);
+            bands.extend(case::parse_bands(&mut out, table)?);
         }
         for (name, text) in SHIPPED {
-            bands.extend(case::bands(&mut out, &Ns2Table::parse(name, text)?)?);
+            bands.extend(case::parse_bands(&mut out, &Ns2Table::parse(name, text)?)?);
         }
         for table in tables.iter().filter(|table| case::holds_flows(table)) {
             let flows = out.rows_of(table, |row: CaseRow| measured(row))?;
