@@ -116,7 +116,7 @@ impl Manual<'_> {
         let mut text = Text::default();
         text.add(|w| man.render_title(w))?;
         // Names of options are not torn apart, and lines not stretched.
-        text.roff(Roff::new().control("nh", []).control("ad", ["l"]));
+        text.push_roff(Roff::new().control("nh", []).control("ad", ["l"]));
         text.add(|w| man.render_name_section(w))?;
         text.add(|w| man.render_synopsis_section(w))?;
         text.add(|w| man.render_description_section(w))?;
@@ -138,7 +138,7 @@ impl Manual<'_> {
         for sub in visible_subcommands(command) {
             if !matches!((self.appendix_of)(&below(path, sub)), ManAppendix::OnParentsPage) {
                 let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
-                let heading = vec![bold(title(sub)), roman(format!("({SECTION})"))];
+                let heading = vec![bold(command_title(sub)), roman(format!("({SECTION})"))];
                 text.push_roff(Roff::new().control("TP", []).text(heading).text([roman(about)]));
                 continue;
             }

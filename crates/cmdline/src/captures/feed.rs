@@ -93,7 +93,7 @@ impl Feed {
     fn end_pipes_at(&mut self, stop: Arc<AtomicBool>) -> Result<(), Failure> {
         if self.source.progress().total.is_none() {
             let ahead = ReadAhead::new(CaptureFiles::new(&self.files));
-            self.source = Box::new(ahead.map_err(Failure::failed)?.until(stop));
+            self.source = Box::new(ahead.map_err(Failure::failed)?.ending_on(stop));
         }
         Ok(())
     }
