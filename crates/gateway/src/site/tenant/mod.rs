@@ -251,7 +251,7 @@ impl Tenant {
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
-            known.comparison.add(&speaker.identity.name, epoch, report);
+            known.comparison.add(now, &speaker.identity.name, epoch, report);
         }
         judged.len() as u32
     }

@@ -7,7 +7,7 @@
 use super::{SharedStore, key};
 use crate::site::GatewaySite;
 use crate::site::tenant::Tenant;
-use crate::site::tenant::fleet::{HostSums, SUMS_LAST};
+use crate::site::tenant::fleet::{HostSums, SUMS_LIFETIME};
 use gateway_proto::v1::HostComparison;
 use prost::Message;
 use redis::{AsyncCommands, RedisResult};
@@ -44,7 +44,7 @@ impl SharedStore {
         let mut pipeline = redis::pipe();
         if !rows.is_empty() {
             pipeline.hset_multiple(&sums_key, &rows).ignore();
-            pipeline.expire(&sums_key, SUMS_LAST.as_secs_f64() as i64).ignore();
+            pipeline.expire(&sums_key, SUMS_LIFETIME.as_secs_f64() as i64).ignore();
         }
         pipeline.hgetall(&sums_key);
         let read: RedisResult<(HashMap<String, Vec<u8>>,)> =
@@ -56,7 +56,7 @@ impl SharedStore {
         let now = site.clock.now();
         for (name, bytes) in &all {
             match decode(bytes) {
-                Some((at, sums)) if now.saturating_since(at) <= SUMS_LAST => {
+                Some((at, sums)) if now.saturating_since(at) <= SUMS_LIFETIME => {
                     tenant.known().comparison.merge(at.min(now), name, sums);
                 }
                 _ => gone.push(name),
