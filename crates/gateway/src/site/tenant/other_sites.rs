@@ -39,7 +39,8 @@ impl Tenant {
         own.or_else(|| self.by_neighbours(now, address, size))
     }
 
-    /// Answers by the neighbours, of which each may know the network itself.
+    /// Answers by the neighbours, of which each may know the network itself. Their answers are kept
+    /// where they are made.
     pub(super) fn by_neighbours(
         &self,
         now: Instant,
@@ -47,7 +48,7 @@ impl Tenant {
         size: Option<u64>,
     ) -> Option<SiteEstimate> {
         let neighbours = self.neighbours.all();
-        let known = |site: &Arc<Self>| site.memory().estimate(now, address, None);
+        let known = |site: &Arc<Self>| site.own_estimate(now, address);
         let known: Vec<_> = neighbours.iter().filter_map(known).collect();
         let mut answer = by_other_sites(&SiteConfig::default(), &known)?;
         answer.window = size.map_or(answer.window, |size| answer.window.min(size));
