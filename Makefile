@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: image test-image fmt test-built test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds quickly, races a recorded page under several schemes and writes a report with pictures.
 demo:
@@ -168,11 +168,6 @@ test:
 	export HEADSTART_SKIPPED="$(SKIPPED)"; code=0; \
 		tools/run-tests "$(abspath $(TARGET))" || code=$$?; tools/skipped "$(SKIPPED)"; exit $$code
 
-# All tests as `make test` runs them, not run.
-test-built:
-	@tools/need cc=gcc cc=libc6-dev $(FOR_AGENT)
-	members=$$(tools/members) && cargo test $$members --locked --quiet --no-run
-
 # The Python package as a wheel in target/wheels, for any Python from 3.9 on; and its tests, in an environment of their own below
 # target/python.
 .PHONY: wheel test-python
@@ -202,8 +197,8 @@ test-long:
 test-slow:
 	@tools/need cc=gcc cc=libc6-dev curl=curl
 	cargo test --release --locked --quiet --package headstart-netsim --test netsim -- --ignored --nocapture
-	ulimit -n 4096 && cargo test --release --locked --quiet --package headstart-endpoint --test endpoint -- --ignored \
-		--nocapture --test-threads 1
+	ulimit -n 4096 && cargo test --release --locked --quiet --package headstart-endpoint --test endpoint \
+		--test kernel -- --ignored --nocapture --test-threads 1
 
 # Whether tshark finds the segments that `headstart` finds in a capture of yours: CAPTURE=file.pcap.
 .PHONY: test-capture
@@ -302,7 +297,7 @@ measure-site: build agent
 # Whether forecasts from captures come true in the kernel: the table of docs/validation/forecasts.md. Needs root, and ten minutes of real time.
 .PHONY: measure-forecast
 measure-forecast: build agent
-	tools/foretold --headstart $(TARGET)/release/headstart
+	tools/forecasts --headstart $(TARGET)/release/headstart
 
 # The same where connections crowd a line: CUBIC's capture foretells BBR's times, and BBR's foretells CUBIC's. Needs root, and two minutes
 # of real time.

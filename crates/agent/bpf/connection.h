@@ -119,7 +119,7 @@ struct connection {
 	enum burst burst;
 	enum phase phase;
 	/* HAS_... and SUMMARY_... bits. Two of them can become false again: HAS_MEASURED, by each
-	 * sample, and HAS_BEGUN_WARM, if a late start is taken back. */
+	 * sample, and HAS_STARTED_WARM, if a late start is taken back. */
 	u32 history;
 	u8 mark;	  /* TOS octet that the agent has set on the socket (mark.h); 0: none */
 	/* In any phase, and independent of each other: */

@@ -178,7 +178,7 @@ enum { FELL_BACK_BEFORE = 255 };
 struct inquiry {
 	struct path_key path;
 	u64 at_ns;    /* CLOCK_MONOTONIC */
-	u32 trigger; /* enum inquiry_occasion */
+	u32 trigger; /* enum inquiry_trigger */
 	u32 spare;
 };
 

@@ -41,7 +41,7 @@ static inline bool is_worth_asking(const struct path_key *key, u64 now, u64 late
 	return !was || now - *was > lately;
 }
 
-/* `trigger`: enum inquiry_occasion. Not static: the verifier goes through it once, and not for
+/* `trigger`: enum inquiry_trigger. Not static: the verifier goes through it once, and not for
  * each way that leads to it; it takes a copy of the key (see finish_handshake). */
 __noinline u32 ask_gateway(const struct path_key *of, u32 trigger)
 {

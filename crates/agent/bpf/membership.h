@@ -13,7 +13,7 @@ struct membership {
 	struct member member;
 	u64 warm_rate;	/* while its first flight lasts, bytes a second */
 	u32 place;	/* slot of its session, from 1; 0: it has a window of its own */
-	u32 weight_version;	/* `weights_given` when its weight was read */
+	u32 weight_version;	/* `weights_set` when its weight was read */
 	u32 is_hooked;
 	u32 is_special; /* the connection has to be looked up */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Crate `arith`, module `pending`, in C: the same results to the last bit, as
+/* Crate `arith`, module `pending_handshakes`, in C: the same results to the last bit, as
  * tests/twins/handshakes.rs checks. The crate documents the functions. Needs u32 and u64. */
 #ifndef HEADSTART_PENDING_HANDSHAKES_H
 #define HEADSTART_PENDING_HANDSHAKES_H

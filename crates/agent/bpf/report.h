@@ -17,9 +17,9 @@
 enum { TCP_FIN = 1, TCP_OPTION_SPACE = 40 };
 enum tcp_state { TCP_FIN_WAIT1 = 4, TCP_FIN_WAIT2 = 5, TCP_TIME_WAIT = 6, TCP_LAST_ACK = 9 };
 
-/* A network is left alone after this number of undelivered options in a row, and tried once more
- * after this time. */
-#define MAX_CHOKED 3
+/* After this number of undelivered options in a row a network is left alone. */
+#define MIN_CHOKED_IN_A_ROW 3
+/* After this time it is tried once more. */
 #define LEFT_ALONE_NS (3600ULL * 1000 * NS_PER_MS)
 
 /* The fate of options, for connections that had something to report. */
@@ -123,7 +123,7 @@ static inline bool is_choking(const struct path_key *key)
 {
 	struct choked *choked = bpf_map_lookup_elem(&choking, key);
 
-	return choked && choked->in_row >= MAX_CHOKED &&
+	return choked && choked->in_row >= MIN_CHOKED_IN_A_ROW &&
 	       bpf_ktime_get_ns() - choked->last_ns < LEFT_ALONE_NS;
 }
 

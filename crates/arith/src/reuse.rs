@@ -341,7 +341,7 @@ pub const fn reach(window: u32, bdp: u32) -> u32 {
 /// assert_eq!(without_queue(253, 141, 140_000, 80_000), 144);
 /// assert_eq!(without_queue(253, 141, 180_000, 80_000), 141);
 /// assert_eq!(without_queue(100, 141, 180_000, 80_000), 100);
-/// // The rate is not known: round trips alone report, if they show a queue.
+/// // The rate is not known: round trips alone show whether there is a queue.
 /// assert_eq!(without_queue(233, 0, 140_000, 80_000), 133);
 /// assert_eq!(without_queue(100, 0, 85_000, 80_000), 100);
 /// ```

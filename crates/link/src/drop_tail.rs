@@ -26,7 +26,7 @@ pub struct DropTail {
     older_bytes: u64,
 }
 
-/// A packet that is in, and when it will have departed.
+/// A queued packet, and its departure time.
 #[derive(Clone, Copy, Debug)]
 struct QueuedDeparture {
     departs: Instant,

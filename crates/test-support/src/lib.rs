@@ -3,8 +3,8 @@
 //!
 //! [`retry_on_stall`] repeats a test that failed while the machine stood still. A [`Pulse`]
 //! measures that time: a thread that sleeps for moments and sees when it wakes up.
-//! [`retry_on_any_stall`] has one beat for the whole test. [`has`] decides by the machine whether a
-//! test can run here. [`skipped`] reports one that cannot. `make test` shows all skips, and CI
+//! [`retry_on_any_stall`] has one pulse for the whole test. [`has`] decides by the machine whether
+//! a test can run here. [`skipped`] reports one that cannot. `make test` shows all skips, and CI
 //! accepts those of a list.
 
 mod needs;
@@ -26,7 +26,7 @@ const PULSE_INTERVAL: Duration = Duration::from_millis(2);
 /// would be a loss of 4 %.
 const STALL_DELAY: Duration = Duration::from_millis(3);
 const ATTEMPTS: usize = 4;
-/// Number of those on a machine that did not stand still.
+/// Attempts without a stall after which the test has failed.
 const ATTEMPTS_WITHOUT_STALL: usize = 2;
 
 thread_local! {

@@ -11,7 +11,7 @@ use test_support::retry_on_stall;
 
 /// Round trips without a drop after which a start-up has recovered; later drops are due to
 /// congestion avoidance.
-const IDLE_LOAD: u64 = 5;
+const LOSS_FREE_ROUND_TRIPS: u64 = 5;
 /// A transfer is repeated if more than one of a hundred of its packets had a scheduling delay above
 /// this, at most this number of times.
 const MAX_SCHEDULING_DELAY: units::Duration = units::Duration::from_millis(1);
@@ -29,7 +29,7 @@ struct Cell {
 #[derive(Debug, Default)]
 struct Sample {
     millis: Vec<f64>,
-    /// Packets that the queue dropped until it was calm.
+    /// Packets that the queue dropped until it was recovered.
     drops: Vec<f64>,
     /// Transfers repeated since the link was late.
     repeated: usize,
@@ -92,9 +92,10 @@ fn transfer(bed: &Bed, server: &Server, bytes: u64, rtt_ms: u64) -> (Duration, u
     let rows = bed.sent_by_server(0);
     let dropped: Vec<u64> =
         rows.iter().filter(|row| row.was_dropped()).map(|row| row.left).collect();
-    let calm =
-        dropped.windows(2).position(|pair| pair[1] - pair[0] > IDLE_LOAD * rtt_ms * 1_000_000);
-    (time, calm.map_or(dropped.len(), |last| last + 1))
+    let recovered = dropped
+        .windows(2)
+        .position(|pair| pair[1] - pair[0] > LOSS_FREE_ROUND_TRIPS * rtt_ms * 1_000_000);
+    (time, recovered.map_or(dropped.len(), |last| last + 1))
 }
 
 /// Interleaves transfers of the kernel's CUBIC and ours.

@@ -9,7 +9,7 @@
 use crate::bed::{Agent, Bed, Server, link_of};
 use crate::memory::Memory;
 
-/// Judged by so few that a test can make them.
+/// Connections by which the canary judges: few enough for a test.
 pub(crate) const JUDGED_CONNECTIONS: &str = "40";
 /// 28 segments.
 pub(crate) const BYTES: u64 = 40_000;

@@ -202,14 +202,14 @@ impl SummarySink {
         ];
         let rows = RetransmissionKind::ALL.iter().map(|&kind| {
             let at = kind as usize;
-            let (seen, in_words) =
+            let (seen, by_acks) =
                 (self.server.retransmissions[at], predicted.server.retransmissions[at]);
-            let error = match (seen, in_words) {
+            let error = match (seen, by_acks) {
                 (0, 0) => Cell::Number(0.0.into()),
                 (0, _) => Cell::Undefined,
-                (seen, in_words) => Cell::Number((in_words as f64 / seen as f64 - 1.0).into()),
+                (seen, by_acks) => Cell::Number((by_acks as f64 / seen as f64 - 1.0).into()),
             };
-            row(kind.name(), [number(seen), number(in_words), error])
+            row(kind.name(), [number(seen), number(by_acks), error])
         });
         stdout::print("\n")?;
         stdout::print_table(&Table { columns: columns.to_vec(), rows: rows.collect() })

@@ -54,7 +54,6 @@ struct SumsHeader {
 struct RunSums {
     findings: Box<FindingsSums>,
     summary: SummarySink,
-    #[serde(rename = "tally")]
     counters: EngineCounters,
     read: ReadCapture,
 }
@@ -73,7 +72,6 @@ struct WrittenSums<'a> {
     headstart: &'a str,
     findings: &'a FindingsSums,
     summary: &'a SummarySink,
-    #[serde(rename = "tally")]
     counters: &'a EngineCounters,
     read: &'a ReadCapture,
 }

@@ -11,7 +11,7 @@ use units::counted;
 use workload::PageMilestone;
 
 const MARKS: &str = "Colours are schemes, forms of marks worlds. Large marks: medians; bars: least to greatest; small dots: each visit.";
-const SCHEDULING_DELAY: &str = "Scheduling delay of the emulated link, 99th percentile of a visit. Turns above a millisecond \
+const SCHEDULING_DELAY_CAPTION: &str = "Scheduling delay of the emulated link, 99th percentile of a visit. Turns above a millisecond \
      are repeated and do not count.";
 
 /// Nothing for a race that is simulated alone.
@@ -25,7 +25,7 @@ pub(super) fn sections(raced: &Raced) -> Vec<Section> {
     sections.push(Section {
         heading: "How true it is".to_owned(),
         blocks: vec![
-            Block::Text(SCHEDULING_DELAY.to_owned()),
+            Block::Text(SCHEDULING_DELAY_CAPTION.to_owned()),
             Block::Table(scheduling_delay(result)),
         ],
     });

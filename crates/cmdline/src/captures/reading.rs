@@ -26,7 +26,7 @@ pub(super) enum ReadingProgress {
     Bar(ProgressBar, &'static str),
     Lines {
         began: Instant,
-        printed: Instant,
+        printed_at: Instant,
         of: &'static str,
     },
 }
@@ -36,7 +36,7 @@ impl ReadingProgress {
     pub(super) fn begin(total: Option<u64>, of: &'static str) -> Self {
         if !io::stderr().is_terminal() {
             let now = now();
-            return Self::Lines { began: now, printed: now, of };
+            return Self::Lines { began: now, printed_at: now, of };
         }
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
         let template = if total.is_some() {
@@ -59,10 +59,10 @@ impl ReadingProgress {
                 bar.set_position(read.read);
                 bar.set_message(pace(count, of, bar.elapsed()));
             }
-            Self::Lines { began, printed, of } => {
+            Self::Lines { began, printed_at, of } => {
                 let now = now();
-                if now.duration_since(*printed) >= PERIOD {
-                    *printed = now;
+                if now.duration_since(*printed_at) >= PERIOD {
+                    *printed_at = now;
                     remark(&line(count, of, read, now.duration_since(*began)));
                 }
             }

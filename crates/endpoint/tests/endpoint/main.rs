@@ -8,5 +8,4 @@ mod limits;
 mod lossy;
 mod marks;
 mod packets;
-mod scripts;
 mod streams;

@@ -20,7 +20,7 @@ const MAX_CONNECTIONS: usize = 1 << 18;
 /// Idle time after which a connection is over.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// Silence of a sender after which its transfer is over.
+/// Idle time after which a sender is compressed, and its transfer is over.
 const COMPRESS_AFTER: Duration = Duration::from_secs(2);
 /// Largest age of packets, by the clock, when they are read.
 const MAX_PACKET_AGE: Duration = Duration::from_millis(500);

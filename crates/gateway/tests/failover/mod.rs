@@ -6,7 +6,7 @@
 
 mod agents;
 mod processes;
-mod tally;
+mod stored;
 
 use agents::{Agent, AgentLoad};
 use processes::Trio;
@@ -91,7 +91,7 @@ impl FailoverLoad {
         thread::sleep(self.between / 2);
         let kills: Vec<Kill> = (0..self.kills).map(|_| self.kill_one(&mut trio, &agents)).collect();
         let handed: Vec<_> = agents.into_iter().map(|agent| agent.end(FLUSH)).collect();
-        let counted = tally::counted(trio.redis.port);
+        let counted = stored::counted(trio.redis.port);
         let reports = handed.iter().flat_map(|handed| &handed.reports);
         let lost = reports
             .filter(|(number, _)| !counted.contains_key(number))

@@ -10,7 +10,7 @@ use crate::case::{FuzzCase, FuzzKind, FuzzStep, Stimulus};
 use crate::dice::Dice;
 use crate::recording::{FIRST_TIMESTAMP, ScriptRecording, Unplayable};
 use peer::{PeerReaction, PeerReceiver};
-use profile::{EXCESS_BYTES, FuzzProfile, PlannedAction, PlannedKind, random_handshake};
+use profile::{FuzzProfile, OFFSET_OUTSIDE_WINDOW, PlannedAction, PlannedKind, random_handshake};
 use std::collections::VecDeque;
 use tcp::{Flags, Segment};
 use units::{Duration, Instant, SeqNum};
@@ -198,7 +198,7 @@ impl Composer {
                 segment.len = len;
                 segment.flags = if fin { segment.flags.with(Flags::FIN) } else { segment.flags };
                 let end = from + segment.sequence_len();
-                if from < EXCESS_BYTES {
+                if from < OFFSET_OUTSIDE_WINDOW {
                     self.peer.own_next = self.peer.own_next.max(end);
                 }
                 self.apply(at, Stimulus::Segment(segment))

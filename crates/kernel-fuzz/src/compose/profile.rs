@@ -65,7 +65,7 @@ pub(super) enum PlannedKind {
 }
 
 /// An offset of the peer's stream that no window of the host admits, bytes.
-pub(super) const EXCESS_BYTES: u32 = 100_000;
+pub(super) const OFFSET_OUTSIDE_WINDOW: u32 = 100_000;
 /// A full segment of the peer, bytes, also with timestamps.
 const FULL: u32 = 1448;
 /// Handshakes have one of these round trips, milliseconds.
@@ -266,8 +266,8 @@ fn peer_stream(start: Duration, dice: &mut Dice, ends: bool) -> Vec<PlannedActio
     }
     if ends && !(on_last && count > 0) && dice.chance(85) {
         at += Duration::from_millis(dice.pick(&[0, 5, 50]));
-        let beyond = if dice.chance(8) { EXCESS_BYTES } else { 0 };
-        let what = PlannedKind::PeerData { from: from + beyond, len: 0, fin: true };
+        let offset = if dice.chance(8) { OFFSET_OUTSIDE_WINDOW } else { 0 };
+        let what = PlannedKind::PeerData { from: from + offset, len: 0, fin: true };
         plan.push(PlannedAction { at, what });
     }
     plan

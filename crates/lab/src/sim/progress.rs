@@ -14,7 +14,7 @@ const PERIOD: Duration = Duration::from_secs(10);
 /// Progress of a long computation.
 enum SimProgress {
     Bar(ProgressBar),
-    Lines { all: u64, done: u64, began: Instant, printed: Instant },
+    Lines { all: u64, done: u64, began: Instant, printed_at: Instant },
 }
 
 impl SimProgress {
@@ -30,18 +30,18 @@ impl SimProgress {
             return Self::Bar(bar);
         }
         let now = now();
-        Self::Lines { all, done: 0, began: now, printed: now }
+        Self::Lines { all, done: 0, began: now, printed_at: now }
     }
 
     /// A run is over.
     fn step(&mut self) {
         match self {
             Self::Bar(bar) => bar.inc(1),
-            Self::Lines { all, done, began, printed } => {
+            Self::Lines { all, done, began, printed_at } => {
                 *done += 1;
-                if now().duration_since(*printed) >= PERIOD && *done < *all {
-                    *printed = now();
-                    let passed = printed.duration_since(*began).as_secs_f64();
+                if now().duration_since(*printed_at) >= PERIOD && *done < *all {
+                    *printed_at = now();
+                    let passed = printed_at.duration_since(*began).as_secs_f64();
                     let left = passed / *done as f64 * (*all - *done) as f64;
                     remark(&format!("{done} of {}, about {left:.0} s left", counted(*all, "run")));
                 }

@@ -17,7 +17,7 @@ use units::{Duration, Rate};
 /// Confidence is half with so much weight. Chosen, not measured.
 const HALF_CONFIDENCE_WEIGHT: f64 = 4.0;
 /// An answer by other networks has at least this confidence: of four networks that were reported
-/// just now. Source: docs/adr/0023-site-memory.md.
+/// just now. Chosen, not measured.
 const LEAST_CONFIDENCE: f64 = 0.5;
 /// Share of the other networks that carry less than an answer by them. Source:
 /// docs/adr/0023-site-memory.md.
@@ -27,7 +27,7 @@ pub(super) const LOW_QUANTILE: f64 = 0.25;
 const UNKNOWN_NETWORK_SHARE: f64 = 0.9;
 /// No host alone raises an answer to more than this factor of the others' answer. An answer grows
 /// by windows that one of its hosts has delivered. If no host alone raised it at all, the papers'
-/// worst cases took 4 % longer. Source: docs/adr/0023-site-memory.md.
+/// worst cases took 4 % longer (measured once; docs/adr/0023-site-memory.md has the factor).
 const MAX_RAISE_BY_ONE_HOST: f64 = 1.5;
 /// Quantiles of the answered rate and round trip among a network's own samples: away from the ends,
 /// which one reporter could move. Chosen, not measured.

@@ -97,7 +97,7 @@ impl<'a> Question<'a> {
     pub(super) fn evidence(&self) -> Evidence {
         let own = self.own();
         let covering = self.covering(own.as_ref());
-        let site = self.newest_at(Prefix::SITE, own.as_ref());
+        let site = self.samples_of(Prefix::SITE, own.as_ref());
         // The assumption counts as one sample; samples count by their weight, up to a few.
         let config = self.config();
         let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
@@ -112,8 +112,8 @@ impl<'a> Question<'a> {
 
     /// The longest prefix that was reported of.
     pub(super) fn own(&self) -> Option<PrefixSamples> {
-        let mut all = Prefix::of_address(self.address).map(|prefix| self.newest_at(prefix, None));
-        all.find(|newest_at| !newest_at.is_empty())
+        let mut all = Prefix::of_address(self.address).map(|prefix| self.samples_of(prefix, None));
+        all.find(|samples| !samples.is_empty())
     }
 
     /// The prefixes that cover the network, longest first. Each is represented by the half that
@@ -126,7 +126,7 @@ impl<'a> Question<'a> {
     }
 
     fn level(&self, half: Prefix, own: Option<&PrefixSamples>) -> PrefixSamples {
-        let (near, far) = (self.newest_at(half, own), self.newest_at(half.other_half(), own));
+        let (near, far) = (self.samples_of(half, own), self.samples_of(half.other_half(), own));
         let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
         if far.is_empty() || differs.abs() > self.config().disagreement {
             return near;
@@ -138,7 +138,7 @@ impl<'a> Question<'a> {
 
     /// Samples of all gateways for a prefix, with their present weights, without the samples of a
     /// network that count as its own.
-    fn newest_at(&self, prefix: Prefix, without: Option<&PrefixSamples>) -> PrefixSamples {
+    fn samples_of(&self, prefix: Prefix, without: Option<&PrefixSamples>) -> PrefixSamples {
         let without = without.map(|own| own.prefix.label());
         let mut orders = Vec::new();
         for origin in self.memory.origins.places() {

@@ -364,7 +364,8 @@ mod tests {
                 ..KeptSample::default()
             };
             let mut places: Vec<_> = kept.into_iter().map(place).collect();
-            let samples = Samples { newest_at: &mut Tick(newest_at), places: &mut places, are_few: false };
+            let newest_at = &mut Tick(newest_at);
+            let samples = Samples { newest_at, places: &mut places, are_few: false };
             prop_assert_eq!(samples.place_for(reporter), surplus_by_definition(&samples, reporter));
         }
     }

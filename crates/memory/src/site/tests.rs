@@ -437,8 +437,12 @@ proptest! {
             let prefix = Prefix::of_record(record.network).unwrap();
             if !prefix.is_network() && prefix.covers(Prefix::of_any(forget.network)) {
                 let newest_at = Tick(record.newest_at);
-                let mut samples = record.samples.as_chunks::<7>().0.iter().map(|one| KeptSample::from_bytes(*one));
-                prop_assert!(samples.all(|one| !labels.has(one.label) || !one.is_until(Tick(forget.at), newest_at)));
+                let samples = record.samples.as_chunks::<7>().0.iter();
+                let mut samples = samples.map(|one| KeptSample::from_bytes(*one));
+                let is_left = |one: KeptSample| {
+                    labels.has(one.label) && one.is_until(Tick(forget.at), newest_at)
+                };
+                prop_assert!(!samples.any(is_left));
             }
         }
     }

@@ -6,7 +6,7 @@ use super::Path;
 use super::pacer::{Batches, PathPacer};
 use policy::ack::AckSample;
 use policy::startup::{
-    HookedConnection, KernelEvents, OpenedBy, PendingData, SendingNeeds, SharedSending, Situation,
+    HostAccess, KernelEvents, OpenedBy, PendingData, SendingNeeds, SharedSending, Situation,
 };
 use policy::window::Window;
 use units::{Duration, Instant};
@@ -22,14 +22,14 @@ const LONGEST_SPACED: Duration = Duration::from_secs(60);
 pub(super) struct KernelHooks {
     /// State that the host's connections share; `None`: the start-up does not follow the kernel's
     /// events.
-    hooked: Option<HookedConnection>,
+    hooked: Option<HostAccess>,
     /// Current requirements of the start-up.
     pub(super) sending: SendingNeeds,
 }
 
 impl Path {
     /// Gives the start-up the state that connections of its host share.
-    pub fn hook(&mut self, hooked: HookedConnection) {
+    pub fn hook(&mut self, hooked: HostAccess) {
         if let Some(startup) = self.startup.kernel_events() {
             self.hooks.hooked = Some(hooked.clone());
             startup.hook(hooked);
@@ -230,7 +230,7 @@ mod tests {
     use policy::congestion::reno::{Halve, Reno};
     use policy::startup::slow_start::SlowStart;
     use policy::startup::warm::{ColdOpening, Underneath, Warm, WarmOptions};
-    use policy::startup::{SharedHookedHost, Wrapping};
+    use policy::startup::{SharedHostState, Wrapping};
     use std::net::IpAddr;
 
     fn at(ms: u64) -> Instant {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     /// Returns a path whose timer knows of other connections, its host, and its peer.
-    fn warm_path() -> (Path, SharedHookedHost, IpAddr) {
+    fn warm_path() -> (Path, SharedHostState, IpAddr) {
         let terms = memory::ReservationTerms {
             max_age: Duration::from_secs(600),
             half_life_rtts: 3000,
@@ -264,8 +264,8 @@ mod tests {
         let startup = Wrapping::new(Warm::new(options, Underneath::default()), Box::new(SlowStart));
         let reno = Reno { halve: Halve::FlightSize, whole_segments: false };
         let mut path = Path::new(&config, Box::new(startup), Box::new(reno));
-        let (host, peer) = (SharedHookedHost::default(), IpAddr::from([192, 0, 2, 1]));
-        path.hook(HookedConnection::new(host.clone(), peer));
+        let (host, peer) = (SharedHostState::default(), IpAddr::from([192, 0, 2, 1]));
+        path.hook(HostAccess::new(host.clone(), peer));
         (path, host, peer)
     }
 

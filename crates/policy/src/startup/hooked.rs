@@ -21,7 +21,7 @@ use units::{Duration, Instant};
 
 /// Common state of all connections of a host under start-ups of this kind.
 #[derive(Default)]
-pub struct HookedHost {
+pub struct StartupHostState {
     /// The memory of paths.
     pub pool: WindowPool,
     /// Sessions, by the hosts to which their connections are open.
@@ -35,20 +35,20 @@ struct SharedSession {
     members: u32,
 }
 
-/// A reference of connections to a [`HookedHost`].
-pub type SharedHookedHost = Rc<RefCell<HookedHost>>;
+/// A reference of connections to a [`StartupHostState`].
+pub type SharedHostState = Rc<RefCell<StartupHostState>>;
 
 /// A connection's access to its common state with others.
 #[derive(Clone)]
-pub struct HookedConnection {
-    host: SharedHookedHost,
+pub struct HostAccess {
+    host: SharedHostState,
     /// The peer, and the memory that answered for it at the last start.
     peer: AnsweredPeer,
 }
 
-impl HookedConnection {
+impl HostAccess {
     /// Creates the access of a connection to `remote`.
-    pub const fn new(host: SharedHookedHost, remote: IpAddr) -> Self {
+    pub const fn new(host: SharedHostState, remote: IpAddr) -> Self {
         Self { host, peer: AnsweredPeer { address: remote, by: None } }
     }
 
@@ -154,7 +154,7 @@ pub enum OpenedBy {
 /// The events at which the Linux kernel calls a congestion control.
 pub trait KernelEvents {
     /// Takes the common state of the host's connections, before anything else.
-    fn hook(&mut self, hooked: HookedConnection);
+    fn hook(&mut self, hooked: HostAccess);
 
     /// The connection opens.
     fn open(&mut self, window: &mut Window, at: &Situation<'_>, by: OpenedBy);

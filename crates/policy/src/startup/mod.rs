@@ -58,8 +58,8 @@ pub use careful_resume::CarefulResume;
 pub use fast_start::FastStart;
 pub use hoe::Hoe;
 pub use hooked::{
-    HookedConnection, HookedHost, KernelEvents, OpenedBy, SendingNeeds, SharedHookedHost,
-    SharedSending, Situation,
+    HostAccess, KernelEvents, OpenedBy, SendingNeeds, SharedHostState, SharedSending, Situation,
+    StartupHostState,
 };
 pub use jump_start::JumpStart;
 pub use paced_start::PacedStart;

@@ -8,7 +8,7 @@ use units::{Instant, SeqNum};
 
 /// Maximum number of answers of no connection that wait to be sent; an engine that does not send
 /// them gets no more.
-const MAX_UNMATCHED: usize = 4096;
+const MAX_STATELESS_REPLIES: usize = 4096;
 
 impl Host {
     /// Processes a segment received for `tuple`.
@@ -52,9 +52,9 @@ impl Host {
         match self.time_wait.handle(now, (tuple, segment), &mut self.guard) {
             Late::Unknown => self.handle_unknown(now, (tuple, segment), None),
             Late::Reopens(least) => self.handle_unknown(now, (tuple, segment), Some(least)),
-            Late::Done(answer) => {
-                self.unmatched.extend(answer.filter(|_| self.unmatched.len() < MAX_UNMATCHED))
-            }
+            Late::Done(answer) => self
+                .stateless_replies
+                .extend(answer.filter(|_| self.stateless_replies.len() < MAX_STATELESS_REPLIES)),
         }
     }
 
@@ -91,14 +91,14 @@ impl Host {
     }
 
     fn refuse(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
-        if !self.has_max_unmatched() && self.guard.may_reset(now) {
-            self.unmatched.push_back(reset_for(tuple, segment));
+        if !self.has_max_replies() && self.guard.may_reset(now) {
+            self.stateless_replies.push_back(reset_for(tuple, segment));
         }
     }
 
     /// There are too many unsent answers: no more segments are answered.
-    pub(super) fn has_max_unmatched(&self) -> bool {
-        self.unmatched.len() >= MAX_UNMATCHED
+    pub(super) fn has_max_replies(&self) -> bool {
+        self.stateless_replies.len() >= MAX_STATELESS_REPLIES
     }
 }
 

@@ -100,7 +100,7 @@ impl Host {
 
     /// The backlog is full: the SYN-ACK is that of a connection which is not kept.
     fn give_cookie(&mut self, now: Instant, (tuple, syn): (&FourTuple, &Segment), scheme: &Scheme) {
-        if self.has_max_unmatched() {
+        if self.has_max_replies() {
             self.guard.counters.listen_drops += 1;
             return;
         }
@@ -123,7 +123,11 @@ impl Host {
             }
         }
         self.guard.counters.cookies_sent += 1;
-        self.unmatched.push_back(Transmit { tuple: *tuple, segment, ..Transmit::default() });
+        self.stateless_replies.push_back(Transmit {
+            tuple: *tuple,
+            segment,
+            ..Transmit::default()
+        });
     }
 
     /// An ACK for a listening port that no connection knows: true if it brings a cookie back, which

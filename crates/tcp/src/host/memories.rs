@@ -4,7 +4,7 @@
 use crate::config::MemoryKind;
 use crate::path::{Learning, LearningTerms, Path, Reporting};
 use crate::scheme::Scheme;
-use crate::startup::{HookedConnection, HookedHost, SharedHookedHost};
+use crate::startup::{HostAccess, SharedHostState, StartupHostState};
 use memory::site::{Reporter, SiteConfig, SiteMemory};
 use memory::{
     CacheConfig, Gateway, GatewayConfig, HostCache, ReuseGate, ShareRule, Shared, SiteMember,
@@ -21,7 +21,7 @@ pub(super) struct Memories {
     temporal: Option<Shared>,
     gateway: Option<Shared>,
     site: Option<Shared>,
-    host: Option<SharedHookedHost>,
+    host: Option<SharedHostState>,
     pub(super) gate: ReuseGate,
     pub(super) reporting: Reporting,
     pub(super) shares: ShareRule,
@@ -41,8 +41,8 @@ impl Memories {
     /// Returns the number of destinations in its memories.
     pub(super) fn known(&self) -> usize {
         let known = |memory: &Shared| memory.borrow().known().unwrap_or(0);
-        let reserved = self.host.as_ref().map_or(0, |one| one.borrow().pool.len());
-        reserved
+        let pooled = self.host.as_ref().map_or(0, |one| one.borrow().pool.len());
+        pooled
             + [&self.temporal, &self.gateway, &self.site]
                 .into_iter()
                 .flatten()
@@ -80,13 +80,13 @@ impl Memories {
         if kind == MemoryKind::WindowPool {
             let site = &self.site;
             let host = self.host.get_or_insert_with(|| {
-                let mut host = HookedHost::default();
+                let mut host = StartupHostState::default();
                 site.iter().for_each(|site| host.pool.join(site.clone()));
                 Rc::new(RefCell::new(host))
             });
             // The path's SYN was received, or leaves now.
             host.borrow_mut().pool.begin_handshake(now, remote);
-            path.hook(HookedConnection::new(host.clone(), remote));
+            path.hook(HostAccess::new(host.clone(), remote));
         }
         path
     }

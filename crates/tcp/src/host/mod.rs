@@ -88,7 +88,7 @@ pub struct Host {
     /// The connection whose end was reported last.
     ended: Option<(ConnId, End)>,
     /// Resets for segments of no connection.
-    unmatched: VecDeque<Transmit>,
+    stateless_replies: VecDeque<Transmit>,
     auto_read: bool,
     /// Passive connections that are not open yet.
     half_open: usize,
@@ -124,7 +124,7 @@ impl Host {
             events: VecDeque::new(),
             ends: VecDeque::new(),
             ended: None,
-            unmatched: VecDeque::new(),
+            stateless_replies: VecDeque::new(),
             auto_read: true,
             half_open: 0,
             fixed_sequence: None,

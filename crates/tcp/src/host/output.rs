@@ -64,11 +64,12 @@ impl Host {
     /// millions of times; false if there is none. `out` is undefined then.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        (self.ready.first().is_some() || !self.unmatched.is_empty()) && self.poll_ready(now, out)
+        (self.ready.first().is_some() || !self.stateless_replies.is_empty())
+            && self.poll_ready(now, out)
     }
 
     fn poll_ready(&mut self, now: Instant, out: &mut Transmit) -> bool {
-        if let Some(reply) = self.unmatched.pop_front() {
+        if let Some(reply) = self.stateless_replies.pop_front() {
             *out = reply;
             return true;
         }

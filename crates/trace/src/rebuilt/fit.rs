@@ -14,7 +14,7 @@ const UNFORESEEN: u64 = 8;
 /// Granularity of a pacer's timer.
 const EARLY: Duration = Duration::from_millis(1);
 /// Number of times in a row that the window must be too large before it is corrected.
-const MISFITS_IN_A_ROW: u8 = 3;
+const FIT_ERRORS_IN_A_ROW: u8 = 3;
 
 /// State of the fit check.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +82,7 @@ impl RebuiltSender {
         }
         self.fit.fit_error.charge += 1;
         self.fit.too_large += 1;
-        if self.fit.too_large >= MISFITS_IN_A_ROW {
+        if self.fit.too_large >= FIT_ERRORS_IN_A_ROW {
             self.fit.too_large = 0;
             self.fit.fit_error.corrections += 1;
             self.path.correct_window(self.fit.outstanding + self.core.mss());

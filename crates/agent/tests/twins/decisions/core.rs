@@ -6,7 +6,7 @@ use policy::ack::{AckSample, RttEstimator};
 use policy::config::ConnectionConfig;
 use policy::startup::warm::{ColdOpening, Underneath, WarmOptions};
 use policy::startup::{
-    HookedConnection, KernelEvents, LossEvent, OpenedBy, Overlay, PendingData, SharedHookedHost,
+    HostAccess, KernelEvents, LossEvent, OpenedBy, Overlay, PendingData, SharedHostState,
     SharedSending, Situation, Warm,
 };
 use policy::window::{Cause, PacingOrder, Window};
@@ -22,7 +22,7 @@ pub(super) const WIDE_COLD: u64 = 512;
 /// A host and its connections.
 #[derive(Default)]
 pub(super) struct Core {
-    host: SharedHookedHost,
+    host: SharedHostState,
     options: Option<WarmOptions>,
     connections: HashMap<u64, Connection>,
 }
@@ -102,7 +102,7 @@ impl Core {
                 let host = self.host.clone();
                 host.borrow_mut().pool.begin_handshake(at(e.now_us), address);
                 let options = self.options.expect("a host is set up before connections come");
-                let connection = Connection::new(HookedConnection::new(host, address), options, e);
+                let connection = Connection::new(HostAccess::new(host, address), options, e);
                 self.connections.insert(key, connection);
             }
             _ => self.connection(key).play(e),
@@ -163,7 +163,7 @@ impl Outcome {
 }
 
 impl Connection {
-    fn new(hooked: HookedConnection, options: WarmOptions, e: &Event) -> Self {
+    fn new(hooked: HostAccess, options: WarmOptions, e: &Event) -> Self {
         let underneath = Underneath { models: false, is_paced: e.is_paced != 0 };
         let mut warm = Warm::new(options, underneath);
         warm.hook(hooked);

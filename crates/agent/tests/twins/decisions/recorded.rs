@@ -13,8 +13,8 @@ use policy::bbr::ModelledPath;
 use policy::registry::Make;
 use policy::startup::warm::WARM;
 use policy::startup::{
-    Beginning, HookedConnection, KernelEvents, LossEvent, OpenedBy, PendingData, Phase,
-    SendingNeeds, SharedSending, Situation, Start, StartUp, StartUpCapabilities, StartUpDescriptor,
+    Beginning, HostAccess, KernelEvents, LossEvent, OpenedBy, PendingData, Phase, SendingNeeds,
+    SharedSending, Situation, Start, StartUp, StartUpCapabilities, StartUpDescriptor,
 };
 use policy::window::Window;
 use std::cell::RefCell;
@@ -175,7 +175,7 @@ impl StartUp for Recorder {
 }
 
 impl KernelEvents for Recorder {
-    fn hook(&mut self, hooked: HookedConnection) {
+    fn hook(&mut self, hooked: HostAccess) {
         let IpAddr::V4(address) = hooked.pool(|_, to| to.address) else {
             panic!("hosts of this simulation have IPv4 addresses");
         };

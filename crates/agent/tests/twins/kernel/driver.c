@@ -155,12 +155,12 @@ static void call_sockops(struct machine_socket *s, u32 op)
 
 static void announce(struct sock *sk, u64 bytes)
 {
-	struct hints *printed;
+	struct hints *given;
 
 	if (!bytes)
 		return;
-	printed = bpf_sk_storage_get(&hints, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
-	printed->size = bytes;
+	given = bpf_sk_storage_get(&hints, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	given->size = bytes;
 	sizes_set = 1;
 }
 

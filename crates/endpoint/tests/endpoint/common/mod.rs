@@ -4,7 +4,6 @@
 pub(crate) mod capture;
 pub(crate) mod line;
 pub(crate) mod order;
-pub(crate) mod scripted;
 pub(crate) mod world;
 
 use endpoint::{Device, Endpoint, EndpointConfig, Listener, Stream};

@@ -10,9 +10,8 @@ use policy::congestion::{
 };
 use policy::recovery::{Reduction, Report};
 use policy::startup::{
-    BbrStart, Beginning, HookedConnection, KernelEvents, LossEvent, LossSignal, OpenedBy,
-    PendingData, Phase, SharedHookedHost, Situation, Start, StartUp, StartUpCapabilities,
-    StartupReason,
+    BbrStart, Beginning, HostAccess, KernelEvents, LossEvent, LossSignal, OpenedBy, PendingData,
+    Phase, SharedHostState, Situation, Start, StartUp, StartUpCapabilities, StartupReason,
 };
 use policy::window::{Cause, TimeoutOrder, Window};
 use std::cell::{Cell, RefCell};
@@ -95,7 +94,7 @@ impl StartUp for NotingStart {
 }
 
 impl KernelEvents for NotingStart {
-    fn hook(&mut self, _: HookedConnection) {}
+    fn hook(&mut self, _: HostAccess) {}
 
     fn open(&mut self, _: &mut Window, _: &Situation<'_>, by: OpenedBy) {
         self.calls.borrow_mut().push(format!("{by:?}"));
@@ -188,8 +187,8 @@ impl Policies {
         let config =
             ConnectionConfig { mss: MSS as u32, initial_window: 10, ..ConnectionConfig::default() };
         let mut path = Path::new(&config, Box::new(start), Box::new(control));
-        let host = SharedHookedHost::default();
-        path.hook(HookedConnection::new(host, IpAddr::from([192, 0, 2, 1])));
+        let host = SharedHostState::default();
+        path.hook(HostAccess::new(host, IpAddr::from([192, 0, 2, 1])));
         Case { path, calls, startup }
     }
 }
@@ -403,13 +402,13 @@ fn a_timer_waits_for_gaps_only_if_the_start_up_asks() {
     let timeout = |timer_gaps, follows_kernel| {
         let startup = StartUpCapabilities { timer_gaps, ..Default::default() };
         let mut case = Policies { startup, follows_kernel, ..Policies::default() }.on_path();
-        let host = SharedHookedHost::default();
+        let host = SharedHostState::default();
         let arrive = |pool: &mut WindowPool, n: u64| {
             pool.note_arrival(at(10 * n), peer, MSS, Duration::from_millis(40));
         };
         (0_u64..13).for_each(|n| arrive(&mut host.borrow_mut().pool, n));
         (0..30).for_each(|_| host.borrow_mut().pool.count_sender(peer, true));
-        case.path.hook(HookedConnection::new(host, peer));
+        case.path.hook(HostAccess::new(host, peer));
         case.path.on_rtt_sample(at(0), at(80));
         case.path.rto(0)
     };

@@ -11,7 +11,7 @@ use memory::{AnsweredPeer, WindowPool};
 use units::Instant;
 
 /// Segments of the stock ten that must be delivered first: fewer show more about clocks than about
-/// the path. Source: docs/adr/0022-headstart.md.
+/// the path. Chosen, not measured.
 const LEAST_ARRIVED: u32 = 8;
 
 /// Largest window, segments (eight stock windows): compressed ACKs make a path seem faster, and an

@@ -16,7 +16,7 @@ use crate::ack::{AckSample, Episode};
 use crate::bbr::ModelledPath;
 use crate::config::MemoryKind;
 use crate::registry::{Implied, Make};
-use crate::startup::hooked::{HookedConnection, KernelEvents, OpenedBy, Situation};
+use crate::startup::hooked::{HostAccess, KernelEvents, OpenedBy, Situation};
 use crate::startup::{
     Beginning, LossEvent, PendingData, Phase, SlowStart, Start, StartUp, StartUpCapabilities,
     StartUpDescriptor, StartupReason,
@@ -379,7 +379,7 @@ impl StartUp for MemberStart {
 }
 
 impl KernelEvents for MemberStart {
-    fn hook(&mut self, hooked: HookedConnection) {
+    fn hook(&mut self, hooked: HostAccess) {
         self.warm.hooked = Some(hooked);
     }
 

@@ -33,9 +33,7 @@ pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
-use super::hooked::{
-    HookedConnection, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation,
-};
+use super::hooked::{HostAccess, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation};
 use super::{
     LossEvent, Overlay, OverlayTurn, PendingData, Phase, Start, StartUpCapabilities,
     StartUpDescriptor, Wrapping,
@@ -89,7 +87,7 @@ pub struct Warm {
     options: WarmOptions,
     /// The start-up underneath paces, answers losses and measures by itself (BBR).
     models: bool,
-    hooked: Option<HookedConnection>,
+    hooked: Option<HostAccess>,
     opened: Option<Instant>,
     /// The round trip assumed for a first flight that left before one was measured, microseconds;
     /// 0: it was measured, or the flight is judged.
@@ -363,7 +361,7 @@ impl Overlay for Warm {
 }
 
 impl KernelEvents for Warm {
-    fn hook(&mut self, hooked: HookedConnection) {
+    fn hook(&mut self, hooked: HostAccess) {
         self.hooked = Some(hooked);
     }
 

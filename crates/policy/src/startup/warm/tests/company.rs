@@ -3,7 +3,7 @@
 
 use super::*;
 
-fn two_come() -> SharedHookedHost {
+fn two_come() -> SharedHostState {
     let host = host(100, 2_500_000);
     for _ in 0..2 {
         host.borrow_mut().pool.begin_handshake(at(999), PEER.into());

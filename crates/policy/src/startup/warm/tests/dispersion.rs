@@ -27,7 +27,7 @@ fn the_second_flight_is_what_the_path_holds_at_the_rate_of_the_first() {
 
 /// Returns a cold start of ten segments, eight of them delivered over a path of 1 MB/s: alone, its
 /// window has jumped to 80.
-fn jumped(is_paced: bool) -> (Line, Warm, SharedHookedHost) {
+fn jumped(is_paced: bool) -> (Line, Warm, SharedHostState) {
     let options = WarmOptions { paces_together: true, jumps_by_dispersion: true, ..options() };
     let host = carrying();
     let (mut line, mut warm) =
@@ -58,8 +58,8 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
 
 /// Returns a host to whose peer thirteen segments of 1000 bytes were delivered 1 ms apart, queued
 /// for 9 ms: 1 MB/s.
-fn carrying() -> SharedHookedHost {
-    let host = SharedHookedHost::default();
+fn carrying() -> SharedHostState {
+    let host = SharedHostState::default();
     for ms in 0..13 {
         let queued = Duration::from_millis(9);
         host.borrow_mut().pool.note_arrival(at(ms), PEER.into(), MSS, queued);

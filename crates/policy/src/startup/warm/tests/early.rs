@@ -4,13 +4,13 @@
 use super::*;
 
 /// A connection that has opened with data in its SYN, and answered with 40 segments.
-fn answered(opens_early: bool, host: &SharedHookedHost) -> (Line, Warm) {
+fn answered(opens_early: bool, host: &SharedHostState) -> (Line, Warm) {
     let options = WarmOptions { opens_early, ..options() };
     let rtt = RttEstimator::new(ConnectionConfig::default().rto);
     let (mut line, mut warm) =
         (Line { rtt, ..Line::new(1000) }, Warm::new(options, Underneath::default()));
     host.borrow_mut().pool.begin_handshake(at(1000), PEER.into());
-    warm.hook(HookedConnection::new(host.clone(), PEER.into()));
+    warm.hook(HostAccess::new(host.clone(), PEER.into()));
     line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     line.start(&mut warm, 40);
     (line, warm)
@@ -65,7 +65,7 @@ fn only_data_in_a_syn_is_answered_so() {
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
     let (mut line, mut warm) = (Line::new(601_000), Warm::new(options, Underneath::default()));
     line.rtt = RttEstimator::new(ConnectionConfig::default().rto);
-    warm.hook(HookedConnection::new(host, PEER.into()));
+    warm.hook(HostAccess::new(host, PEER.into()));
     line.notify(&mut warm, |startup, window, at| startup.open(window, at, OpenedBy::EarlyData));
     assert_eq!((line.segments(), warm.in_first_flight()), (10, false));
 }
@@ -97,5 +97,5 @@ fn starts_without_a_round_trip_share_a_path() {
 /// Ten segments leave on a path that is not remembered.
 #[test]
 fn an_unknown_path_is_answered_as_ever() {
-    assert_eq!(answered(true, &SharedHookedHost::default()).0.segments(), 10);
+    assert_eq!(answered(true, &SharedHostState::default()).0.segments(), 10);
 }

@@ -59,7 +59,7 @@ fn only_a_queue_without_a_loss_shows_where_slow_start_ends() {
         (true, true, END_UNKNOWN),
         (false, true, END_UNKNOWN),
     ] {
-        let host = SharedHookedHost::default();
+        let host = SharedHostState::default();
         let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 20);
         line.arrive(&mut warm, 1080, 10);

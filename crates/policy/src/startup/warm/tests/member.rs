@@ -11,7 +11,7 @@ fn arrive(line: &mut Line, member: &mut MemberStart, ms: u64, segments: u64) {
     line.notify(member, |member, window, at| member.acked(window, at, &sample));
 }
 
-fn open(ms: u64, options: WarmOptions, host: &SharedHookedHost) -> (Line, MemberStart) {
+fn open(ms: u64, options: WarmOptions, host: &SharedHostState) -> (Line, MemberStart) {
     let (mut line, mut member) = (Line::new(ms), MemberStart::new(options));
     line.open(&mut member, host);
     (line, member)
@@ -22,7 +22,7 @@ fn open(ms: u64, options: WarmOptions, host: &SharedHookedHost) -> (Line, Member
 fn a_session_starts_cold_after_a_handshake_that_lost_something() {
     let host = host(100, 0);
     let (mut line, mut member) = (Line::new(1000), MemberStart::new(options()));
-    member.hook(HookedConnection::new(host, PEER.into()));
+    member.hook(HostAccess::new(host, PEER.into()));
     line.notify(&mut member, |member, window, at| member.open(window, at, RETRANSMITTED));
     line.start(&mut member, 100);
     assert_eq!(line.segments(), 10);

@@ -13,7 +13,7 @@ use super::{ColdOpening, MemberStart, Underneath, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
 use crate::startup::hooked::{
-    HookedConnection, KernelEvents, OpenedBy, SharedHookedHost, SharedSending, Situation,
+    HostAccess, KernelEvents, OpenedBy, SharedHostState, SharedSending, Situation,
 };
 use crate::startup::{LossEvent, Overlay, PendingData, StartUp};
 use crate::window::{Cause, Window};
@@ -68,19 +68,19 @@ fn known(window: u32, rate: u64) -> PathSample {
 }
 
 /// A host that remembers a path.
-fn host_knowing(sample: &PathSample) -> SharedHookedHost {
-    let host = SharedHookedHost::default();
+fn host_knowing(sample: &PathSample) -> SharedHostState {
+    let host = SharedHostState::default();
     let to = IpAddr::from(PEER);
     host.borrow_mut().pool.learn(at(0), to, sample, false, &options().terms);
     host
 }
 
 /// The same, of what [`known`] says.
-fn host(window: u32, rate: u64) -> SharedHookedHost {
+fn host(window: u32, rate: u64) -> SharedHostState {
     host_knowing(&known(window, rate))
 }
 
-fn remembered(host: &SharedHookedHost) -> Option<u32> {
+fn remembered(host: &SharedHostState) -> Option<u32> {
     host.borrow_mut().pool.path(IpAddr::from(PEER)).map(|path| path.window)
 }
 
@@ -125,8 +125,8 @@ impl Line {
         act(startup, &mut self.window, &at);
     }
 
-    fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedHookedHost) {
-        startup.hook(HookedConnection::new(host.clone(), PEER.into()));
+    fn open(&mut self, startup: &mut dyn KernelEvents, host: &SharedHostState) {
+        startup.hook(HostAccess::new(host.clone(), PEER.into()));
         self.notify(startup, |startup, window, at| startup.open(window, at, OPENED));
     }
 
@@ -209,7 +209,7 @@ impl Line {
 }
 
 /// A connection that opens at 1000 ms with the options of all.
-fn opened(host: &SharedHookedHost) -> (Line, Warm) {
+fn opened(host: &SharedHostState) -> (Line, Warm) {
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, host);
     (line, warm)
@@ -261,7 +261,7 @@ fn a_window_at_the_cap_leaves_at_the_rate_of_the_path() {
 /// have been a random loss.
 #[test]
 fn where_slow_start_has_ended_before_it_need_not_end_again() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let sample = PathSample { ssthresh: 30, ..known(30, 0) };
     let to = IpAddr::from(PEER);
     host.borrow_mut().pool.learn(at(0), to, &sample, true, &options().terms);
@@ -286,7 +286,7 @@ fn what_a_stock_connection_sends_at_once_is_not_paced() {
 fn a_handshake_that_lost_something_starts_cold() {
     let host = host(100, 0);
     let (mut line, mut warm) = (Line::new(1000), Warm::new(options(), Underneath::default()));
-    warm.hook(HookedConnection::new(host, PEER.into()));
+    warm.hook(HostAccess::new(host, PEER.into()));
     line.notify(&mut warm, |startup, window, at| startup.open(window, at, RETRANSMITTED));
     assert_eq!(line.segments(), 10);
 }
@@ -397,7 +397,7 @@ fn a_burst_is_the_first_train_of_a_measurement() {
 #[test]
 fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
     for (ms, proven) in [(80, 31), (320, 14)] {
-        let host = SharedHookedHost::default();
+        let host = SharedHostState::default();
         let (mut line, mut warm) = opened(&host);
         line.start(&mut warm, 10);
         line.arrive(&mut warm, 1080, 10);
@@ -413,7 +413,7 @@ fn a_flight_that_waited_in_a_queue_proves_what_the_path_carried() {
 
 #[test]
 fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);
@@ -437,7 +437,7 @@ fn a_cold_connection_leaves_twice_its_flight_and_starts_from_that_after_idle() {
 /// in two round trips than the ten and twenty of a stock start, so it starts with ten.
 #[test]
 fn after_idle_less_than_twice_a_stock_window_is_not_taken() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let (mut line, mut warm) = (Line::new(0), Warm::new(options(), Underneath::default()));
     line.open(&mut warm, &host);
     line.start(&mut warm, 10);

@@ -4,7 +4,7 @@
 use super::*;
 
 /// Thirteen segments of 1000 bytes arrive 0.4 ms apart, the last of them queued: 2.5 MB/s.
-fn show_20_mbps(host: &SharedHookedHost) {
+fn show_20_mbps(host: &SharedHostState) {
     for n in 0..13 {
         let queued = Duration::from_millis(4);
         let now = Instant::from_nanos(400_000 * n);

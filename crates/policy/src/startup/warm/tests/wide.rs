@@ -5,7 +5,7 @@ use super::*;
 /// 1.25 MB/s carry 100 segments of 1000 bytes in 80 ms: 32 are the most. Returns the results of
 /// ACKs that are `ms` apart, after nine of them: the window and the threshold in segments.
 fn wide_start(ms: u64) -> (u64, Option<u64>, Line) {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
@@ -43,7 +43,7 @@ fn a_wide_start_ends_slow_start_where_the_path_is_slower() {
 fn behind_tls() -> (Line, Warm) {
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
-    line.open(&mut warm, &SharedHookedHost::default());
+    line.open(&mut warm, &SharedHostState::default());
     line.start(&mut warm, 3);
     (line, warm)
 }
@@ -106,7 +106,7 @@ fn a_probe_that_was_too_fast_ends_slow_start() {
 /// Nothing but the TLS flight has shown a rate, 4 Mbit/s: it is remembered.
 #[test]
 fn the_rate_of_a_probe_is_remembered() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
@@ -136,7 +136,7 @@ fn a_stock_window_that_has_arrived_corrects_the_probe() {
 
 #[test]
 fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let windows = [0, 79, 80].map(|ms| {
         let (mut line, mut warm) = (Line::new(ms), Warm::new(wide, Underneath::default()));
@@ -152,7 +152,7 @@ fn one_connection_on_a_path_begins_wide_in_a_round_trip() {
 fn among_others_a_cold_start_is_less_wide() {
     let options = WarmOptions { cold: ColdOpening::Wide, wide_among: 20, ..options() };
     let begins_with = |other_ms: Option<u64>| {
-        let host = SharedHookedHost::default();
+        let host = SharedHostState::default();
         for ms in other_ms.into_iter().chain([1000]) {
             host.borrow_mut().pool.begin_handshake(at(ms), PEER.into());
         }
@@ -184,7 +184,7 @@ fn a_path_with_another_round_trip_gets_no_wide_start() {
 #[test]
 fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
     let windows = [(4, 0, false), (4, 3, false), (16, 0, true)].map(|(window, ssthresh, fails)| {
-        let host = SharedHookedHost::default();
+        let host = SharedHostState::default();
         let known = PathSample { ssthresh, ..known(window, 0) };
         let lends = |pool: &mut memory::WindowPool| {
             pool.learn(at(0), PEER.into(), &known, false, &options().terms);
@@ -203,7 +203,7 @@ fn a_remembered_tiny_transfer_bars_no_wide_start_unless_it_met_a_bound() {
 
 #[test]
 fn a_loss_ends_a_wide_start() {
-    let host = SharedHookedHost::default();
+    let host = SharedHostState::default();
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
     line.open(&mut warm, &host);
@@ -247,7 +247,7 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
 fn behind_a_handshake_of_tls_a_wide_start_begins_with_a_stock_burst() {
     let options = WarmOptions { cold: ColdOpening::Wide, paces_together: true, ..options() };
     let (mut line, mut warm) = (Line::new(0), Warm::new(options, Underneath::default()));
-    line.open(&mut warm, &SharedHookedHost::default());
+    line.open(&mut warm, &SharedHostState::default());
     line.start(&mut warm, 3);
     line.arrive(&mut warm, 80, 3);
     let mut is_paced = |sent| {

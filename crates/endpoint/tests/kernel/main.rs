@@ -1,9 +1,12 @@
-//! The endpoint and the kernel's TCP, over a TUN device in a namespace of its own. The tests need
-//! root and TUN devices; they report a skip and pass without them.
+//! The endpoint in real time: beside the kernel's TCP, over a TUN device in a namespace of its own;
+//! and with the scenario scripts. Tests beside the kernel need root and TUN devices: they report a
+//! skip and pass without them.
 #![expect(clippy::disallowed_methods, reason = "real time is what is tested")]
 
-#[path = "endpoint/common/mod.rs"]
+#[path = "../endpoint/common/mod.rs"]
 mod common;
+mod scripted;
+mod scripts;
 
 use axum::Router;
 use axum::extract::Path;

@@ -11,12 +11,12 @@ use units::{Duration, Instant};
 
 /// Compares both paths; returns the number of segments on the fast path.
 fn check(config: &EngineConfig, segments: &[Observed]) -> u64 {
-    let longhand = without_shortcuts(|| sink_calls(config, segments));
+    let slow = without_shortcuts(|| sink_calls(config, segments));
     let before = fast_path_segments();
-    let short = sink_calls(config, segments);
-    let differs = longhand.0.iter().zip(&short.0).find(|(longhand, short)| longhand != short);
+    let fast = sink_calls(config, segments);
+    let differs = slow.0.iter().zip(&fast.0).find(|(slow, fast)| slow != fast);
     assert!(differs.is_none(), "{differs:#?}");
-    assert_eq!(longhand.0.len(), short.0.len());
+    assert_eq!(slow.0.len(), fast.0.len());
     fast_path_segments() - before
 }
 
