@@ -163,15 +163,6 @@ impl PooledRatio {
         self.step_down = self.step_down.max(other.step_down);
     }
 
-    fn without(&self, host: &Self) -> Self {
-        Self {
-            weight: self.weight - host.weight,
-            sum: self.sum - host.sum,
-            error_squared: self.error_squared - host.error_squared,
-            ..*self
-        }
-    }
-
     /// Returns the ratio of all stages; `None` without a stage.
     pub(crate) fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
@@ -192,16 +183,6 @@ impl TrialSums {
         self.control_logs += other.control_logs;
         self.times.join(&other.times);
         self.means.join(&other.means);
-    }
-
-    /// Returns the sums without those of one host that is part of them. The largest steps stay,
-    /// which only widens intervals.
-    #[must_use]
-    pub fn without(&self, host: &Self) -> Self {
-        let mut rest = *self;
-        rest.times = self.times.without(&host.times);
-        rest.means = self.means.without(&host.means);
-        rest
     }
 
     /// Returns whether any stage has connections to compare on both sides.
