@@ -237,7 +237,7 @@ mod tests {
         assert!(made.low < 1.0, "{made:?}");
     }
 
-    /// The weight of each host squared is 1e308, and the error is 1.2 of it. Their sums are beyond
+    /// The weight of each host squared is 1e308, and the error is 1.2 of it. Their sums exceed
     /// the largest number, 1.8e308, so the ratio of both is none, although each has one.
     #[test]
     fn sums_that_overflow_give_no_interval() {

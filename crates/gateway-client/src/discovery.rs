@@ -2,7 +2,8 @@
 //! lists, or by a service (`_headstart._tcp.example`) whose hosts DNS lists (RFC 2782).
 //!
 //! The system's lookup does not return for how long an answer holds. So names are looked up again
-//! at a fixed interval ([`LOOKUP_INTERVAL`]); a name server on the way keeps answers for their time.
+//! at a fixed interval ([`LOOKUP_INTERVAL`]). A name server on the way keeps answers for their
+//! time.
 
 use crate::service_records::{ServiceRecord, service_records};
 use std::cmp::Reverse;
@@ -238,8 +239,8 @@ mod tests {
         }
     }
 
-    /// A service whose records a test sets. Hosts have the address 192.0.2.7, except `slow.example`,
-    /// whose lookup never ends.
+    /// A service whose records a test sets. Hosts have the address 192.0.2.7, except
+    /// `slow.example`, whose lookup never ends.
     #[derive(Debug)]
     struct Records(Vec<ServiceRecord>);
 
@@ -268,7 +269,8 @@ mod tests {
         ServiceRecord { priority, weight: 0, port, host: host.to_owned() }
     }
 
-    /// Each lookup has five seconds. Hosts are looked up together, so two slow ones do not take ten.
+    /// Each lookup has five seconds. Hosts are looked up together, so two slow ones take no ten
+    /// seconds.
     #[tokio::test]
     async fn a_host_whose_lookup_never_ends_keeps_no_other_from_an_answer() {
         let begun = tokio::time::Instant::now();

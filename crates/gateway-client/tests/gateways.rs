@@ -325,8 +325,8 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
     assert_eq!(numbers(&first_fake), numbers(&second_fake));
 }
 
-/// A gateway refuses sums twice for one reason, which is one event. Nothing is said of a gateway of
-/// an earlier version, and the connection goes on.
+/// A gateway refuses sums twice for one reason, which is one event. A gateway of an earlier version
+/// causes none, and the connection goes on.
 #[test]
 fn sums_that_a_gateway_refuses_are_an_event() {
     for (refuses_sums, events_of) in [(Some("sums of one part twice"), 1), (None, 0)] {

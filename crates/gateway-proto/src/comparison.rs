@@ -358,7 +358,7 @@ mod tests {
     }
 
     proptest! {
-        /// Times reach from a microsecond to an hour, and retransmissions beyond those that count.
+        /// Times reach from a microsecond to an hour. Some connections retransmit more than counts.
         #[test]
         fn sums_of_any_connections_are_accepted(
             connections in prop::collection::vec(

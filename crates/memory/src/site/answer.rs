@@ -156,9 +156,9 @@ fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> Site
 }
 
 /// An answer by samples of other networks; `None` if there are too few networks. Each network
-/// weighs as one sample at most. The window is one that three quarters of the networks carry, within
-/// the bound of [`most_by_others`]. Their rates do not apply to this network, which would start with more
-/// than its window by them.
+/// weighs as one sample at most. The window is one that three quarters of the networks carry,
+/// within the bound of [`most_by_others`]. Their rates do not apply to this network, which would
+/// start with more than its window by them.
 fn by_others(
     source: EstimateSource,
     level: &PrefixSamples,
@@ -199,8 +199,9 @@ fn estimate(source: EstimateSource, found: &PrefixSamples, confidence: f64) -> S
     }
 }
 
-/// Largest window that `weight` other networks, or sites, are evidence for: the window that any
-/// network is assumed to carry, and as much again for every four of them, up to a bound.
+/// Returns the largest window for which `weight` other networks, or sites, are evidence. It is the
+/// window that any network is assumed to carry, and as much again for every four of them, up to a
+/// bound.
 pub(super) fn most_by_others(weight: f64, config: &SiteConfig) -> u64 {
     let deserved = config.carried_by_all as f64 * (1.0 + weight / HALF_CONFIDENCE_WEIGHT);
     (deserved as u64).min(config.most_by_others)

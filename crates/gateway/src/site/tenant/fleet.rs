@@ -25,8 +25,8 @@ const MAX_HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 const MAX_EPOCHS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// Longest plausible time of a transfer, microseconds: an hour.
 const MAX_TRANSFER_US: u64 = 3_600_000_000;
-/// Time for which the sums and the groups of a silent host count. A host that is gone for good can no longer be
-/// armed, so its connections must not decide for ever.
+/// Time for which the sums and the groups of a silent host count. A host that is gone for good can
+/// no longer be armed, so its connections must not decide for ever.
 pub(crate) const SUMS_LIFETIME: Duration = Duration::from_secs(3600);
 /// Time for which findings are kept: a thousand agents ask a hundred times a second.
 const FINDINGS_LIFETIME: Duration = Duration::from_secs(1);
