@@ -15,7 +15,7 @@ use crate::budget::ErrorShare;
 use crate::comparisons::CanaryFinding;
 use crate::interval::ConfidenceInterval;
 use crate::part::{CanaryPart, SIZES};
-use crate::sequence::{ConfidenceSequence, FEWEST, LogRatio};
+use crate::sequence::{ConfidenceSequence, LogRatio, MIN_GROUP_CONNECTIONS};
 use crate::trial::TrialSums;
 
 /// Result of a comparison by several hosts.
@@ -47,7 +47,7 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
     let compared: Vec<_> = hosts.iter().filter(|host| host.are_comparable()).collect();
     let fewest = total.means.chosen.closed.min(total.means.control.closed);
     let rest: Vec<TrialSums> = match compared.as_slice() {
-        _ if fewest < FEWEST => Vec::new(),
+        _ if fewest < MIN_GROUP_CONNECTIONS => Vec::new(),
         [_] => vec![total],
         several => sums_without_each(several),
     };
@@ -125,7 +125,7 @@ mod tests {
             for n in 0..count {
                 let time_s = mean * if n % 2 == 0 { 1.1 } else { 1.0 / 1.1 };
                 let group = CanaryGroup { stage: 0, is_chosen };
-                trial.add(group, &CanaryOutcome { time_s, again: n % 2 }, FEWEST);
+                trial.add(group, &CanaryOutcome { time_s, again: n % 2 }, MIN_GROUP_CONNECTIONS);
             }
         }
         trial.sums()
@@ -264,7 +264,7 @@ mod tests {
             for n in 0..10 {
                 let group = CanaryGroup { stage, is_chosen: n < 5 };
                 let time_s = if n % 2 == 0 { 1.0 } else { 2.0 };
-                trial.add(group, &CanaryOutcome { time_s, again: 0 }, FEWEST);
+                trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
             }
         }
         let sums = trial.sums();
@@ -274,7 +274,7 @@ mod tests {
         assert!((sums.times.sum / sums.times.weight + 0.2 * 2.0_f64.ln()).abs() < 1e-9);
         assert_eq!((sums.chosen, sums.control, sums.control_times), (40, 40, 40));
         assert!((sums.control_logs - 24.0 * 2.0_f64.ln()).abs() < 1e-9);
-        trial.end_all(FEWEST);
+        trial.end_all(MIN_GROUP_CONNECTIONS);
         assert_eq!(trial.sums(), sums);
     }
 }

@@ -21,8 +21,8 @@ use std::collections::VecDeque;
 const OPEN_STAGES: usize = 4;
 
 /// Connections on each side of a stage, at least, for its sums: a variance takes two. The fleet has
-/// [`crate::sequence::FEWEST`] over all hosts and stages before it reports a result.
-const FEWEST_OF_STAGE: u64 = 2;
+/// [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all hosts and stages before it reports a result.
+const MIN_STAGE_CONNECTIONS: u64 = 2;
 
 /// Outcome of a connection, as far as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,8 +135,8 @@ impl Stage {
         to.control += self.control.retransmissions.closed;
         to.control_times += self.control.times.count;
         to.control_logs += self.control.times.sum;
-        to.times.add(self, FEWEST_OF_STAGE);
-        self.add_means(&mut to.means, FEWEST_OF_STAGE);
+        to.times.add(self, MIN_STAGE_CONNECTIONS);
+        self.add_means(&mut to.means, MIN_STAGE_CONNECTIONS);
     }
 }
 

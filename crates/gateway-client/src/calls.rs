@@ -13,7 +13,8 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 /// A network of no visitor (RFC 5737).
-const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
+const DOCUMENTATION_NETWORK: IpNet =
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
 /// Time limit of a call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest reply of a gateway, bytes: 65,536 names of 63 bytes, twice.
@@ -82,7 +83,7 @@ pub enum GatewayState {
 /// If files or certificates are wrong, here or at one of the gateways: which, and the solution.
 pub fn check_gateways(config: &ClientConfig) -> Result<Vec<(String, GatewayState)>, String> {
     check_files(config)?;
-    let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
+    let query = Query { id: 1, network: Some(Network::of(DOCUMENTATION_NETWORK)), size: 0 };
     let asked = run(ask_all(config, async |client| client.ask(query).await))?;
     let states = asked.into_iter().map(|(gateway, reply)| match reply {
         Ok(_) => Ok((gateway, GatewayState::Answers)),

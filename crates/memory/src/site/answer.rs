@@ -18,7 +18,7 @@ use units::{Duration, Rate};
 const HALF_CONFIDENCE_WEIGHT: f64 = 4.0;
 /// An answer by other networks has at least this confidence: of four networks that were reported
 /// just now. Chosen, not measured.
-const LEAST_CONFIDENCE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 /// Share of the other networks that carry less than an answer by them. Source:
 /// docs/adr/0023-site-memory.md.
 pub(super) const LOW_QUANTILE: f64 = 0.25;
@@ -169,7 +169,7 @@ fn by_others(
     limit_networks(&mut samples);
     let weight = weight_of(&samples);
     let confidence = confidence(weight);
-    if confidence < LEAST_CONFIDENCE {
+    if confidence < MIN_CONFIDENCE {
         return None;
     }
     let share = match source {

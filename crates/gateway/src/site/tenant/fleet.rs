@@ -6,7 +6,7 @@
 use canary::fleet::{FleetFinding, fleet_finding};
 use canary::interval::ConfidenceInterval;
 use canary::part::{CanaryPart, SIZES, fleet_parts, size_class};
-use canary::sequence::FEWEST;
+use canary::sequence::MIN_GROUP_CONNECTIONS;
 use canary::trial::{CanaryGroup, CanaryOutcome, Trial, TrialSums};
 use gateway_proto::v1::{Group, Report, Start};
 use lru::LruCache;
@@ -144,9 +144,9 @@ impl SiteComparison {
         let host = self.reported.get_or_insert_mut_ref(name, new);
         host.at = now;
         let groups = host.epochs.get_or_insert_mut(epoch, ReportedGroups::default);
-        groups.all.add(group, &outcome, FEWEST);
+        groups.all.add(group, &outcome, MIN_GROUP_CONNECTIONS);
         if let Some(class) = groups.classes.get_mut(size) {
-            class.add(group, &outcome, FEWEST);
+            class.add(group, &outcome, MIN_GROUP_CONNECTIONS);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
         for n in 0..120 {
             let group = CanaryGroup { stage: 0, is_chosen: n % 2 == 0 };
             let time_s = if n % 4 < 2 { 0.9 } else { 1.1 };
-            trial.add(group, &CanaryOutcome { time_s, again: 0 }, FEWEST);
+            trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
         }
         vec![(CanaryPart::All, trial.sums())]
     }

@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 /// Maximum number of subscribers of a tenant that are remembered.
 const MAX_SUBSCRIBERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 /// Time before the end of a subscription whose updates may have been lost with the connection.
-const LOST: Duration = Duration::from_secs(600);
+const UNCERTAIN_TIME: Duration = Duration::from_secs(600);
 
 /// All subscribers of a tenant.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Tenant {
     ) -> (UpdateReceiver, OpenSubscription) {
         let last = self.known().subscribers.open(name, clock.now());
         let since = last.map_or(Instant::ZERO, |last| {
-            Instant::ZERO + last.saturating_since(Instant::ZERO).saturating_sub(LOST)
+            Instant::ZERO + last.saturating_since(Instant::ZERO).saturating_sub(UNCERTAIN_TIME)
         });
         let forgotten: Vec<_> = {
             let memory = self.memory();

@@ -11,9 +11,9 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use units::Instant;
 
 /// Maximum number of updates that wait for a subscriber.
-const UPDATES: usize = 4096;
+const MAX_WAITING_UPDATES: usize = 4096;
 /// Number of networks to forget that are kept for subscribers who have lost updates.
-const FORGETS: usize = 1024;
+const MAX_KEPT_FORGETS: usize = 1024;
 
 /// The sender of updates.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ struct ForgetLog {
 
 impl ForgetLog {
     fn push(&mut self, network: IpNet, now: Instant) {
-        if self.last.len() == FORGETS {
+        if self.last.len() == MAX_KEPT_FORGETS {
             self.last.pop_front();
         }
         self.last.push_back((now, network));
@@ -64,7 +64,7 @@ pub(crate) struct UpdateReceiver {
 
 impl Default for Updates {
     fn default() -> Self {
-        Self { sender: broadcast::channel(UPDATES).0, forgets: Arc::default() }
+        Self { sender: broadcast::channel(MAX_WAITING_UPDATES).0, forgets: Arc::default() }
     }
 }
 
@@ -206,7 +206,7 @@ mod tests {
     async fn who_has_missed_more_than_are_kept_forgets_everything() {
         let updates = Updates::default();
         let mut receiver = updates.subscribe(Instant::ZERO, Vec::new());
-        (0..=FORGETS as u32).for_each(|n| updates.forget(network(n), Instant::ZERO));
+        (0..=MAX_KEPT_FORGETS as u32).for_each(|n| updates.forget(network(n), Instant::ZERO));
         tell(&updates, 5000);
         assert!(matches!(receiver.recv().await, Err(RecvError::Lagged(_))));
         let sent = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];

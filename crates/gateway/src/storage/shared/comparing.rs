@@ -17,9 +17,9 @@ use tokio::time::Instant;
 use units::Instant as SiteInstant;
 
 /// Time between two exchanges; agents send sums half as often.
-const COMPARE_EVERY: Duration = Duration::from_secs(5);
+const COMPARE_INTERVAL: Duration = Duration::from_secs(5);
 /// Bytes of the time before sums.
-const TIME: usize = 8;
+const TIME_BYTES: usize = 8;
 
 /// Time of the next exchange.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ impl SharedStore {
             pipeline.query_async(&mut connection).await;
         // After a failure, the next sums of a host reach the store within ten seconds.
         let (all,) = read?;
-        next.0 = Some(Instant::now() + COMPARE_EVERY);
+        next.0 = Some(Instant::now() + COMPARE_INTERVAL);
         let mut gone = Vec::new();
         let now = site.clock.now();
         for (name, bytes) in &all {
@@ -77,7 +77,7 @@ fn encode(at: SiteInstant, sums: &HostSums) -> Vec<u8> {
 
 /// `None` if no gateway of this version has written that.
 fn decode(bytes: &[u8]) -> Option<(SiteInstant, HostSums)> {
-    let (at, sums) = bytes.split_first_chunk::<TIME>()?;
+    let (at, sums) = bytes.split_first_chunk::<TIME_BYTES>()?;
     let sums = HostComparison::decode(sums).ok()?;
     Some((SiteInstant::from_nanos(u64::from_be_bytes(*at)), sums.to_sums().ok()?))
 }
