@@ -45,15 +45,17 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
     let mut total = TrialSums::default();
     hosts.iter().for_each(|host| total.join(host));
     let compared: Vec<_> = hosts.iter().filter(|host| host.are_comparable()).collect();
-    let fewest = total.means.chosen.closed.min(total.means.control.closed);
-    let rest: Vec<TrialSums> = match compared.as_slice() {
-        _ if fewest < MIN_GROUP_CONNECTIONS => Vec::new(),
+    let rest = match compared.as_slice() {
         [_] => vec![total],
         several => sums_without_each(several),
     };
+    // Fewer are not nearly normal, so a large host must not make up for them.
+    let are_enough = rest.iter().all(|rest| {
+        rest.means.chosen.closed.min(rest.means.control.closed) >= MIN_GROUP_CONNECTIONS
+    });
     let share = share_of(part);
     let widest = |sequence: ConfidenceSequence, ratio: fn(&TrialSums) -> Option<LogRatio>| {
-        if rest.is_empty() {
+        if rest.is_empty() || !are_enough {
             return None;
         }
         let mut all = finite_interval(sequence, ratio(&total)?)?;
@@ -151,10 +153,13 @@ mod tests {
         assert!((again.estimate - 1.0).abs() < 1e-9 && again.low < 1.0, "{again:?}");
     }
 
+    /// A hundred connections of each group remain whichever host is left out: two of three hosts
+    /// have 98 or 100. A host of 1,000 does not replace those that one of 99 lacks.
     #[test]
     fn fewer_than_a_hundred_of_a_group_say_nothing() {
-        assert_eq!(times(&[host(33, 1.0, 1.5); 3]), None);
-        assert!(times(&[host(34, 1.0, 1.5); 3]).is_some());
+        assert_eq!(times(&[host(49, 1.0, 1.5); 3]), None);
+        assert!(times(&[host(50, 1.0, 1.5); 3]).is_some());
+        assert_eq!(times(&[host(1000, 1.0, 1.5), host(99, 1.0, 1.5)]), None);
         assert!(times(&[host(100, 1.0, 1.5)]).is_some());
         assert_eq!(times(&[]), None);
         // The other 99 connections have none of the control group beside them.

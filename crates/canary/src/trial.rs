@@ -21,7 +21,8 @@ use std::collections::VecDeque;
 const OPEN_STAGES: usize = 4;
 
 /// Connections on each side of a stage, at least, for its sums: a variance takes two. The fleet has
-/// [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all hosts and stages before it reports a result.
+/// [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all stages, whichever host is left out, before
+/// it reports a result.
 const MIN_STAGE_CONNECTIONS: u64 = 2;
 
 /// Outcome of a connection, as far as it is compared.
