@@ -186,7 +186,7 @@ mod tests {
             let finding = CanaryFinding { part, chosen, control, times, retransmissions, losing };
             FleetFinding { hosts, finding }
         };
-        let stops = || [].iter();
+        let stops = std::iter::empty::<&CanaryStop>;
         assert_eq!(by_fleet(&[], 1.0, stops()), None);
         assert_eq!(by_fleet(&[found(CanaryPart::All, 0)], 1.0, stops()), None);
         let of_all = [found(CanaryPart::All, 3), found(CanaryPart::Carried(1), 0)];
