@@ -11,9 +11,9 @@ use std::str::FromStr;
 /// A version of Linux that sender and receiver follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinuxVersion {
-    /// Linux 6.12, of December 2024.
+    /// Linux 6.12, of November 2024.
     V6_12,
-    /// Linux 6.18, of December 2025.
+    /// Linux 6.18, of November 2025.
     #[default]
     V6_18,
     /// Linux 7.0, of April 2026.
