@@ -66,18 +66,22 @@ pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<
     }
 }
 
-/// Returns the variant of ECN on which two SYNs agreed (RFC 9768 §3.1.1, tables 2 and 3). Without
-/// any SYN it is the classic one, until an AE flag shows the other.
-fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> EcnMode {
+/// Returns the variant of ECN on which two SYNs agreed (RFC 9768 §3.1.1, tables 2 and 3), and
+/// whether an AE flag may show Accurate ECN in its place. A guess is the classic variant: a counter
+/// of zero would be three marks to Accurate ECN, and is none to it.
+fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> (EcnMode, bool) {
     let of = |answers| [own, peer].into_iter().flatten().find(|offer| offer.answers == answers);
-    match (of(false).map(|syn| syn.ace), of(true).map(|answer| answer.ace)) {
+    let aces = (of(false).map(|syn| syn.ace), of(true).map(|answer| answer.ace));
+    let is_guess = matches!(aces, (None | Some(1 | 2 | 4..), None));
+    let agreed = match aces {
         (Some(0), _) | (_, Some(0 | 7)) => EcnMode::Off,
-        (Some(3), None) | (_, Some(1)) | (None, None) => EcnMode::Classic,
+        (_, Some(1) | None) => EcnMode::Classic,
         // Five is what a server with classic ECN reflects to a client with it.
         (Some(3), Some(5)) => EcnMode::Classic,
         (Some(3), Some(_)) => EcnMode::Off,
-        (Some(_), None) | (_, Some(_)) => EcnMode::Accurate,
-    }
+        (_, Some(_)) => EcnMode::Accurate,
+    };
+    (agreed, is_guess)
 }
 
 /// Returns the terms that two SYNs agreed on for the sender of `own`; `payload`: of its first
@@ -96,6 +100,7 @@ pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u
     };
     let sack_is_guess = own.is_none() && peer.is_none();
     let window_is_guess = window_shift(peer, own).is_none();
-    let (sack, ecn) = (both(|offer| offer.sack), agreed_ecn(own, peer));
-    Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
+    let sack = both(|offer| offer.sack);
+    let (ecn, ecn_is_guess) = agreed_ecn(own, peer);
+    Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn, ecn_is_guess }
 }
