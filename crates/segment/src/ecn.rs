@@ -46,8 +46,8 @@ impl EcnCounters {
     pub const LONGEST: usize = 2 + 3 * Self::MAX_COUNTERS;
     /// The counters of a new connection for ECT(1), CE and ECT(0) (RFC 9768 §3.2.1).
     pub const INITIAL: [u32; Self::MAX_COUNTERS] = [1, 0, 1];
-    /// The counter of marked packets of a new connection, of which the ACE field has three bits (RFC
-    /// 9768 §3.2.1).
+    /// The counter of marked packets of a new connection, of which the ACE field has three bits
+    /// (RFC 9768 §3.2.1).
     pub const INITIAL_PACKETS: u32 = 5;
 
     /// Returns the index of the counter of a field in [`EcnCounters::INITIAL`]; Not-ECT has none.
@@ -132,6 +132,11 @@ mod tests {
         assert_eq!(out[..len], [174, 11, 2, 3, 4, 0, 0, 5, 0, 0, 6]);
         let read: Vec<_> = full.iter().collect();
         assert_eq!(read, [(Ecn::Ect1, 0x02_0304), (Ecn::Ce, 5), (Ecn::Ect0, 6)]);
+        // Initial counters are in the order of kind 174, and Not-ECT has none.
+        let index = |(field, _)| EcnCounters::index_of(field);
+        assert_eq!(full.iter().map(index).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+        assert_eq!(EcnCounters::index_of(Ecn::NotEct), None);
+        assert_eq!(EcnCounters::new(true, &[0x02_0304, 5, 6, 7]), full);
         assert_eq!(EcnCounters::parse(174, &out[2..len]), Some(full));
         let reverse = EcnCounters::parse(172, &[0, 0, 9, 0, 1, 0, 7]).unwrap();
         assert_eq!(reverse.iter().collect::<Vec<_>>(), [(Ecn::Ect0, 9), (Ecn::Ce, 256)]);

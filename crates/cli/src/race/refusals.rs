@@ -24,7 +24,7 @@ pub(super) fn check_embedded(args: &RaceArgs) -> Result<(), Failure> {
     }
 }
 
-/// Refuses settings that leave a race nothing to compare, or a host no place on the path.
+/// Refuses settings that leave a race nothing to compare, or that put a host before a step.
 pub(super) fn check_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     if args.upload.is_some() && args.client_window.is_some() {
         return Err(Failure::input(

@@ -104,6 +104,9 @@ mod tests {
     fn unknown_versions_are_refused_with_the_known_ones() {
         let error = "6.13".parse::<LinuxVersion>().unwrap_err();
         assert!(error.contains("6.12, 6.18, 7.0"), "{error}");
+        let listed =
+            crate::scheme::parameters().iter().find(|parameter| parameter.name == "linux").unwrap();
+        assert_eq!(listed.values, LinuxVersion::ALL.map(|(name, _)| name).join("|"));
         for (name, version) in LinuxVersion::ALL {
             assert_eq!((name.parse(), version.to_string().as_str()), (Ok(version), name));
         }

@@ -332,8 +332,8 @@ fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
 }
 
 /// Timestamps, the report, and the SACK block of data behind a gap take 12 bytes each with their
-/// padding. Of the 40 bytes of a header (RFC 9293 §3.1), 4 are left, and 2 of padding: one counter
-/// of Accurate ECN takes 5.
+/// padding. A header has 40 bytes for options (RFC 9293 §3.1), so that 4 are left, and 2 of
+/// padding: one counter of Accurate ECN takes 5.
 #[test]
 fn counters_of_marks_leave_room_for_a_report() {
     let options = TcpOptions {

@@ -66,22 +66,17 @@ pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<
     }
 }
 
-/// Returns the variant of ECN on which two SYNs agreed (RFC 9768 §3.1.1, tables 2 and 3), and
-/// whether an AE flag may show Accurate ECN in its place. A guess is the classic variant: a counter
-/// of zero would be three marks to Accurate ECN, and is none to it.
+/// Returns the variant of ECN on which two SYNs agreed, and whether it is a guess, which an AE flag
+/// shows to be Accurate ECN. The guess is the classic variant: a counter of zero would be three
+/// marks to Accurate ECN, and is none to it.
 fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> (EcnMode, bool) {
     let of = |answers| [own, peer].into_iter().flatten().find(|offer| offer.answers == answers);
-    let aces = (of(false).map(|syn| syn.ace), of(true).map(|answer| answer.ace));
-    let is_guess = matches!(aces, (None | Some(1 | 2 | 4..), None));
-    let agreed = match aces {
-        (Some(0), _) | (_, Some(0 | 7)) => EcnMode::Off,
-        (_, Some(1) | None) => EcnMode::Classic,
-        // Five is what a server with classic ECN reflects to a client with it.
-        (Some(3), Some(5)) => EcnMode::Classic,
-        (Some(3), Some(_)) => EcnMode::Off,
-        (_, Some(_)) => EcnMode::Accurate,
-    };
-    (agreed, is_guess)
+    // An unseen client may have asked for the most.
+    let requested = of(false).map_or(EcnMode::Accurate, |syn| EcnMode::requested(syn.ace));
+    match of(true) {
+        Some(answer) => (requested.answered(answer.ace), false),
+        None => (requested.min(EcnMode::Classic), requested == EcnMode::Accurate),
+    }
 }
 
 /// Returns the terms that two SYNs agreed on for the sender of `own`; `payload`: of its first

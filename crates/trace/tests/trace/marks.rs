@@ -75,8 +75,8 @@ fn without_an_agreement_there_is_no_mark() {
     }
 }
 
-/// A client asked for Accurate ECN, and the SYN-ACK is not in the capture. ACKs without flags are of
-/// a client whose server had none, not of three marks. AE shows that the server agreed: one mark
+/// A client asked for Accurate ECN, and the SYN-ACK is not in the capture. ACKs without flags are
+/// of a client whose server had none, not of three marks. AE shows that the server agreed: one mark
 /// then makes 5 to 6, and lowers the window of 21 to 14.
 #[test]
 fn an_unseen_syn_ack_leaves_the_agreement_to_the_flags() {

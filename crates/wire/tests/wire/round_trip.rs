@@ -53,8 +53,8 @@ fn performance_of((share, rtt_micros): (u32, u32)) -> Performance {
 }
 
 prop_compose! {
-    /// Options of any other segment: four blocks fill the header, with timestamps three do. A report
-    /// takes the room of two more.
+    /// Options of any other segment: four blocks fill the header, with timestamps three do. A
+    /// report takes the room of two more.
     fn other_options()(
         timestamps in prop::option::of(any::<(u32, u32)>()),
         performance in prop::option::of((1..u32::MAX, any::<u32>())),

@@ -10,7 +10,9 @@ mod room;
 use super::{Connection, State};
 use crate::config::{EcnMode, EcnOptionUse};
 use crate::path::Path;
-use crate::segment::{Ecn, EcnCounters, Flags, Performance, Segment, TIMESTAMPS_BYTES, TcpOptions};
+use crate::segment::{
+    Ecn, EcnCounters, Flags, Performance, SackBlocks, Segment, TIMESTAMPS_BYTES, TcpOptions,
+};
 use received::ReceivedMarks;
 use room::CountersFit;
 use sender::{AccurateFeedback, MarkCounts};
@@ -116,26 +118,12 @@ impl AccurateEcn {
 }
 
 impl Connection {
-    /// Returns the variant of ECN on which the SYN of the peer agrees with ours (RFC 9768 §3.1.1,
-    /// tables 2 and 3), and begins Accurate ECN.
+    /// Returns the variant of ECN on which the SYN of the peer agrees with ours, and begins
+    /// Accurate ECN.
     pub(super) fn agree_ecn(&mut self, now: Instant, syn: &Segment) -> EcnMode {
-        let ace = syn.flags.ace();
-        let answers = syn.has(Flags::ACK);
-        let reported = match (answers, ace) {
-            // A server without ECN, and a broken one that reflects all flags; a client without.
-            (_, 0) | (true, 7) => EcnMode::Off,
-            (true, 1) | (false, 3) => EcnMode::Classic,
-            // RFC 9768 §3.1.2: any other combination in a SYN counts as all three flags.
-            _ => EcnMode::Accurate,
-        };
-        let agreed = match (self.config.ecn, reported) {
-            (EcnMode::Off, _) => EcnMode::Off,
-            // Classic ECN knows two flags, and not the third.
-            (EcnMode::Classic, _) if answers && ace & 3 == 1 => EcnMode::Classic,
-            (EcnMode::Classic, _) if !answers && ace & 3 == 3 => EcnMode::Classic,
-            (EcnMode::Classic, _) => EcnMode::Off,
-            (EcnMode::Accurate, reported) => reported,
-        };
+        let (ace, answers) = (syn.flags.ace(), syn.has(Flags::ACK));
+        let own = self.config.ecn;
+        let agreed = if answers { own.answered(ace) } else { own.accepted(ace) };
         self.receiver.set_echoes_marks(agreed == EcnMode::Classic);
         self.accurate = (agreed == EcnMode::Accurate).then(|| {
             let mut accurate = Box::new(AccurateEcn::new(now, syn.ecn));
@@ -186,7 +174,7 @@ impl Connection {
         let (sent, timeouts) = (self.sender.nxt(), self.sender.counts().timeouts);
         let fallback = self.config.ecn_fallback;
         let repeats = left + u64::from(segment.len) <= self.receiver.rcv_nxt();
-        // `tcp_accecn_third_ack` comes after `tcp_ack`: the ACK of another incarnation says nothing.
+        // `tcp_accecn_third_ack` follows `tcp_ack`: the ACK of another incarnation says nothing.
         let opens = self.state == State::SynReceived
             && segment.has(Flags::ACK)
             && self.ack_offset(segment.ack).is_some_and(|una| (1..=sent).contains(&una));
@@ -349,15 +337,12 @@ impl AccurateEcn {
     }
 }
 
-/// Returns the left edge of a D-SACK block: the first block, below the acknowledgement, or inside
-/// the second (RFC 2883 §4).
+/// Returns the left edge of the D-SACK block, if the segment has one.
 fn dsack_of(segment: &Segment) -> Option<SeqNum> {
-    let (first, second) = match segment.options.sack.as_slice() {
-        [] => return None,
-        [first] => (first, None),
-        [first, second, ..] => (first, Some(second)),
-    };
-    let is_inside =
-        |outer: &(SeqNum, SeqNum)| !first.0.precedes(outer.0) && !outer.1.precedes(first.1);
-    (first.0.precedes(segment.ack) || second.is_some_and(is_inside)).then_some(first.0)
+    let offset = |seq: SeqNum| i64::from(seq.distance_from(segment.ack));
+    let blocks = segment.options.sack.as_slice();
+    let offsets = |&(left, right): &(SeqNum, SeqNum)| offset(left)..offset(right);
+    let first = blocks.first()?;
+    let second = blocks.get(1).map(offsets);
+    SackBlocks::is_duplicate(&offsets(first), second, 0).then_some(first.0)
 }

@@ -119,13 +119,23 @@ mod tests {
         assert_eq!(marks.least_counters, 3);
     }
 
+    /// A marked SYN-ACK is a packet without data (RFC 9768 §3.2.2.1).
+    #[test]
+    fn a_marked_syn_ack_is_the_first_mark() {
+        let mut marks = ReceivedMarks::default();
+        marks.on_marked_syn_ack();
+        assert_eq!((marks.unreported, marks.report(), marks.counters()), (1, 6, [1, 0, 1]));
+    }
+
     /// A change of the field is acknowledged once, with the next data; marks in a row are no change
     /// (RFC 9768 §3.2.2.5.1).
     #[test]
     fn data_with_another_field_is_acknowledged_at_once() {
         let mut marks = ReceivedMarks::default();
         marks.start(Ecn::NotEct);
+        assert_eq!(marks.options_due, 1, "the first segment behind a SYN has an option");
         assert!(!marks.on_segment(Ecn::Ect0, 0), "a pure ACK waits for data");
+        assert_eq!(marks.least_counters, 0, "it has no bytes");
         assert!(marks.on_segment(Ecn::Ect0, 1));
         assert!(!marks.on_segment(Ecn::Ect0, 1));
         assert!(marks.on_segment(Ecn::Ce, 1));

@@ -21,7 +21,7 @@ pub(super) fn counters_of_syn_ack(others: &TcpOptions) -> Option<usize> {
         _ => 0,
     };
     let fits = |counters: &usize| option_bytes(*counters) <= room + padding;
-    (0..=EcnCounters::MAX_COUNTERS).rev().find(fits).filter(|_| room > 0)
+    (0..=EcnCounters::MAX_COUNTERS).rev().find(fits)
 }
 
 /// An option beside SACK blocks.
