@@ -1,6 +1,7 @@
 //! The round trips of a page's hosts. The nearest host is at the far end of the access link; each
 //! other host is behind a link of its own, which has delay and no limit of rate.
 
+use link::path::one_way_delays;
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use units::{Duration, Rate};
@@ -28,7 +29,7 @@ impl Distances {
 
     /// One-way delays of the access link; forward is towards the client.
     pub(crate) fn access(&self) -> Duplex<Duration> {
-        halves(self.nearest)
+        one_way_delays(self.nearest)
     }
 
     /// One-way delays between a host and the access link.
@@ -65,18 +66,12 @@ impl Distances {
     }
 
     fn to(&self, rtt: Duration) -> Duplex<Duration> {
-        let (whole, access) = (halves(rtt), self.access());
+        let (whole, access) = (one_way_delays(rtt), self.access());
         Duplex {
             forward: whole.forward.saturating_sub(access.forward),
             reverse: whole.reverse.saturating_sub(access.reverse),
         }
     }
-}
-
-/// One-way delays of a round trip, as a path has them: an odd nanosecond is on the way up.
-fn halves(rtt: Duration) -> Duplex<Duration> {
-    let forward = rtt / 2;
-    Duplex { forward, reverse: rtt - forward }
 }
 
 #[cfg(test)]
