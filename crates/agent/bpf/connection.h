@@ -114,6 +114,7 @@ struct connection {
 	struct measure measure; /* of hs_cubic and hs_session */
 	struct search search;	/* of hs_cubic */
 	struct arrived first_ack; /* first ACK of a wide cold start, or of a burst */
+	u32 first_rtt_us;	/* round trip of that ACK, of a wide cold start */
 	struct probe probe;	/* of a wide cold start */
 	u64 wide_rate;		/* rate of the flight of a wide cold start, bytes a second */
 	enum burst burst;

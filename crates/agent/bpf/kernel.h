@@ -157,6 +157,7 @@ struct tcp_sock {
 	u32 data_segs_out;
 	u32 total_retrans;
 	u64 bytes_acked;
+	u64 first_tx_mstamp; /* when the latest segment that an ACK has delivered was sent */
 	u64 delivered_mstamp;
 	u64 tcp_mstamp;
 	u64 tcp_wstamp_ns; /* when the last segment left, or the next one may */

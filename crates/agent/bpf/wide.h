@@ -123,17 +123,19 @@ static inline u64 widen_by_probe(struct tcp_sock *tp, struct connection *c)
 static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum wide at)
 {
 	struct arrived *first = &c->first_ack;
-	u32 cold = c->cold;
+	u32 cold = c->cold, rtt_us = (u32)tp->tcp_mstamp - (u32)tp->first_tx_mstamp;
 	u32 count = tp->delivered - first->delivered, elapsed_us = (u32)tp->tcp_mstamp - first->us;
 	u64 gap, window, carried;
 
-	if (at == WIDE_SENT) {
-		/* A short flight, as of a TLS server, shows nothing: the round trip behind it is no
-		 * gap. */
-		if (tp->packets_out < WIDE_LOOKS_AT)
-			return WIDE_SENT;
+	/* A short flight, as of a TLS server, shows nothing: the round trip behind it is no gap. */
+	if (at == WIDE_SENT && tp->packets_out < WIDE_LOOKS_AT)
+		return WIDE_SENT;
+	/* The ACK before it was delayed, as of that short flight. On a path that holds up a flight,
+	 * round trips grow. */
+	if (at == WIDE_SENT || (rtt_us < c->first_rtt_us && tp->packets_out >= WIDE_LOOKS_AT)) {
 		first->us = tp->tcp_mstamp;
 		first->delivered = tp->delivered;
+		c->first_rtt_us = rtt_us;
 		return WIDE_COMES_IN;
 	}
 	if (count < WIDE_LOOKS_AT)

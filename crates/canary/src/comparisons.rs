@@ -10,7 +10,7 @@ use crate::networks::NetworkTrials;
 use crate::part::{
     CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS, fleet_parts, size_class, window_class,
 };
-use crate::sequence::FEWEST;
+use crate::sequence::MIN_GROUP_CONNECTIONS;
 use crate::trial::{CanaryGroup, CanaryOutcome, Trial, TrialSums};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl CanaryFinding {
 
 impl Default for Canary {
     fn default() -> Self {
-        Self::new(FEWEST)
+        Self::new(MIN_GROUP_CONNECTIONS)
     }
 }
 

@@ -8,13 +8,14 @@
 //!
 //! One host must not decide for all: it may have a fault of its own, or lie. So each host is left
 //! out once, and an interval reaches as far as the widest of these results. Two hosts therefore
-//! find only what each of them finds alone.
+//! find only what each of them finds alone. The sum of all hosts counts, too, so a host with wrong
+//! sums can hide a finding from the others, and can make none.
 
 use crate::budget::ErrorShare;
 use crate::comparisons::CanaryFinding;
 use crate::interval::ConfidenceInterval;
 use crate::part::{CanaryPart, SIZES};
-use crate::sequence::{ConfidenceSequence, FEWEST, LogRatio};
+use crate::sequence::{ConfidenceSequence, LogRatio, MIN_GROUP_CONNECTIONS};
 use crate::trial::TrialSums;
 
 /// Result of a comparison by several hosts.
@@ -44,20 +45,22 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
     let mut total = TrialSums::default();
     hosts.iter().for_each(|host| total.join(host));
     let compared: Vec<_> = hosts.iter().filter(|host| host.are_comparable()).collect();
-    let fewest = total.means.chosen.closed.min(total.means.control.closed);
-    let rest: Vec<TrialSums> = match compared.as_slice() {
-        _ if fewest < FEWEST => Vec::new(),
+    let rest = match compared.as_slice() {
         [_] => vec![total],
-        several => several.iter().map(|host| total.without(host)).collect(),
+        several => sums_without_each(several),
     };
+    // Fewer are not nearly normal, so a large host must not make up for them.
+    let are_enough = rest.iter().all(|rest| {
+        rest.means.chosen.closed.min(rest.means.control.closed) >= MIN_GROUP_CONNECTIONS
+    });
     let share = share_of(part);
     let widest = |sequence: ConfidenceSequence, ratio: fn(&TrialSums) -> Option<LogRatio>| {
-        let mut all = sequence.ratio(ratio(&total)?);
-        if rest.is_empty() {
+        if rest.is_empty() || !are_enough {
             return None;
         }
+        let mut all = finite_interval(sequence, ratio(&total)?)?;
         for rest in &rest {
-            let ConfidenceInterval { low, high, .. } = sequence.ratio(with_error(ratio(rest)?)?);
+            let ConfidenceInterval { low, high, .. } = finite_interval(sequence, ratio(rest)?)?;
             all = ConfidenceInterval { low: all.low.min(low), high: all.high.max(high), ..all };
         }
         Some(all)
@@ -75,9 +78,32 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
     }
 }
 
-/// A ratio that has an error. Rounding may leave none where one host had nearly all connections.
-fn with_error(ratio: LogRatio) -> Option<LogRatio> {
-    (ratio.error_squared > 0.0 && ratio.log.is_finite()).then_some(ratio)
+/// Returns for each host the sums of all others. No sums are subtracted: beside those of a host
+/// with absurdly large sums, rounding would leave nothing of the others.
+fn sums_without_each(hosts: &[&TrialSums]) -> Vec<TrialSums> {
+    let with = |mut sums: TrialSums, host: &TrialSums| {
+        sums.join(host);
+        sums
+    };
+    let mut after = vec![TrialSums::default()];
+    for host in hosts.iter().skip(1).rev() {
+        after.push(with(after[after.len() - 1], host));
+    }
+    let mut before = TrialSums::default();
+    let each = hosts.iter().zip(after.iter().rev()).map(|(host, after)| {
+        let rest = with(before, after);
+        before.join(host);
+        rest
+    });
+    each.collect()
+}
+
+/// Returns the interval of a ratio; `None` if an end of it is no number, so it has no information.
+fn finite_interval(sequence: ConfidenceSequence, ratio: LogRatio) -> Option<ConfidenceInterval> {
+    let has_error = ratio.error_squared > 0.0;
+    let interval = has_error.then(|| sequence.ratio(ratio))?;
+    let ConfidenceInterval { estimate, low, high } = interval;
+    [estimate, low, high].iter().all(|end| end.is_finite()).then_some(interval)
 }
 
 /// The share of the error of a part: shares of [`crate::part::fleet_parts`] add up to two thirds.
@@ -101,7 +127,7 @@ mod tests {
             for n in 0..count {
                 let time_s = mean * if n % 2 == 0 { 1.1 } else { 1.0 / 1.1 };
                 let group = CanaryGroup { stage: 0, is_chosen };
-                trial.add(group, &CanaryOutcome { time_s, again: n % 2 }, FEWEST);
+                trial.add(group, &CanaryOutcome { time_s, again: n % 2 }, MIN_GROUP_CONNECTIONS);
             }
         }
         trial.sums()
@@ -127,10 +153,13 @@ mod tests {
         assert!((again.estimate - 1.0).abs() < 1e-9 && again.low < 1.0, "{again:?}");
     }
 
+    /// A hundred connections of each group remain whichever host is left out: two of three hosts
+    /// have 98 or 100. A host of 1,000 does not replace those that one of 99 lacks.
     #[test]
     fn fewer_than_a_hundred_of_a_group_say_nothing() {
-        assert_eq!(times(&[host(33, 1.0, 1.5); 3]), None);
-        assert!(times(&[host(34, 1.0, 1.5); 3]).is_some());
+        assert_eq!(times(&[host(49, 1.0, 1.5); 3]), None);
+        assert!(times(&[host(50, 1.0, 1.5); 3]).is_some());
+        assert_eq!(times(&[host(1000, 1.0, 1.5), host(99, 1.0, 1.5)]), None);
         assert!(times(&[host(100, 1.0, 1.5)]).is_some());
         assert_eq!(times(&[]), None);
         // The other 99 connections have none of the control group beside them.
@@ -171,25 +200,65 @@ mod tests {
         assert!(three.times.unwrap().low > alone.times.unwrap().low);
     }
 
+    /// Each of three hosts has a power of two, so that sums are exact: 1 + 2, 1 + 4 and 2 + 4. The
+    /// largest step is that of the hosts that remain.
     #[test]
-    fn leaving_a_host_out_undoes_adding_it() {
-        // Steps of a small host are larger than those of a large one.
-        let (few, many) = (host(100, 1.0, 1.5), host(400, 2.0, 1.2));
-        for (one, other) in [(few, many), (many, few)] {
-            let mut both = one;
-            both.join(&other);
-            let most = |of: fn(&TrialSums) -> f64| f64::max(of(&one), of(&other));
-            assert_eq!(both.times.step_up.to_bits(), most(|of| of.times.step_up).to_bits());
-            assert_eq!(both.times.step_down.to_bits(), most(|of| of.times.step_down).to_bits());
-            let rest = both.without(&other).means;
-            let counts = |of: &TrialSums| {
-                let groups = [of.means.chosen, of.means.control];
-                groups.map(|group| (group.closed, group.retransmissions))
-            };
-            assert_eq!(counts(&both.without(&other)), counts(&one));
-            assert!((rest.weight - one.means.weight).abs() < 1e-9);
-            assert!((rest.chosen.sum - one.means.chosen.sum).abs() < 1e-9);
-        }
+    fn a_host_that_is_left_out_leaves_the_sums_of_the_others() {
+        let hosts = [1_u8, 2, 4].map(|n| {
+            let mut sums = TrialSums { chosen: n.into(), ..TrialSums::default() };
+            let of = f64::from(n);
+            (sums.times.weight, sums.times.sum, sums.times.error_squared) = (of, -of, of);
+            (sums.times.step_up, sums.times.step_down) = (of, -of);
+            sums.means.chosen.closed = n.into();
+            sums
+        });
+        let rest = sums_without_each(&hosts.each_ref());
+        let shown = rest.iter().map(|sums| {
+            assert_eq!(sums.chosen, sums.means.chosen.closed);
+            (sums.chosen, sums.times.weight, sums.times.error_squared, sums.times.step_up)
+        });
+        let expected = [(6, 6.0, 6.0, 4.0), (5, 5.0, 5.0, 4.0), (3, 3.0, 3.0, 2.0)];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    /// The first host claims no effect, with as many connections as a message may name. Subtraction
+    /// from a sum of 2^40 and more would lose the other host, with its harm of 1.5.
+    #[test]
+    fn a_host_with_huge_sums_hides_a_harm_and_makes_none() {
+        let claim = |log: f64| {
+            let mut huge = host(400, 1.0, 1.0);
+            let weight = (1_u64 << 39) as f64;
+            huge.times.weight = weight;
+            huge.times.sum = log * weight;
+            huge.times.error_squared = weight;
+            huge
+        };
+        let (honest, alone) = (host(400, 1.0, 1.5), times(&[host(400, 1.0, 1.5)]).unwrap());
+        let hidden = times(&[claim(0.0), honest]).unwrap();
+        assert!(hidden.low < 1.0, "{hidden:?}");
+        assert!((hidden.high - alone.high).abs() < 1e-9, "{hidden:?}");
+        let well = host(400, 1.0, 1.0);
+        let made = times(&[claim(2.0), well, well]).unwrap();
+        assert!(made.low < 1.0, "{made:?}");
+    }
+
+    /// The weight of each host squared is 1e308, and the error is 1.2 of it. Their sums exceed
+    /// the largest number, 1.8e308, so the ratio of both is none, although each has one.
+    #[test]
+    fn sums_that_overflow_give_no_interval() {
+        let mut large = host(400, 1.0, 1.0);
+        (large.times.weight, large.times.sum) = (1e154, 0.0);
+        (large.times.error_squared, large.times.step_up) = (1.2e308, 0.0);
+        large.times.step_down = 0.0;
+        assert!(times(&[large]).is_some());
+        assert_eq!(times(&[large, large]), None);
+        // A standard error of 1,000 is more than the logarithm of the largest number, 710.
+        let mut vague = host(400, 1.0, 1.0);
+        (vague.times.weight, vague.times.sum, vague.times.error_squared) = (1.0, 0.0, 1e6);
+        assert_eq!(times(&[vague]), None);
+        // Nothing without an error is an interval.
+        vague.times.error_squared = 0.0;
+        assert_eq!(times(&[vague]), None);
     }
 
     /// Sums of earlier stages and of a stage that goes on are those of both stages.
@@ -200,7 +269,7 @@ mod tests {
             for n in 0..10 {
                 let group = CanaryGroup { stage, is_chosen: n < 5 };
                 let time_s = if n % 2 == 0 { 1.0 } else { 2.0 };
-                trial.add(group, &CanaryOutcome { time_s, again: 0 }, FEWEST);
+                trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
             }
         }
         let sums = trial.sums();
@@ -210,7 +279,7 @@ mod tests {
         assert!((sums.times.sum / sums.times.weight + 0.2 * 2.0_f64.ln()).abs() < 1e-9);
         assert_eq!((sums.chosen, sums.control, sums.control_times), (40, 40, 40));
         assert!((sums.control_logs - 24.0 * 2.0_f64.ln()).abs() < 1e-9);
-        trial.end_all(FEWEST);
+        trial.end_all(MIN_GROUP_CONNECTIONS);
         assert_eq!(trial.sums(), sums);
     }
 }

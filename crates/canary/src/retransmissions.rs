@@ -89,14 +89,6 @@ impl PooledMeans {
         self.control.join(&other.control);
     }
 
-    pub(crate) fn without(&self, host: &Self) -> Self {
-        Self {
-            weight: self.weight - host.weight,
-            chosen: self.chosen.without(&host.chosen),
-            control: self.control.without(&host.control),
-        }
-    }
-
     /// Ratio of the chosen group's mean to the control group's; `None` without a stage.
     pub fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
@@ -124,15 +116,6 @@ impl PooledMean {
         self.retransmissions += other.retransmissions;
         self.sum += other.sum;
         self.error_squared += other.error_squared;
-    }
-
-    const fn without(&self, host: &Self) -> Self {
-        Self {
-            closed: self.closed.saturating_sub(host.closed),
-            retransmissions: self.retransmissions.saturating_sub(host.retransmissions),
-            sum: self.sum - host.sum,
-            error_squared: self.error_squared - host.error_squared,
-        }
     }
 
     /// Contribution of one retransmission to the sum.

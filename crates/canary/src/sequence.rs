@@ -18,7 +18,7 @@ use crate::interval::ConfidenceInterval;
 /// Connections on each side before any result is reported, unless the operator sets another number.
 /// Means of fewer are not nearly normal, and intervals miss more often than they state
 /// (`examples/operators.rs`).
-pub const FEWEST: u64 = 100;
+pub const MIN_GROUP_CONNECTIONS: u64 = 100;
 
 /// Error of the sequence, and the scale at which it is narrowest.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -21,8 +21,9 @@ use std::collections::VecDeque;
 const OPEN_STAGES: usize = 4;
 
 /// Connections on each side of a stage, at least, for its sums: a variance takes two. The fleet has
-/// [`crate::sequence::FEWEST`] over all hosts and stages before it reports a result.
-const FEWEST_OF_STAGE: u64 = 2;
+/// [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all stages, whichever host is left out, before
+/// it reports a result.
+const MIN_STAGE_CONNECTIONS: u64 = 2;
 
 /// Outcome of a connection, as far as it is compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,8 +136,8 @@ impl Stage {
         to.control += self.control.retransmissions.closed;
         to.control_times += self.control.times.count;
         to.control_logs += self.control.times.sum;
-        to.times.add(self, FEWEST_OF_STAGE);
-        self.add_means(&mut to.means, FEWEST_OF_STAGE);
+        to.times.add(self, MIN_STAGE_CONNECTIONS);
+        self.add_means(&mut to.means, MIN_STAGE_CONNECTIONS);
     }
 }
 
@@ -163,15 +164,6 @@ impl PooledRatio {
         self.step_down = self.step_down.max(other.step_down);
     }
 
-    fn without(&self, host: &Self) -> Self {
-        Self {
-            weight: self.weight - host.weight,
-            sum: self.sum - host.sum,
-            error_squared: self.error_squared - host.error_squared,
-            ..*self
-        }
-    }
-
     /// Returns the ratio of all stages; `None` without a stage.
     pub(crate) fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
@@ -192,16 +184,6 @@ impl TrialSums {
         self.control_logs += other.control_logs;
         self.times.join(&other.times);
         self.means.join(&other.means);
-    }
-
-    /// Returns the sums without those of one host that is part of them. The largest steps stay,
-    /// which only widens intervals.
-    #[must_use]
-    pub fn without(&self, host: &Self) -> Self {
-        let mut rest = *self;
-        rest.times = self.times.without(&host.times);
-        rest.means = self.means.without(&host.means);
-        rest
     }
 
     /// Returns whether any stage has connections to compare on both sides.

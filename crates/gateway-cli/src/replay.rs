@@ -27,7 +27,7 @@ use units::{Duration, Instant, counted};
 
 /// Maximum number of transfer starts that wait to be put in order: a transfer is reported when it
 /// ends.
-const WAITING: usize = 1 << 16;
+const MAX_WAITING_STARTS: usize = 1 << 16;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
@@ -230,7 +230,7 @@ struct Hearer<'a> {
     replay: Replay,
     watch: RequestWatch,
     /// Starts of transfers and their clients: the earliest goes to `watch` once there are more than
-    /// [`WAITING`].
+    /// [`MAX_WAITING_STARTS`].
     requests: BinaryHeap<Reverse<(Instant, IpAddr)>>,
     /// A running gateway; it gets reports until it fails.
     live: Option<&'a mut LiveGateway>,
@@ -245,7 +245,7 @@ impl<'a> Hearer<'a> {
 
     fn hear(&mut self, found: PassiveReport) {
         self.requests.push(Reverse((found.began(), found.client)));
-        self.pass(WAITING);
+        self.pass(MAX_WAITING_STARTS);
         self.replay.on_transfer(found.began(), found.at, &found.report);
         if let (Some(live), Ok(())) = (&mut self.live, &self.told) {
             self.told = live.tell(found.at, found.report);

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use units::counted;
 
 /// Longest wait for a gateway's answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of an answer, bytes: two hundred hosts of each of a hundred tenants.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 const PATH: &str = "/api/v1/status";
@@ -67,7 +67,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<(), Failure> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let text = runtime.map_err(Failure::failed)?.block_on(async {
-        timeout(PATIENCE, get(address))
+        timeout(STATUS_TIMEOUT, get(address))
             .await
             .unwrap_or_else(|_| Err("it has not answered for five seconds".into()))
     });

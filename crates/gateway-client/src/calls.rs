@@ -2,7 +2,7 @@
 //! to the first gateway that accepts one, and waits for the answer.
 
 use crate::config::ClientConfig;
-use crate::discovery::{ResolvedGateway, addresses_of};
+use crate::discovery::{MAX_TRIED, ResolvedGateway, addresses_of};
 use crate::transport::{GatewayFault, check_files, connect};
 use gateway_proto::v1::gateway_client::GatewayClient;
 use gateway_proto::v1::{Answer, ForgetReply, ForgetRequest, Network, Query};
@@ -13,15 +13,12 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 /// A network of no visitor (RFC 5737).
-const ANYBODY: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
-/// Number of attempts of a call whose connection breaks. With TLS 1.3 a gateway refuses a
-/// certificate after the client's handshake is over. In half of all cases the client sees the break
-/// before the alert with the reason.
-const ATTEMPTS: usize = 8;
-/// Longest time of a call, all attempts together.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Longest reply of a gateway, bytes: 65,536 names of 63 bytes, twice.
-const REPLY: usize = 16 << 20;
+const DOCUMENTATION_NETWORK: IpNet =
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24));
+/// Time limit of a call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Largest reply of a gateway, bytes: 65,536 names of 63 bytes, twice.
+const MAX_REPLY_BYTES: usize = 16 << 20;
 
 /// Returns a gateway's answer for `network` and a transfer of `size` bytes; 0: of any size.
 ///
@@ -55,7 +52,7 @@ pub fn forget_everywhere(
     let request = ForgetRequest { network: Some(Network::of(network)) };
     let forget = async |client: &mut GatewayClient<Channel>| {
         // All names of a large site are more than the usual limit of a message.
-        let mut client = client.clone().max_decoding_message_size(REPLY);
+        let mut client = client.clone().max_decoding_message_size(MAX_REPLY_BYTES);
         Ok(client.forget(request).await?.into_inner())
     };
     run(async {
@@ -86,7 +83,7 @@ pub enum GatewayState {
 /// If files or certificates are wrong, here or at one of the gateways: which, and the solution.
 pub fn check_gateways(config: &ClientConfig) -> Result<Vec<(String, GatewayState)>, String> {
     check_files(config)?;
-    let query = Query { id: 1, network: Some(Network::of(ANYBODY)), size: 0 };
+    let query = Query { id: 1, network: Some(Network::of(DOCUMENTATION_NETWORK)), size: 0 };
     let asked = run(ask_all(config, async |client| client.ask(query).await))?;
     let states = asked.into_iter().map(|(gateway, reply)| match reply {
         Ok(_) => Ok((gateway, GatewayState::Answers)),
@@ -105,7 +102,7 @@ async fn ask_all<T>(
 ) -> Vec<(String, Result<T, GatewayFault>)> {
     let mut all = Vec::new();
     for entry in &config.gateways {
-        let addresses = match addresses_of(config.names.as_ref(), entry).await {
+        let addresses = match addresses_of(&config.names, entry).await {
             Ok(addresses) => addresses,
             Err(why) => {
                 all.push((entry.clone(), Err(GatewayFault::Silent(why))));
@@ -150,38 +147,30 @@ fn run<T>(task: impl Future<Output = T>) -> Result<T, String> {
     Ok(runtime.block_on(task))
 }
 
-/// Calls over `channel`, and over new ones if a connection breaks: calls may be repeated.
 async fn ask_at<T>(
     config: &ClientConfig,
     gateway: &ResolvedGateway,
-    mut channel: Channel,
+    channel: Channel,
     ask: &impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
 ) -> Result<T, GatewayFault> {
-    let attempts = async {
-        let mut attempt = 1;
-        loop {
-            let asked = ask(&mut GatewayClient::new(channel)).await;
-            let fault = |status| GatewayFault::of_status(&status, config, gateway);
-            match asked.map_err(fault) {
-                Err(GatewayFault::Silent(_)) if attempt < ATTEMPTS => attempt += 1,
-                answered => return answered,
-            }
-            channel = connect(config, gateway).await?;
+    let mut client = GatewayClient::new(channel);
+    match tokio::time::timeout(CALL_TIMEOUT, ask(&mut client)).await {
+        Ok(asked) => asked.map_err(|status| GatewayFault::of_status(&status, config, gateway)),
+        Err(_) => {
+            let limit = CALL_TIMEOUT.as_secs();
+            Err(GatewayFault::Silent(format!("{gateway} does not answer within {limit} s")))
         }
-    };
-    let silent = || format!("{gateway} does not answer within {} s", PATIENCE.as_secs());
-    let answered = tokio::time::timeout(PATIENCE, attempts).await;
-    answered.unwrap_or_else(|_| Err(GatewayFault::Silent(silent())))
+    }
 }
 
 /// Connects to the first gateway that accepts a connection.
 async fn reach(config: &ClientConfig) -> Result<(ResolvedGateway, Channel), String> {
     let mut whys = Vec::new();
     for entry in &config.gateways {
-        match addresses_of(config.names.as_ref(), entry).await {
+        match addresses_of(&config.names, entry).await {
             Err(why) => whys.push(why),
             Ok(addresses) => {
-                for gateway in addresses {
+                for gateway in addresses.into_iter().take(MAX_TRIED) {
                     match connect(config, &gateway).await {
                         Ok(channel) => return Ok((gateway, channel)),
                         Err(why) => whys.push(why.to_string()),

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 /// Maximum number of messages that wait for the thread. It takes all of them at once, also while it
 /// connects.
-const INBOX: usize = 8192;
+const MAX_WAITING_MESSAGES: usize = 8192;
 
 /// Asks and reports. Ends when it is dropped.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl<T: Send + 'static> SiteClient<T> {
             .enable_all()
             .build()
             .map_err(|error| format!("cannot speak with gateways: {error}"))?;
-        let (inbox, messages) = mpsc::channel(INBOX);
+        let (inbox, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
         let counts = Arc::new(Counts::default());
         let hear = Box::new(hear);
         let speaker = Speaker::new(role, config, epoch, Arc::clone(&counts), messages, hear);

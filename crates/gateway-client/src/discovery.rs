@@ -2,7 +2,8 @@
 //! lists, or by a service (`_headstart._tcp.example`) whose hosts DNS lists (RFC 2782).
 //!
 //! The system's lookup does not return for how long an answer holds. So names are looked up again
-//! at a fixed interval ([`LOOK_EVERY`]); a name server on the way keeps answers for their time.
+//! at a fixed interval ([`LOOKUP_INTERVAL`]). A name server on the way keeps answers for their
+//! time.
 
 use crate::service_records::{ServiceRecord, service_records};
 use std::cmp::Reverse;
@@ -12,16 +13,24 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 /// Time between two lookups of the connected gateway's name.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(3);
-/// Longest lookup.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const LOOKUP_INTERVAL: Duration = Duration::from_secs(3);
+/// Maximum number of addresses of one name that are tried for a connection.
+pub(crate) const MAX_TRIED: usize = 64;
+/// Time limit of each lookup: of a service, and of each host.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Beginning of the name of a service.
 const SERVICE: &str = "_headstart._tcp.";
-/// Maximum number of addresses of one name.
-const MOST: usize = 64;
+/// Maximum number of servers of a service. An answer by TCP may have more than a thousand.
+const MAX_RECORDS: usize = 256;
+/// Number of hosts that are looked up at a time: the system's lookup takes a thread for each.
+const CONCURRENT_LOOKUPS: usize = 16;
+/// Number of lookups in a row that must lack a gateway before it counts as gone. A host that could
+/// not be looked up is missing from one answer, and a name server may give a part of a list.
+const MIN_LOOKUPS_WITHOUT: u32 = 3;
 
 /// Result of a lookup, when it is there.
 pub type Lookup<'a, T> = Pin<Box<dyn Future<Output = io::Result<Vec<T>>> + Send + 'a>>;
@@ -90,21 +99,33 @@ pub(crate) fn host_and_port(entry: &str) -> Option<(&str, u16)> {
     (!host.is_empty()).then_some((host, port))
 }
 
-/// Returns the addresses of an entry of [`crate::ClientConfig::gateways`], the preferred one first.
+/// Notices when a gateway is no longer among the addresses of its name.
+#[derive(Debug, Default)]
+pub(crate) struct Absence {
+    lookups_without: u32,
+}
+
+impl Absence {
+    /// Notes a lookup that has succeeded; returns true if the gateway is gone.
+    pub(crate) fn note(&mut self, is_listed: bool) -> bool {
+        self.lookups_without = if is_listed { 0 } else { self.lookups_without.saturating_add(1) };
+        self.lookups_without >= MIN_LOOKUPS_WITHOUT
+    }
+}
+
+/// Returns all addresses of an entry of [`crate::ClientConfig::gateways`], the preferred one first.
 ///
 /// # Errors
 /// If the entry has none, or they cannot be looked up: the reason.
 pub(crate) async fn addresses_of(
-    names: &dyn NameService,
+    names: &Arc<dyn NameService>,
     entry: &str,
 ) -> Result<Vec<ResolvedGateway>, String> {
     let found = match host_and_port(entry) {
-        Some((host, port)) => timeout(PATIENCE, addresses_of_host(names, host, port)).await,
-        None => timeout(PATIENCE, addresses_of_service(names, entry)).await,
+        Some((host, port)) => addresses_of_host(names.as_ref(), host, port).await,
+        None => addresses_of_service(names, entry).await,
     };
-    let found = found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    let mut all = found.map_err(|why| format!("cannot look up {entry}: {why}"))?;
-    all.truncate(MOST);
+    let all = found.map_err(|why| format!("cannot look up {entry}: {why}"))?;
     match all.is_empty() {
         true => Err(format!("cannot look up {entry}: it has no address")),
         false => Ok(all),
@@ -118,7 +139,7 @@ async fn addresses_of_host(
 ) -> io::Result<Vec<ResolvedGateway>> {
     let addresses = match host.parse() {
         Ok(address) => vec![address],
-        Err(_) => names.addresses(host).await?,
+        Err(_) => in_time(names.addresses(host)).await?,
     };
     let of = |address: IpAddr| ResolvedGateway {
         host: host.to_owned(),
@@ -129,20 +150,47 @@ async fn addresses_of_host(
 
 /// A host that cannot be looked up does not keep the others from an answer.
 async fn addresses_of_service(
-    names: &dyn NameService,
+    names: &Arc<dyn NameService>,
     service: &str,
 ) -> io::Result<Vec<ResolvedGateway>> {
+    let records = in_order(first_records(in_time(names.servers(service)).await?));
     let (mut all, mut trouble) = (Vec::new(), None);
-    for ServiceRecord { host, port, .. } in in_order(names.servers(service).await?) {
-        match addresses_of_host(names, &host, port).await {
-            Ok(addresses) => all.extend(addresses),
-            Err(why) => trouble = Some(why),
+    for some in records.chunks(CONCURRENT_LOOKUPS) {
+        let mut lookups = JoinSet::new();
+        for (place, ServiceRecord { host, port, .. }) in some.iter().cloned().enumerate() {
+            let names = Arc::clone(names);
+            lookups.spawn(
+                async move { (place, addresses_of_host(names.as_ref(), &host, port).await) },
+            );
+        }
+        let mut found = lookups.join_all().await;
+        found.sort_by_key(|(place, _)| *place);
+        for (_, found) in found {
+            match found {
+                Ok(addresses) => all.extend(addresses),
+                Err(why) => trouble = Some(why),
+            }
         }
     }
     match trouble {
         Some(why) if all.is_empty() => Err(why),
         _ => Ok(all),
     }
+}
+
+async fn in_time<T>(lookup: Lookup<'_, T>) -> io::Result<Vec<T>> {
+    let found = timeout(LOOKUP_TIMEOUT, lookup).await;
+    found.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// Returns at most [`MAX_RECORDS`] servers, those with the lowest priority and name. Each lookup
+/// leaves the same ones out: a gateway must not leave the list by chance.
+fn first_records(mut records: Vec<ServiceRecord>) -> Vec<ServiceRecord> {
+    if records.len() > MAX_RECORDS {
+        records.sort_by(|a, b| (a.priority, &a.host, a.port).cmp(&(b.priority, &b.host, b.port)));
+        records.truncate(MAX_RECORDS);
+    }
+    records
 }
 
 /// Orders servers by priority, and at random by weight among the same priority (RFC 2782).
@@ -191,8 +239,75 @@ mod tests {
         }
     }
 
+    /// A service whose records a test sets. Hosts have the address 192.0.2.7, except
+    /// `slow.example`, whose lookup never ends.
+    #[derive(Debug)]
+    struct Records(Vec<ServiceRecord>);
+
+    impl NameService for Records {
+        fn addresses<'a>(&'a self, host: &'a str) -> Lookup<'a, IpAddr> {
+            Box::pin(async move {
+                match host {
+                    "slow.example" => std::future::pending().await,
+                    _ => Ok(vec![[192, 0, 2, 7].into()]),
+                }
+            })
+        }
+
+        fn servers<'a>(&'a self, _: &'a str) -> Lookup<'a, ServiceRecord> {
+            Box::pin(async { Ok(self.0.clone()) })
+        }
+    }
+
+    async fn ports_of(records: Vec<ServiceRecord>) -> Vec<u16> {
+        let names: Arc<dyn NameService> = Arc::new(Records(records));
+        let all = addresses_of(&names, "_headstart._tcp.example").await.unwrap();
+        all.iter().map(|gateway| gateway.address.port()).collect()
+    }
+
+    fn record(priority: u16, port: u16, host: &str) -> ServiceRecord {
+        ServiceRecord { priority, weight: 0, port, host: host.to_owned() }
+    }
+
+    /// Each lookup has five seconds. Hosts are looked up together, so two slow ones take no ten
+    /// seconds.
+    #[tokio::test]
+    async fn a_host_whose_lookup_never_ends_keeps_no_other_from_an_answer() {
+        let begun = tokio::time::Instant::now();
+        let hosts = ["slow.example", "slow.example", "a.example"];
+        let records = (7..).zip(hosts).map(|(port, host)| record(1, port, host)).collect();
+        assert_eq!(ports_of(records).await, [9]);
+        assert!((5.0..9.9).contains(&begun.elapsed().as_secs_f64()), "{:?}", begun.elapsed());
+    }
+
+    /// 300 servers have one priority, and the records arrive in any order. The names that sort
+    /// first are h000 to h255, whose ports are 1 to 256.
+    #[tokio::test]
+    async fn the_same_servers_of_many_are_kept_at_each_lookup() {
+        let name = |n: u16| record(1, n + 1, &format!("h{n:03}.example"));
+        let mut records: Vec<_> = (0..300).map(name).collect();
+        for _ in 0..2 {
+            records.reverse();
+            let mut ports = ports_of(records.clone()).await;
+            ports.sort_unstable();
+            assert_eq!(ports, (1..=256).collect::<Vec<_>>());
+        }
+        // A lower priority comes before any name.
+        records.push(record(0, 999, "z.example"));
+        assert_eq!(ports_of(records).await[0], 999);
+    }
+
+    #[test]
+    fn a_gateway_is_gone_after_three_lookups_in_a_row_without_it() {
+        let mut absence = Absence::default();
+        let listed = [false, false, true, false, false, false];
+        let is_gone = listed.map(|is_listed| absence.note(is_listed));
+        assert_eq!(is_gone, [false, false, false, false, false, true]);
+    }
+
     async fn shown(entry: &str) -> Result<Vec<String>, String> {
-        let all = addresses_of(&TwoHosts, entry).await?;
+        let names: Arc<dyn NameService> = Arc::new(TwoHosts);
+        let all = addresses_of(&names, entry).await?;
         Ok(all.iter().map(ToString::to_string).collect())
     }
 

@@ -28,6 +28,8 @@ pub enum SiteEvent<T> {
     Forget(Network),
     /// The findings of all hosts of the site; none: the gateway does not compare.
     Compared(Vec<FleetFinding>),
+    /// The gateway refuses the sums of this host, for this reason. It is an event once.
+    NotCompared(String),
     /// This gateway is connected from now on.
     Connected(String),
     /// No gateway is connected, for this reason.

@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use tokio::time::Instant;
 
 /// Maximum number of reports in a batch; a gateway takes 4096.
-const BATCH: usize = 1024;
+const MAX_BATCH_REPORTS: usize = 1024;
 /// Maximum number of batches that wait for an acknowledgement.
-const UNACKNOWLEDGED: usize = 16;
+const MAX_UNACKNOWLEDGED_BATCHES: usize = 16;
 
 /// Reports that have not been acknowledged.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Outbox {
 
     /// Adds a report; returns false if there is no room.
     pub(crate) fn put(&mut self, now: Instant, report: Report) -> bool {
-        if self.gathered.len() == BATCH {
+        if self.gathered.len() == MAX_BATCH_REPORTS {
             return false;
         }
         self.gathered.push((now, report));
@@ -40,12 +40,12 @@ impl Outbox {
 
     /// Returns true if a batch need not wait for more reports.
     pub(crate) fn is_full(&self) -> bool {
-        self.gathered.len() == BATCH
+        self.gathered.len() == MAX_BATCH_REPORTS
     }
 
     /// Makes the gathered reports a batch, if there is room for one more.
     pub(crate) fn close(&mut self, now: Instant, status: HostStatus) {
-        if self.gathered.is_empty() || self.batches.len() == UNACKNOWLEDGED {
+        if self.gathered.is_empty() || self.batches.len() == MAX_UNACKNOWLEDGED_BATCHES {
             return;
         }
         let reports =
@@ -141,12 +141,12 @@ mod tests {
         let now = Instant::now();
         let mut taken = 0;
         for _ in 0..40 {
-            for _ in 0..BATCH {
+            for _ in 0..MAX_BATCH_REPORTS {
                 taken += usize::from(outbox.put(now, Report::default()));
             }
             outbox.close(now, HostStatus::default());
         }
         // Sixteen batches wait, and one more is being gathered.
-        assert_eq!(taken, 17 * BATCH);
+        assert_eq!(taken, 17 * MAX_BATCH_REPORTS);
     }
 }

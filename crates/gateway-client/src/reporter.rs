@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Longest wait for a gateway.
-const PATIENCE: Duration = Duration::from_secs(10);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
 /// Number of reports between two waits for acknowledgements.
-const AT_ONCE: u64 = 4096;
+const MAX_UNACKNOWLEDGED_REPORTS: u64 = 4096;
 
 /// Sends reports to the gateways of a site, and waits for them.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl SiteReporter {
     pub fn report(&mut self, report: Report) -> Result<(), String> {
         self.reported += 1;
         self.client.report(report);
-        match self.reported % AT_ONCE {
+        match self.reported % MAX_UNACKNOWLEDGED_REPORTS {
             0 => self.flush(),
             _ => Ok(()),
         }
@@ -56,7 +56,7 @@ impl SiteReporter {
 
     /// Waits until all is acknowledged.
     fn flush(&self) -> Result<(), String> {
-        if self.client.flush(PATIENCE) {
+        if self.client.flush(FLUSH_TIMEOUT) {
             return Ok(());
         }
         let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();

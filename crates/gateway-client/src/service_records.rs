@@ -11,15 +11,15 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
 
 /// Longest wait for one name server.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of name servers that are asked, as the system does (resolv.conf(5)).
-const SERVERS: usize = 3;
+const MAX_NAME_SERVERS: usize = 3;
 /// Largest answer by UDP that is asked for, bytes (RFC 6891 §6.2.5).
-const UDP_ANSWER: u16 = 1232;
+const MAX_UDP_ANSWER_BYTES: u16 = 1232;
 /// Bytes of a message's header (RFC 1035 §4.1.1), and of the record that ends a question (RFC 6891
 /// §6.1.2).
-const HEADER: usize = 12;
-const OPT_RECORD: usize = 11;
+const HEADER_BYTES: usize = 12;
+const OPT_RECORD_BYTES: usize = 11;
 
 /// A server of a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn name_servers(text: &str) -> Vec<SocketAddr> {
     let named = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver"));
     let addresses = named.filter_map(|rest| rest.trim().parse::<IpAddr>().ok());
     let mut servers: Vec<_> =
-        addresses.take(SERVERS).map(|address| SocketAddr::new(address, 53)).collect();
+        addresses.take(MAX_NAME_SERVERS).map(|address| SocketAddr::new(address, 53)).collect();
     if servers.is_empty() {
         servers.push((Ipv4Addr::LOCALHOST, 53).into());
     }
@@ -60,7 +60,7 @@ async fn ask(servers: &[SocketAddr], name: &str) -> io::Result<Vec<ServiceRecord
     let question = question(id, name)?;
     let mut last = io::Error::other("no name server");
     for server in servers {
-        let asked = timeout(PATIENCE, ask_one(*server, &question)).await;
+        let asked = timeout(SERVER_TIMEOUT, ask_one(*server, &question)).await;
         let answer = asked.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         match answer.and_then(|answer| read(&answer)) {
             Ok(records) => return Ok(records),
@@ -82,7 +82,7 @@ async fn ask_one(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
     let socket = UdpSocket::bind((any, 0)).await?;
     socket.connect(server).await?;
     socket.send(question).await?;
-    let mut answer = vec![0; usize::from(UDP_ANSWER)];
+    let mut answer = vec![0; usize::from(MAX_UDP_ANSWER_BYTES)];
     loop {
         let length = socket.recv(&mut answer).await?;
         let received = answer.get(..length).unwrap_or_default();
@@ -119,7 +119,7 @@ fn question(id: u16, name: &str) -> io::Result<Vec<u8>> {
     let mut packet = Packet::new_query(id);
     packet.set_flags(PacketFlag::RECURSION_DESIRED);
     packet.questions.push(Question::new(name, TYPE::SRV.into(), CLASS::IN.into(), false));
-    let opt = OPT { opt_codes: Vec::new(), udp_packet_size: UDP_ANSWER, version: 0 };
+    let opt = OPT { opt_codes: Vec::new(), udp_packet_size: MAX_UDP_ANSWER_BYTES, version: 0 };
     *packet.opt_mut() = Some(opt);
     packet.build_bytes_vec().map_err(io::Error::other)
 }
@@ -127,7 +127,7 @@ fn question(id: u16, name: &str) -> io::Result<Vec<u8>> {
 /// Returns whether a message answers the question: with its number, name and type. An answer that
 /// is cut may end anywhere behind these.
 fn answers(message: &[u8], question: &[u8]) -> bool {
-    let asked = HEADER..question.len() - OPT_RECORD;
+    let asked = HEADER_BYTES..question.len() - OPT_RECORD_BYTES;
     let is_reply = header_buffer::has_flags(message, PacketFlag::RESPONSE).unwrap_or(false);
     let echoed = message.get(asked.clone()).unwrap_or_default();
     is_reply && message[..2] == question[..2] && echoed.eq_ignore_ascii_case(&question[asked])
@@ -170,7 +170,7 @@ mod tests {
     fn answer(question: &[u8], flags: [u8; 2], records: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = question[..2].to_vec();
         bytes.extend([flags[0] | 0x80, flags[1], 0, 1, 0, records.len() as u8, 0, 0, 0, 0]);
-        bytes.extend(&question[HEADER..question.len() - OPT_RECORD]);
+        bytes.extend(&question[HEADER_BYTES..question.len() - OPT_RECORD_BYTES]);
         records.iter().for_each(|record| bytes.extend(record));
         bytes
     }
@@ -230,7 +230,7 @@ mod tests {
         let root = vec![0xc0, 12, 0, 33, 0, 1, 0, 0, 0, 9, 0, 7, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(error([0, 0], &[root]), io::ErrorKind::NotFound);
         // A pointer to itself: the record's name stands behind the question, and points there.
-        let end = (asked.len() - OPT_RECORD) as u8;
+        let end = (asked.len() - OPT_RECORD_BYTES) as u8;
         assert_eq!(error([0, 0], &[vec![0xc0, end]]), io::ErrorKind::InvalidData);
         for name in ["", "a..b", &"a".repeat(64)] {
             assert!(question(7, name).is_err(), "{name:?}");

@@ -3,7 +3,7 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
-use crate::discovery::{LOOK_EVERY, ResolvedGateway, addresses_of};
+use crate::discovery::{Absence, LOOKUP_INTERVAL, MAX_TRIED, ResolvedGateway, addresses_of};
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
@@ -20,15 +20,16 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 /// Time after which reports are sent although they do not fill a batch.
-const TICK: Duration = Duration::from_millis(250);
+const TICK_INTERVAL: Duration = Duration::from_millis(250);
 /// Time after which a question is given up.
-const PATIENCE: Duration = Duration::from_secs(5);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(5);
 /// Waiting time of a question after which a gateway counts as slow: the next one is tried, if there
 /// is one.
-const SLOW: Duration = Duration::from_millis(750);
-/// Pause after all gateways have been tried: the first value at first, doubled each time, up to the
-/// second.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+const SLOW_AFTER: Duration = Duration::from_millis(750);
+/// Pause after all gateways have been tried: the first one, which doubles each time, and the
+/// longest.
+const MIN_PAUSE: Duration = Duration::from_millis(200);
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// The receiver of events; it returns true if an answer was in time.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
@@ -41,6 +42,12 @@ pub(crate) struct Speaker<T> {
     hear: Hearer<T>,
     pending: Pending<T>,
     outbox: Outbox,
+    /// Addresses of the connected gateway's name, at its last lookup.
+    addresses: usize,
+    /// The last gateway, which has been lost or was slow.
+    left: Option<ResolvedGateway>,
+    /// Reason for which a gateway has refused sums last; it is an event once.
+    refusal: Option<String>,
     /// Callers that wait until the outbox is empty.
     flushes: Vec<oneshot::Sender<()>>,
 }
@@ -71,6 +78,9 @@ impl<T> Speaker<T> {
             hear,
             pending: Pending::default(),
             outbox,
+            addresses: 0,
+            left: None,
+            refusal: None,
             flushes: Vec::new(),
         }
     }
@@ -92,7 +102,7 @@ impl<T> Speaker<T> {
             turn += 1;
             // Each of the others is tried at once; after all of them there is a pause.
             let rounds = failures / self.config.gateways.len();
-            if (had_connected && self.config.gateways.len() == 1 || rounds > 0)
+            if (had_connected && !self.has_other_gateway() || rounds > 0)
                 && self.pause(pause_after(rounds)).await
             {
                 return;
@@ -102,11 +112,13 @@ impl<T> Speaker<T> {
 
     /// Returns whether the gateway accepted a connection, and why the conversation ended.
     async fn speak_with(&mut self, entry: &str) -> (bool, End) {
-        let (mut gateway, mut streams) = match self.reach(entry).await {
+        let mut reached = match self.reach(entry).await {
             Ok(reached) => reached,
             Err(end) => return (false, end),
         };
         loop {
+            let Reached { gateway, mut streams, addresses } = reached;
+            self.addresses = addresses;
             self.counts.connected(&gateway.to_string());
             (self.hear)(SiteEvent::Connected(gateway.to_string()));
             self.outbox.start_over();
@@ -115,19 +127,26 @@ impl<T> Speaker<T> {
                 Err(end) => {
                     let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
                     self.counts.none.add(given_up);
+                    self.left = Some(gateway);
                     return (true, end);
                 }
                 // The old connection ends here, and its questions are asked once more.
-                Ok(moved) => (gateway, streams) = moved,
+                Ok(moved) => reached = moved,
             }
-            self.ask_again(&streams);
+            self.ask_again(&reached.streams);
         }
+    }
+
+    /// Returns whether another gateway can be tried: of another entry, or at another address.
+    const fn has_other_gateway(&self) -> bool {
+        self.config.gateways.len() > 1 || self.addresses > 1
     }
 
     /// Connects to the first address of a gateway that accepts a connection. Reports are gathered
     /// meanwhile, and questions are not answered.
     async fn reach(&mut self, entry: &str) -> Result<Reached, End> {
-        let connecting = reach_any(self.role, self.config.clone(), entry.to_owned());
+        let left = self.left.take();
+        let connecting = reach_any(self.role, self.config.clone(), entry.to_owned(), left);
         tokio::pin!(connecting);
         loop {
             tokio::select! {
@@ -148,7 +167,7 @@ impl<T> Speaker<T> {
         gateway: &ResolvedGateway,
         streams: &mut Streams,
     ) -> Result<Reached, End> {
-        let mut ticks = interval(TICK);
+        let mut ticks = interval(TICK_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let moving = follow(self.role, self.config.clone(), entry.to_owned(), gateway.clone());
         tokio::pin!(moving);
@@ -166,6 +185,7 @@ impl<T> Speaker<T> {
                     Received::Answer(answer) => self.answered(answer),
                     Received::Update(update) => self.updated(update),
                     Received::Compared(fleet) => self.compared(&fleet),
+                    Received::NotCompared(why) => self.not_compared(why),
                 }),
                 _ = ticks.tick() => self.tick(streams),
                 moved = &mut moving => return Ok(moved),
@@ -270,7 +290,16 @@ impl<T> Speaker<T> {
         }
     }
 
+    fn not_compared(&mut self, why: String) {
+        // Sums are sent every few seconds, and mostly refused for one reason.
+        if self.refusal.as_ref() != Some(&why) {
+            (self.hear)(SiteEvent::NotCompared(why.clone()));
+            self.refusal = Some(why);
+        }
+    }
+
     fn compared(&mut self, fleet: &FleetComparison) {
+        self.refusal = None;
         _ = (self.hear)(SiteEvent::Compared(fleet.to_findings()));
     }
 
@@ -278,8 +307,8 @@ impl<T> Speaker<T> {
         let now = Instant::now();
         self.outbox.close(now, self.host_status());
         self.send_batches(streams);
-        let is_slow = self.pending.oldest(now) > SLOW && self.config.gateways.len() > 1;
-        self.counts.none.add(self.pending.give_up(now, PATIENCE));
+        let is_slow = self.pending.oldest(now) > SLOW_AFTER && self.has_other_gateway();
+        self.counts.none.add(self.pending.give_up(now, QUESTION_TIMEOUT));
         is_slow.then_some(()).map_or(Ok(()), |()| Err("it is slow to answer".to_owned()))
     }
 
@@ -327,18 +356,29 @@ impl<T> Speaker<T> {
 }
 
 /// A connected address of a gateway, with its streams.
-type Reached = (ResolvedGateway, Streams);
+struct Reached {
+    gateway: ResolvedGateway,
+    streams: Streams,
+    /// Number of addresses of the gateway's name.
+    addresses: usize,
+}
 
-/// Connects to the first address of a gateway that accepts a connection, and opens its streams.
+/// Connects to the first address of a gateway that accepts a connection, and opens its streams. The
+/// address that has just been `left` is tried last.
 async fn reach_any(
     role: ClientRole,
     config: ClientConfig,
     entry: String,
+    left: Option<ResolvedGateway>,
 ) -> Result<Reached, String> {
     let mut whys = Vec::new();
-    for gateway in addresses_of(config.names.as_ref(), &entry).await? {
+    let mut found = addresses_of(&config.names, &entry).await?;
+    let addresses = found.len();
+    // The order of the others stays.
+    found.sort_by_key(|gateway| left.as_ref() == Some(gateway));
+    for gateway in found.into_iter().take(MAX_TRIED) {
         match reach_address(role, &config, &gateway).await {
-            Ok(streams) => return Ok((gateway, streams)),
+            Ok(streams) => return Ok(Reached { gateway, streams, addresses }),
             Err(fault) => whys.push(fault.to_string()),
         }
     }
@@ -363,15 +403,17 @@ async fn follow(
     entry: String,
     connected: ResolvedGateway,
 ) -> Reached {
+    let mut absence = Absence::default();
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
-        let Ok(addresses) = addresses_of(config.names.as_ref(), &entry).await else { continue };
-        if addresses.contains(&connected) {
+        tokio::time::sleep(LOOKUP_INTERVAL).await;
+        let Ok(found) = addresses_of(&config.names, &entry).await else { continue };
+        if !absence.note(found.contains(&connected)) {
             continue;
         }
-        for gateway in addresses {
+        let addresses = found.len();
+        for gateway in found.into_iter().take(MAX_TRIED) {
             if let Ok(streams) = reach_address(role, &config, &gateway).await {
-                return (gateway, streams);
+                return Reached { gateway, streams, addresses };
             }
         }
     }
@@ -381,7 +423,7 @@ async fn follow(
 /// lost one gateway do not all return at once.
 fn pause_after(rounds: usize) -> Duration {
     let doubled = 1_u32.checked_shl(u32::try_from(rounds).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
-    let longest = PAUSE.0.saturating_mul(doubled).min(PAUSE.1);
+    let longest = MIN_PAUSE.saturating_mul(doubled).min(MAX_PAUSE);
     let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
     longest.mul_f64(0.5 + f64::from(chance) / f64::from(u32::MAX))
 }

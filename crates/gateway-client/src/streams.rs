@@ -7,15 +7,16 @@ use gateway_proto::v1::{
     Answer, Arrival, FleetComparison, HostComparison, Query, ReportAck, ReportBatch,
     SubscribeRequest, Update,
 };
+use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
 use tokio::sync::mpsc::{self, Sender};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Streaming;
 use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
 
 /// Maximum number of questions and batches that a gateway has not read yet.
-const UNREAD: usize = 256;
+const MAX_UNREAD: usize = 256;
 /// Maximum number of addresses that a gateway lets a subscriber name.
 const MAX_ADDRESSES: usize = 256;
 
@@ -51,39 +52,53 @@ pub(crate) struct AgentStreams {
 }
 
 /// The call that compares.
-type CompareCall = Pin<Box<dyn Future<Output = Option<FleetComparison>> + Send>>;
+type CompareCall = Pin<Box<dyn Future<Output = Result<FleetComparison, Status>> + Send>>;
 
 /// The call that sends arrivals. It ends when the gateway ends it.
-pub(crate) type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), tonic::Status>> + Send>>;
+pub(crate) type AnnounceCall = Pin<Box<dyn Future<Output = Result<(), Status>> + Send>>;
 
 /// A message of [`OtherStreams`].
 pub(crate) enum Received {
     Answer(Answer),
     Update(Update),
     Compared(FleetComparison),
+    /// The gateway refuses the sums, for this reason.
+    NotCompared(String),
 }
 
 impl AgentStreams {
     /// Sends sums, and ends a call before that has no reply yet.
     pub(crate) fn compare(&mut self, host: HostComparison) {
         let mut client = self.client.clone();
-        self.comparing = Some(Box::pin(async move {
-            // A gateway of an earlier version does not compare. A lost one ends the other streams.
-            client.compare(host).await.ok().map(tonic::Response::into_inner)
-        }));
+        self.comparing =
+            Some(Box::pin(
+                async move { client.compare(host).await.map(tonic::Response::into_inner) },
+            ));
     }
 
-    /// Returns the findings of all hosts; waits forever if no call is open, or if it has failed.
-    async fn compared(comparing: &mut Option<CompareCall>) -> FleetComparison {
+    /// Returns the findings of all hosts, or why the gateway refuses the sums. Waits forever if no
+    /// call is open, or if the gateway cannot answer.
+    async fn compared(comparing: &mut Option<CompareCall>) -> Received {
         if let Some(call) = comparing {
             let reply = call.await;
             *comparing = None;
-            if let Some(fleet) = reply {
-                return fleet;
+            match reply {
+                Ok(fleet) => return Received::Compared(fleet),
+                Err(status) if is_refusal(&status) => {
+                    return Received::NotCompared(told(&status));
+                }
+                Err(_) => {}
             }
         }
         std::future::pending().await
     }
+}
+
+/// Returns whether a status is the gateway's own answer to a call that it has. A gateway of an
+/// earlier version does not compare. A lost gateway ends the other streams, and the status of its
+/// call has an error of the connection as its source.
+fn is_refusal(status: &Status) -> bool {
+    status.code() != Code::Unimplemented && status.source().is_none()
 }
 
 impl OtherStreams {
@@ -93,9 +108,7 @@ impl OtherStreams {
             Self::Agent(streams) => tokio::select! {
                 answer = streams.answers.message() => heard(answer).map(Received::Answer),
                 update = streams.updates.message() => heard(update).map(Received::Update),
-                fleet = AgentStreams::compared(&mut streams.comparing) => {
-                    Ok(Received::Compared(fleet))
-                }
+                compared = AgentStreams::compared(&mut streams.comparing) => Ok(compared),
             },
             Self::Observer { call, .. } => heard(call.await.map(|()| None)),
         }
@@ -110,14 +123,14 @@ pub(crate) async fn open(
     channel: Channel,
     role: ClientRole,
     serves_at: &[IpAddr],
-) -> Result<Streams, tonic::Status> {
+) -> Result<Streams, Status> {
     let mut client = GatewayClient::new(channel);
-    let (batches, sent) = mpsc::channel(UNREAD);
+    let (batches, sent) = mpsc::channel(MAX_UNREAD);
     let acks = client.report(ReceiverStream::new(sent)).await?.into_inner();
     let others = match role {
         ClientRole::Agent => open_as_agent(client, serves_at).await?,
         ClientRole::Observer => {
-            let (arrivals, seen) = mpsc::channel(UNREAD);
+            let (arrivals, seen) = mpsc::channel(MAX_UNREAD);
             let call = async move { client.announce(ReceiverStream::new(seen)).await.map(drop) };
             OtherStreams::Observer { arrivals, call: Box::pin(call) }
         }
@@ -128,8 +141,8 @@ pub(crate) async fn open(
 async fn open_as_agent(
     mut client: GatewayClient<Channel>,
     serves_at: &[IpAddr],
-) -> Result<OtherStreams, tonic::Status> {
-    let (queries, asked) = mpsc::channel(UNREAD);
+) -> Result<OtherStreams, Status> {
+    let (queries, asked) = mpsc::channel(MAX_UNREAD);
     let answers = client.ask_stream(ReceiverStream::new(asked)).await?.into_inner();
     let addresses = serves_at.iter().take(MAX_ADDRESSES).copied().map(bytes_of).collect();
     let wanted = SubscribeRequest { addresses, ..SubscribeRequest::default() };
@@ -139,7 +152,7 @@ async fn open_as_agent(
 }
 
 /// Returns the message of a stream; an error if the stream has ended.
-pub(crate) fn heard<T>(message: Result<Option<T>, tonic::Status>) -> Result<T, String> {
+pub(crate) fn heard<T>(message: Result<Option<T>, Status>) -> Result<T, String> {
     match message {
         Ok(Some(message)) => Ok(message),
         Ok(None) => Err("it has ended the conversation".to_owned()),

@@ -13,9 +13,9 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity
 use tonic::{Code, Status};
 
 /// Longest time to connect: a site's own gateway answers within a millisecond.
-const CONNECT: Duration = Duration::from_millis(700);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
 /// Interval of keep-alives to a silent gateway, and the time within which it must answer one.
-const ALIVE: Duration = Duration::from_millis(400);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(400);
 
 /// The reason for which a gateway cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub(crate) async fn connect(
     gateway: &ResolvedGateway,
 ) -> Result<Channel, GatewayFault> {
     let endpoint = endpoint(config, gateway).map_err(GatewayFault::Certificates)?;
-    let reached = tokio::time::timeout(CONNECT * 2, endpoint.connect()).await;
+    let reached = tokio::time::timeout(CONNECT_TIMEOUT * 2, endpoint.connect()).await;
     let reached =
         reached.map_err(|_| GatewayFault::Silent(format!("{gateway} does not answer")))?;
     reached.map_err(|error| match certificate_fault(&error, config) {
@@ -82,10 +82,10 @@ fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint
             .unwrap_or_else(|| format!("cannot use the certificates ({files}): {}", causes(&error)))
     })?;
     Ok(endpoint
-        .connect_timeout(CONNECT)
+        .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
-        .http2_keep_alive_interval(ALIVE)
-        .keep_alive_timeout(ALIVE)
+        .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
+        .keep_alive_timeout(KEEP_ALIVE_INTERVAL)
         .keep_alive_while_idle(true))
 }
 

@@ -35,6 +35,8 @@ struct Fake {
     never_acks: bool,
     /// True if it refuses questions and subscriptions, as the gateway does to an observer.
     is_for_observers: bool,
+    /// The reason for which it refuses sums; without one it is of an earlier version.
+    refuses_sums: Option<&'static str>,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
 }
@@ -119,12 +121,11 @@ impl Gateway for Fake {
         Err(Status::unimplemented(""))
     }
 
-    /// It is of an earlier version.
     async fn compare(
         &self,
         _: Request<HostComparison>,
     ) -> Result<Response<FleetComparison>, Status> {
-        Err(Status::unimplemented(""))
+        Err(self.refuses_sums.map_or_else(|| Status::unimplemented(""), Status::invalid_argument))
     }
 
     async fn announce(
@@ -322,6 +323,34 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
     };
     // The numbers are the same, so a gateway that has both counts the batch once.
     assert_eq!(numbers(&first_fake), numbers(&second_fake));
+}
+
+/// A gateway refuses sums twice for one reason, which is one event. A gateway of an earlier version
+/// causes none, and the connection goes on.
+#[test]
+fn sums_that_a_gateway_refuses_are_an_event() {
+    for (refuses_sums, events_of) in [(Some("sums of one part twice"), 1), (None, 0)] {
+        let site = Site::new("refuses");
+        let (gateway, _runs) = site.serve(Fake { window: 7, refuses_sums, ..Fake::default() });
+        let (client, events) = client(site.config(&[gateway]));
+        first(&events, connected);
+        let mut refusals = 0;
+        for _ in 0..2 {
+            client.compare(&[]);
+            thread::sleep(Duration::from_millis(300));
+            client.ask(question());
+            first(&events, |event| match event {
+                SiteEvent::NotCompared(why) => {
+                    assert_eq!(Some(why.as_str()), refuses_sums);
+                    refusals += 1;
+                    None
+                }
+                SiteEvent::Lost(why) => panic!("{why}"),
+                event => window(event),
+            });
+        }
+        assert_eq!(refusals, events_of);
+    }
 }
 
 #[test]

@@ -10,9 +10,9 @@ use tonic_prost::ProstEncoder;
 
 /// Initial buffer of a call in each direction, bytes. A question and its answer fit; for a batch it
 /// grows.
-const ROOM: usize = 256;
+const INITIAL_BUFFER_BYTES: usize = 256;
 /// Size up to which ready messages of a stream are sent together, bytes.
-const TOGETHER: usize = 32 << 10;
+const MAX_COALESCED_BYTES: usize = 32 << 10;
 
 /// Writes messages `E`, reads messages `D`.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ where
     type Decoder = MessageDecoder<D>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ProstEncoder::new(BufferSettings::new(ROOM, TOGETHER))
+        ProstEncoder::new(BufferSettings::new(INITIAL_BUFFER_BYTES, MAX_COALESCED_BYTES))
     }
 
     fn decoder(&mut self) -> Self::Decoder {
@@ -63,6 +63,6 @@ impl<D: Message + Default> Decoder for MessageDecoder<D> {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(ROOM, TOGETHER)
+        BufferSettings::new(INITIAL_BUFFER_BYTES, MAX_COALESCED_BYTES)
     }
 }

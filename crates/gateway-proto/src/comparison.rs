@@ -16,9 +16,13 @@ use canary::trial::{PooledRatio, TrialSums};
 pub const METHOD: u32 = 1;
 /// Largest plausible number of connections of a host: a million a second for twelve days.
 const MAX_CONNECTIONS: u64 = 1 << 40;
-/// Largest absolute logarithm of a ratio of times: an hour by a microsecond is e^22.
-const LARGEST_LOG: f64 = 25.0;
-/// Room for rounding in sums of floats.
+/// Largest absolute logarithm of a ratio of two times: an hour by a microsecond is e^22.
+const MAX_LOG: f64 = 25.0;
+/// Smallest squared error of a ratio of times ([`canary::log_times::LogTimes::by`]).
+const MIN_ERROR_SQUARED: f64 = f64::EPSILON;
+/// Smallest weight of a stage: `nm / (n + m)` with two connections in each group.
+const MIN_WEIGHT: f64 = 1.0;
+/// Factor for rounding in sums of floats.
 const ROUNDING: f64 = 1.0 + 1e-6;
 
 impl ComparedPart {
@@ -101,56 +105,71 @@ impl PartSums {
 
     /// `None` if no connections can have these sums.
     fn to_sums(self) -> Option<TrialSums> {
-        // n m / (n + m) is less than n and less than m, in each stage and in the sum.
-        let most_weight = self.chosen.min(self.control) as f64;
         let is_possible = self.chosen.max(self.control) <= MAX_CONNECTIONS
             && self.control_times <= self.control
-            && is_within(self.control_logs, self.control_times as f64 * LARGEST_LOG);
+            && is_within(self.control_logs, self.control_times as f64 * MAX_LOG);
         is_possible.then_some(())?;
         Some(TrialSums {
             chosen: self.chosen,
             control: self.control,
             control_times: self.control_times,
             control_logs: self.control_logs,
-            times: self.times.unwrap_or_default().to_ratio(most_weight)?,
-            means: self.retransmissions.unwrap_or_default().to_means(&self, most_weight)?,
+            times: self.times.unwrap_or_default().to_ratio(self.chosen.min(self.control_times))?,
+            means: self.retransmissions.unwrap_or_default().to_means(&self)?,
         })
     }
 }
 
 impl TimeSums {
-    fn to_ratio(self, most_weight: f64) -> Option<PooledRatio> {
+    /// `None` if no connections can have these sums. `smaller_group`: connections of the smaller
+    /// group.
+    ///
+    /// In a stage of n and m connections, a squared deviation is at most `MAX_LOG²`. So the pooled
+    /// error, by the weight `w = nm / (n + m)`, gives `w² e² <= w MAX_LOG² (n + m) / (n + m - 2)`,
+    /// and Welch's `w² MAX_LOG² (1 / (n - 1) + 1 / (m - 1))`. With two connections or more in each
+    /// group, either is at most `2 w MAX_LOG²`. All stages have `w >= 1`.
+    fn to_ratio(self, smaller_group: u64) -> Option<PooledRatio> {
         let Self { weight, sum, error_squared, step_up, step_down } = self;
-        let is_possible = is_between(weight, most_weight)
-            && is_within(sum, weight * LARGEST_LOG)
-            && is_between(error_squared, (weight * LARGEST_LOG).powi(2))
-            && is_between(step_up, LARGEST_LOG)
-            && is_between(step_down, LARGEST_LOG)
-            // Times that scatter nowhere give no ratio.
-            && (weight == 0.0 || error_squared > 0.0);
+        // Steps are those of a stage, weighted: less than a deviation.
+        let max_step = if weight > 0.0 { MAX_LOG } else { 0.0 };
+        let is_possible = is_weight(weight, smaller_group)
+            && is_within(sum, weight * MAX_LOG)
+            && error_squared * ROUNDING >= weight * MIN_ERROR_SQUARED
+            && is_between(error_squared, weight * 2.0 * MAX_LOG * MAX_LOG)
+            && is_between(step_up, max_step)
+            && is_between(step_down, max_step);
         is_possible.then_some(PooledRatio { weight, sum, error_squared, step_up, step_down })
     }
 }
 
 impl RetransmissionSums {
-    fn to_means(self, of: &PartSums, most_weight: f64) -> Option<PooledMeans> {
+    fn to_means(self, of: &PartSums) -> Option<PooledMeans> {
         let weight = self.weight;
-        is_between(weight, most_weight).then_some(())?;
-        let mean = |sums: Option<MeanSums>, most: u64| {
-            let MeanSums { closed, retransmissions, sum, error_squared } = sums.unwrap_or_default();
-            let most_sum = weight * f64::from(MAX_COUNTED);
-            let is_possible = closed <= most
-                && retransmissions <= closed * u64::from(MAX_COUNTED)
-                && (weight == 0.0 || closed > 0)
-                && is_between(sum, most_sum)
-                && is_between(error_squared, most_sum * most_sum);
-            is_possible.then_some(PooledMean { closed, retransmissions, sum, error_squared })
-        };
-        Some(PooledMeans {
-            weight,
-            chosen: mean(self.chosen, of.chosen)?,
-            control: mean(self.control, of.control)?,
-        })
+        let chosen = self.chosen.unwrap_or_default().to_mean(weight, of.chosen)?;
+        let control = self.control.unwrap_or_default().to_mean(weight, of.control)?;
+        let is_possible = is_weight(weight, chosen.closed.min(control.closed));
+        is_possible.then_some(PooledMeans { weight, chosen, control })
+    }
+}
+
+impl MeanSums {
+    /// `None` if no connections can have these sums. `weight`: the sum of the stages' weights;
+    /// `group`: all connections of the group.
+    ///
+    /// In a stage of n connections beside m of the other group, each retransmission adds
+    /// `w / n = m / (n + m)` to the sum: less than 1, and at least `2 / (n + 2)`. The squares of
+    /// numbers up to `MAX_COUNTED` add up to at most `MAX_COUNTED` times their sum. So the squared
+    /// error `w² / n · variance` is at most `2 MAX_COUNTED` times the sum.
+    fn to_mean(self, weight: f64, group: u64) -> Option<PooledMean> {
+        let Self { closed, retransmissions, sum, error_squared } = self;
+        let max_count = f64::from(MAX_COUNTED);
+        let is_possible = closed <= group
+            && (closed > 0) == (weight > 0.0)
+            && retransmissions <= closed * u64::from(MAX_COUNTED)
+            && is_between(sum, (weight * max_count).min(retransmissions as f64))
+            && sum * ROUNDING >= retransmissions as f64 * 2.0 / (closed as f64 + 2.0)
+            && is_between(error_squared, sum * 2.0 * max_count);
+        is_possible.then_some(PooledMean { closed, retransmissions, sum, error_squared })
     }
 }
 
@@ -208,6 +227,12 @@ fn is_between(value: f64, most: f64) -> bool {
     value >= 0.0 && value <= most * ROUNDING
 }
 
+/// Returns whether stages can have this sum of weights: `nm / (n + m)` of each is less than n and
+/// less than m, and at least [`MIN_WEIGHT`]. `smaller_group`: connections of the smaller group.
+fn is_weight(weight: f64, smaller_group: u64) -> bool {
+    is_between(weight, smaller_group as f64) && (weight == 0.0 || weight * ROUNDING >= MIN_WEIGHT)
+}
+
 fn is_within(value: f64, most: f64) -> bool {
     is_between(value.abs(), most)
 }
@@ -217,6 +242,7 @@ mod tests {
     use super::*;
     use canary::fleet::fleet_finding;
     use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
+    use proptest::prelude::*;
     use prost::Message;
 
     /// 60 connections in each group; those of the control group take around a second.
@@ -246,6 +272,11 @@ mod tests {
         assert!(v1::HostComparison::of(&[(network, sums())]).parts.is_empty());
     }
 
+    /// Each of three stages has 20 connections in each group, so its weight is 10. The chosen
+    /// group has 60 retransmissions, with a sum of 60 / 2 = 30. So these bounds hold:
+    /// - error of times: 30 · 2 · 25² = 37,500 at most, and 30 · 2.2e-16 at least
+    /// - sum of means: 60 · 2 / 62 = 1.94 at least, and 60 at most
+    /// - error of means: 30 · 2 · 32 = 1,920 at most
     #[test]
     fn sums_that_no_connections_have_are_refused() {
         let good = PartSums::of(CanaryPart::All, &sums()).unwrap();
@@ -258,6 +289,18 @@ mod tests {
             retransmissions: Some(RetransmissionSums { chosen: Some(chosen), ..means }),
             ..good
         };
+        assert_eq!((times.weight, chosen.closed, chosen.retransmissions), (30.0, 60, 60));
+        assert!((chosen.sum - 30.0).abs() < 1e-9);
+        // Two connections in each group with one retransmission each: a weight and a mean of 1.
+        let few = MeanSums { closed: 2, retransmissions: 2, sum: 1.0, error_squared: 0.0 };
+        let few_with_weight = |weight| PartSums {
+            retransmissions: Some(RetransmissionSums {
+                weight,
+                chosen: Some(few),
+                control: Some(few),
+            }),
+            ..good
+        };
         for bad in [
             PartSums { chosen: 1 << 41, ..good },
             // The weights are of 120 connections.
@@ -265,18 +308,43 @@ mod tests {
             PartSums { control_times: good.control + 1, ..good },
             PartSums { control_logs: f64::NAN, ..good },
             of_times(TimeSums { weight: f64::INFINITY, ..times }),
+            of_times(TimeSums { weight: 0.9, sum: 0.0, ..times }),
             of_times(TimeSums { sum: times.weight * -26.0, ..times }),
             of_times(TimeSums { error_squared: 0.0, ..times }),
+            of_times(TimeSums { error_squared: 1e-16, ..times }),
             of_times(TimeSums { error_squared: -1.0, ..times }),
+            of_times(TimeSums { error_squared: 37_501.0, ..times }),
             of_times(TimeSums { step_up: -0.1, ..times }),
+            of_times(TimeSums { step_up: 25.1, ..times }),
+            of_times(TimeSums { step_up: 1.0, ..TimeSums::default() }),
             of_times(TimeSums { step_down: f64::NAN, ..times }),
             of_chosen(MeanSums { closed: 0, ..chosen }),
             of_chosen(MeanSums { closed: good.chosen + 1, ..chosen }),
             of_chosen(MeanSums { retransmissions: chosen.closed * 33, ..chosen }),
+            of_chosen(MeanSums { closed: 20, ..chosen }),
             of_chosen(MeanSums { sum: -1.0, ..chosen }),
+            of_chosen(MeanSums { sum: 0.0, error_squared: 0.0, ..chosen }),
+            of_chosen(MeanSums { sum: 1.9, ..chosen }),
+            of_chosen(MeanSums { sum: 60.1, ..chosen }),
+            of_chosen(MeanSums { retransmissions: 0, ..chosen }),
             of_chosen(MeanSums { error_squared: f64::NAN, ..chosen }),
+            of_chosen(MeanSums { error_squared: 1920.1, ..chosen }),
+            few_with_weight(0.0),
+            few_with_weight(0.9),
         ] {
             assert_eq!(bad.to_sums(), None, "{bad:?}");
+        }
+        // The largest and smallest sums that are possible.
+        for extreme in [
+            of_times(TimeSums { error_squared: 37_499.0, ..times }),
+            of_times(TimeSums { step_up: 25.0, ..times }),
+            of_times(TimeSums::default()),
+            of_chosen(MeanSums { sum: 2.0, error_squared: 0.0, ..chosen }),
+            of_chosen(MeanSums { sum: 60.0, ..chosen }),
+            of_chosen(MeanSums { error_squared: 1919.9, ..chosen }),
+            few_with_weight(1.0),
+        ] {
+            assert!(extreme.to_sums().is_some(), "{extreme:?}");
         }
         let twice = v1::HostComparison { method: 1, parts: vec![good, good] };
         assert!(twice.to_sums().is_err());
@@ -287,6 +355,28 @@ mod tests {
             parts: vec![PartSums { part: Some(later), chosen: 1 << 50, ..good }],
         };
         assert_eq!(later.to_sums(), Ok(vec![]));
+    }
+
+    proptest! {
+        /// Times reach from a microsecond to an hour. Some connections retransmit more than counts.
+        #[test]
+        fn sums_of_any_connections_are_accepted(
+            connections in prop::collection::vec(
+                (0_u32..6, any::<bool>(), -6.0..3.5_f64, 0_u32..40), 0..200,
+            ),
+        ) {
+            let mut trial = Trial::default();
+            let mut sorted = connections;
+            sorted.sort_by_key(|(stage, ..)| *stage);
+            for (stage, is_chosen, log_10, again) in sorted {
+                // Few connections with the longest time scatter most.
+                let time_s = if again == 0 { 3600.0 } else { 10_f64.powf(log_10) };
+                let of = CanaryGroup { stage, is_chosen };
+                trial.add(of, &CanaryOutcome { time_s, again }, 100);
+            }
+            let sent = PartSums::of(CanaryPart::All, &trial.sums()).unwrap();
+            prop_assert_eq!(sent.to_sums(), Some(trial.sums()));
+        }
     }
 
     #[test]

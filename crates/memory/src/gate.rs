@@ -5,7 +5,7 @@ use arith::reuse::first_window;
 use units::Duration;
 
 /// Longest plausible round trip: RFC 6298 §2.5 allows a timeout to be bounded there.
-const LONGEST_RTT: Duration = Duration::from_secs(60);
+const MAX_RTT: Duration = Duration::from_secs(60);
 
 /// Start of a sender without memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +40,14 @@ impl ReuseGate {
     /// nothing.
     pub fn admit(&self, remembered: &Remembered, cold: &Cold) -> Option<Remembered> {
         let Remembered { srtt, age, .. } = *remembered;
-        if age > self.max_age || srtt.is_zero() || srtt > LONGEST_RTT {
+        if age > self.max_age || srtt.is_zero() || srtt > MAX_RTT {
             return None;
         }
         Some(Remembered {
             cwnd: first_window(remembered.cwnd, cold.window, self.cap),
             // Below two segments a threshold is no threshold (RFC 5681 §3.1).
             ssthresh: remembered.ssthresh.map(|bytes| bytes.max(2 * cold.mss)),
-            rttvar: remembered.rttvar.min(LONGEST_RTT),
+            rttvar: remembered.rttvar.min(MAX_RTT),
             share: remembered.share.map(|bytes| bytes.clamp(cold.mss, self.cap.max(cold.mss))),
             ..*remembered
         })

@@ -112,6 +112,41 @@ pub enum EcnMode {
     Accurate,
 }
 
+/// Agreements of handshakes. An ACE field is the flags AE, CWR and ECE, from the highest bit on
+/// (RFC 9768 §3.1.1).
+impl EcnMode {
+    /// Returns the variant that a SYN with this ACE field asks for. Combinations without a meaning
+    /// count as all three flags (RFC 9768 §3.1.2).
+    pub const fn requested(ace: u8) -> Self {
+        match ace {
+            0 => Self::Off,
+            3 => Self::Classic,
+            _ => Self::Accurate,
+        }
+    }
+
+    /// Returns the variant on which a server that has this one agrees with a SYN.
+    pub const fn accepted(self, ace: u8) -> Self {
+        match self {
+            // Classic ECN knows two flags, and not the third.
+            Self::Classic if ace & 3 == 3 => Self::Classic,
+            Self::Off | Self::Classic => Self::Off,
+            Self::Accurate => Self::requested(ace),
+        }
+    }
+
+    /// Returns the variant on which a client that asks for this one agrees with a SYN-ACK (RFC 9768
+    /// §3.1.2, table 2).
+    pub const fn answered(self, ace: u8) -> Self {
+        match (self, ace) {
+            (Self::Classic, 1 | 5) | (Self::Accurate, 1) => Self::Classic,
+            // A server without ECN, and a broken one that reflects all flags.
+            (Self::Off | Self::Classic, _) | (Self::Accurate, 0 | 7) => Self::Off,
+            (Self::Accurate, _) => Self::Accurate,
+        }
+    }
+}
+
 /// The segments with an AccECN option after the handshake, unless the peer has sent none (Linux
 /// `tcp_ecn_option`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -362,5 +397,34 @@ impl Default for ConnectionConfig {
             },
             record_window: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EcnMode::{Accurate, Classic, Off};
+    use super::*;
+
+    /// RFC 9768 §3.1.2, table 2: SYN-ACKs of 2, 3, 4 and 6 agree on Accurate ECN, and 5 is reserved
+    /// for it. ECE alone is classic ECN. No flag and all flags are no ECN.
+    #[test]
+    fn a_client_gets_what_the_server_can() {
+        let answered = |mode: EcnMode| [0, 1, 2, 3, 4, 5, 6, 7].map(|ace| mode.answered(ace));
+        let accurate = [Off, Classic, Accurate, Accurate, Accurate, Accurate, Accurate, Off];
+        assert_eq!(answered(Accurate), accurate);
+        // A classic client expects ECE without CWR (RFC 3168 §6.1.1), and ignores AE.
+        assert_eq!(answered(Classic), [Off, Classic, Off, Off, Off, Classic, Off, Off]);
+        assert_eq!(answered(Off), [Off; 8]);
+    }
+
+    /// A SYN has no flag, CWR and ECE, or all three; other combinations count as all three (RFC
+    /// 9768 §3.1.2). A classic server needs CWR and ECE (RFC 3168 §6.1.1), and ignores AE.
+    #[test]
+    fn a_server_agrees_with_what_it_can() {
+        let accepted = |mode: EcnMode| [0, 1, 2, 3, 4, 5, 6, 7].map(|ace| mode.accepted(ace));
+        let accurate = [Off, Accurate, Accurate, Classic, Accurate, Accurate, Accurate, Accurate];
+        assert_eq!(accepted(Accurate), accurate);
+        assert_eq!(accepted(Classic), [Off, Off, Off, Classic, Off, Off, Off, Classic]);
+        assert_eq!(accepted(Off), [Off; 8]);
     }
 }

@@ -1,6 +1,7 @@
 //! The round trips of a page's hosts. The nearest host is at the far end of the access link; each
 //! other host is behind a link of its own, which has delay and no limit of rate.
 
+use link::path::one_way_delays;
 use link::{LinkConfig, QueueLimit};
 use netsim::Duplex;
 use units::{Duration, Rate};
@@ -71,12 +72,6 @@ impl Distances {
             reverse: whole.reverse.saturating_sub(access.reverse),
         }
     }
-}
-
-/// One-way delays of a round trip, as a path has them: an odd nanosecond is on the way up.
-fn one_way_delays(rtt: Duration) -> Duplex<Duration> {
-    let forward = rtt / 2;
-    Duplex { forward, reverse: rtt - forward }
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Change {
             Self::HalfTheRoundTrip => {
                 let halve = |_, host: &mut PageHost| host.rtt = host.rtt.map(|rtt| rtt / 2);
                 let page = Arc::new(Page::clone(&race.page).with_hosts(halve));
-                Race { page, ..on_path(race.path.with_rtt(race.path.rtt() / 2).ok()?) }
+                Race { page, ..on_path(race.path.with_half_the_rtt().ok()?) }
             }
             Self::NoLoss => on_path(race.path.with_loss(0.0).ok()?),
             Self::InstantServers => on_page(race.page.without_server_waits()),

@@ -9,7 +9,8 @@ pub enum RefusalKind {
     Wrong,
     /// A good one, about what TCP has no part in: epoll, zero copy, control messages.
     NotOfTcp,
-    /// A good one, about a mechanism of TCP which no scheme here has, like Accurate ECN (RFC 9768).
+    /// A good one, about a mechanism of TCP which no scheme here has, like probes of the path's
+    /// MTU (RFC 4821).
     NotModelled,
     /// A good one, for the TCP of another system than Linux.
     OtherSystem,

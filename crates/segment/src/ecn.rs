@@ -36,26 +36,39 @@ pub struct EcnCounters {
     /// The first counter is of ECT(1), and the third of ECT(0); otherwise it is the reverse.
     starts_with_ect1: bool,
     count: u8,
-    fields: [[u8; 3]; Self::MOST],
+    fields: [[u8; 3]; Self::MAX_COUNTERS],
 }
 
 impl EcnCounters {
     /// Counters of a complete option.
-    pub const MOST: usize = 3;
+    pub const MAX_COUNTERS: usize = 3;
     /// Bytes of the longest option: kind, length, and three counters.
-    pub const LONGEST: usize = 2 + 3 * Self::MOST;
+    pub const LONGEST: usize = 2 + 3 * Self::MAX_COUNTERS;
     /// The counters of a new connection for ECT(1), CE and ECT(0) (RFC 9768 §3.2.1).
-    pub const FIRST: [u32; Self::MOST] = [1, 0, 1];
+    pub const INITIAL: [u32; Self::MAX_COUNTERS] = [1, 0, 1];
+    /// The counter of marked packets of a new connection, of which the ACE field has three bits
+    /// (RFC 9768 §3.2.1).
+    pub const INITIAL_PACKETS: u32 = 5;
+
+    /// Returns the index of the counter of a field in [`EcnCounters::INITIAL`]; Not-ECT has none.
+    pub const fn index_of(field: Ecn) -> Option<usize> {
+        match field {
+            Ecn::NotEct => None,
+            Ecn::Ect1 => Some(0),
+            Ecn::Ce => Some(1),
+            Ecn::Ect0 => Some(2),
+        }
+    }
 
     /// The option with these counters, in the order ECT(1), CE, ECT(0) (kind 174), or in the
     /// reverse order (kind 172). Counters behind the third, and bits above the 24th, are left out.
     pub fn new(starts_with_ect1: bool, counters: &[u32]) -> Self {
-        let mut fields = [[0; 3]; Self::MOST];
+        let mut fields = [[0; 3]; Self::MAX_COUNTERS];
         for (field, counter) in fields.iter_mut().zip(counters) {
             let [_, bytes @ ..] = counter.to_be_bytes();
             *field = bytes;
         }
-        Self { starts_with_ect1, count: counters.len().min(Self::MOST) as u8, fields }
+        Self { starts_with_ect1, count: counters.len().min(Self::MAX_COUNTERS) as u8, fields }
     }
 
     /// Reads an option by its kind and its body; `None` if it is of another kind. Bytes behind
@@ -63,7 +76,7 @@ impl EcnCounters {
     pub fn parse(kind: u8, body: &[u8]) -> Option<Self> {
         let counters =
             body.as_chunks::<3>().0.iter().map(|[a, b, c]| u32::from_be_bytes([0, *a, *b, *c]));
-        let mut values = [0; Self::MOST];
+        let mut values = [0; Self::MAX_COUNTERS];
         let count = values.iter_mut().zip(counters).map(|(value, counter)| *value = counter);
         let count = count.count();
         matches!(kind, ACC_ECN_0 | ACC_ECN_1)
@@ -119,6 +132,11 @@ mod tests {
         assert_eq!(out[..len], [174, 11, 2, 3, 4, 0, 0, 5, 0, 0, 6]);
         let read: Vec<_> = full.iter().collect();
         assert_eq!(read, [(Ecn::Ect1, 0x02_0304), (Ecn::Ce, 5), (Ecn::Ect0, 6)]);
+        // Initial counters are in the order of kind 174, and Not-ECT has none.
+        let index = |(field, _)| EcnCounters::index_of(field);
+        assert_eq!(full.iter().map(index).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+        assert_eq!(EcnCounters::index_of(Ecn::NotEct), None);
+        assert_eq!(EcnCounters::new(true, &[0x02_0304, 5, 6, 7]), full);
         assert_eq!(EcnCounters::parse(174, &out[2..len]), Some(full));
         let reverse = EcnCounters::parse(172, &[0, 0, 9, 0, 1, 0, 7]).unwrap();
         assert_eq!(reverse.iter().collect::<Vec<_>>(), [(Ecn::Ect0, 9), (Ecn::Ce, 256)]);

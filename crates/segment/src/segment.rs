@@ -9,6 +9,7 @@ use crate::raw_options::RawOptions;
 use crate::raw_options::kind::EXPERIMENT;
 use std::fmt;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use units::{Duration, SeqNum};
 
 /// Bytes of an IPv4 header without options (RFC 791 §3.1).
@@ -176,6 +177,13 @@ impl SackBlocks {
             *slot = (left, right);
             self.count += 1;
         }
+    }
+
+    /// True if the first block is a D-SACK block (RFC 2883 §4): it begins below the
+    /// acknowledgement, or lies inside the second block. All are offsets from one origin.
+    pub fn is_duplicate<T: PartialOrd>(first: &Range<T>, second: Option<Range<T>>, ack: T) -> bool {
+        let is_inside = |outer: Range<T>| first.start >= outer.start && first.end <= outer.end;
+        first.start < ack || second.is_some_and(is_inside)
     }
 
     /// Takes all blocks off.
@@ -346,6 +354,18 @@ mod tests {
         assert_eq!(Performance::new(0, None), None);
         let huge = Performance::new(u64::MAX, Some(Duration::MAX)).unwrap();
         assert_eq!((huge.share.get(), huge.rtt_micros), (u32::MAX, u32::MAX));
+    }
+
+    /// RFC 2883 §4.1.1: 3000 to 3500 are below the acknowledgement of 4000. §4.1.3: 5000 to 5500
+    /// are inside the block of 4500 to 5500. A block of new data is neither.
+    #[test]
+    fn a_duplicate_is_below_the_acknowledgement_or_inside_the_second_block() {
+        let is_duplicate = |first: Range<u32>| SackBlocks::is_duplicate(&first, None, 4000);
+        assert!(is_duplicate(3000..3500) && !is_duplicate(4000..4500));
+        let outer = Some(4500..5500);
+        let is_inside = |first: Range<u32>| SackBlocks::is_duplicate(&first, outer.clone(), 4000);
+        assert!(is_inside(5000..5500) && is_inside(4500..5500));
+        assert!(!is_inside(5000..5501) && !is_inside(4499..5500));
     }
 
     proptest! {

@@ -5,6 +5,7 @@
 use crate::Sender;
 use crate::acknowledgement::Acknowledgement;
 use policy::ack::AckInfo;
+use segment::SackBlocks;
 
 impl Sender {
     /// Reads the claims of an ACK beside its cumulative acknowledgement. `una_before`: the
@@ -26,13 +27,12 @@ impl Sender {
         info.echoes_original = info.advanced() && self.echoes_original(ack);
     }
 
-    /// The D-SACK block of an ACK (RFC 2883 §4): the first block, below the cumulative
-    /// acknowledgement of the same ACK, or inside the second.
+    /// The D-SACK block of an ACK. Blocks of data that was never sent are none.
     pub(crate) fn dsack_of(&self, ack: &Acknowledgement<'_>) -> Option<(u64, u64)> {
         let [first, others @ ..] = ack.sack.as_slice() else { return None };
         let second = others.first().filter(|&&(left, right)| self.is_sound(left, right));
-        let is_inside = |outer: &(u64, u64)| first.0 >= outer.0 && first.1 <= outer.1;
-        let repeats = first.0 < ack.una || second.is_some_and(is_inside);
+        let second = second.map(|&(left, right)| left..right);
+        let repeats = SackBlocks::is_duplicate(&(first.0..first.1), second, ack.una);
         (self.terms.sack && repeats && self.is_sound(first.0, first.1)).then_some(*first)
     }
 

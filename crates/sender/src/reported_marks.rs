@@ -5,12 +5,10 @@ use crate::Sender;
 use crate::acknowledgement::{AccurateFeedback, Acknowledgement};
 use policy::ack::AckInfo;
 use policy::config::EcnMode;
-use segment::{Ecn, EcnCounters};
+use segment::EcnCounters;
 
 /// Values of the ACE field.
 const ACE_VALUES: u32 = 8;
-/// The counter of marked packets begins with this (RFC 9768 §3.2.1).
-const FIRST_ACE: u32 = 5;
 /// Weight of the mean of segments per ACK, and its unit: 1/64 (Linux `PKTS_ACKED_WEIGHT`).
 const MEAN_UNIT: u64 = 64;
 /// With more segments per ACK on average, a large ACK says nothing of lost ACKs (Linux
@@ -23,7 +21,7 @@ pub struct MarkCounts {
     /// Packets with CE.
     pub packets: u32,
     /// Payload with ECT(1), CE and ECT(0), bytes.
-    pub bytes: [u32; EcnCounters::MOST],
+    pub bytes: [u32; EcnCounters::MAX_COUNTERS],
 }
 
 /// Counters that the peer has reported.
@@ -61,7 +59,7 @@ impl Sender {
 
     /// A connection is joined whose peer has this ACE field: marks count from here on.
     pub fn join_accurate_ecn(&mut self, ace: u8) {
-        let packets = (u32::from(ace) + ACE_VALUES - FIRST_ACE) % ACE_VALUES;
+        let packets = (u32::from(ace) + ACE_VALUES - EcnCounters::INITIAL_PACKETS) % ACE_VALUES;
         let counts = MarkCounts { packets, ..MarkCounts::default() };
         self.terms.ecn = EcnMode::Accurate;
         self.reported = Some(Box::new(ReportedMarks { counts, ..ReportedMarks::default() }));
@@ -70,7 +68,7 @@ impl Sender {
     /// Returns the ACE field that reports no new mark; `None` without Accurate ECN.
     pub fn expected_ace(&self) -> Option<u8> {
         let packets = self.reported_marks()?.packets;
-        Some((FIRST_ACE.wrapping_add(packets) % ACE_VALUES) as u8)
+        Some((EcnCounters::INITIAL_PACKETS.wrapping_add(packets) % ACE_VALUES) as u8)
     }
 
     /// Takes the counters of an acknowledgement that concerns no outstanding data: pure ACKs of
@@ -136,7 +134,7 @@ impl ReportedMarks {
     /// (RFC 9768 appendix A.1), unless the bytes of the option contradict (appendix A.2.1).
     fn newly_marked(&self, ace: u8, bytes: Option<u32>, delivered: NewlyDelivered) -> u32 {
         let NewlyDelivered { segments, mss, .. } = delivered;
-        let known = FIRST_ACE.wrapping_add(self.counts.packets);
+        let known = EcnCounters::INITIAL_PACKETS.wrapping_add(self.counts.packets);
         let least = u32::from(ace).wrapping_sub(known) % ACE_VALUES;
         if segments < ACE_VALUES {
             return least;
@@ -176,7 +174,7 @@ impl ReportedMarks {
         let mut is_clear = assumed.is_some();
         let mut grown = None;
         for (field, value) in option.iter() {
-            let Some(index) = index_of(field) else { continue };
+            let Some(index) = EcnCounters::index_of(field) else { continue };
             let growth = self.take_counter(index, value);
             if growth == 0 || growth > 0 && assumed == Some(index) {
                 continue;
@@ -196,21 +194,11 @@ impl ReportedMarks {
     /// Takes a counter of 24 bits, and returns by how much it has grown.
     fn take_counter(&mut self, index: usize, value: u32) -> i32 {
         let known = &mut self.counts.bytes[index];
-        let growth = value.wrapping_sub(EcnCounters::FIRST[index]).wrapping_sub(*known);
+        let growth = value.wrapping_sub(EcnCounters::INITIAL[index]).wrapping_sub(*known);
         // The sign of the 24th bit.
         let growth = (growth << 8) as i32 >> 8;
         *known = known.wrapping_add(growth as u32);
         growth
-    }
-}
-
-/// Index of the counter of a field of IP.
-const fn index_of(field: Ecn) -> Option<usize> {
-    match field {
-        Ecn::NotEct => None,
-        Ecn::Ect1 => Some(0),
-        Ecn::Ce => Some(1),
-        Ecn::Ect0 => Some(2),
     }
 }
 

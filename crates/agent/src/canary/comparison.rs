@@ -85,20 +85,26 @@ pub struct ComparedPart {
 pub struct FleetComparison {
     /// Servers that have connections of both groups.
     pub hosts: u32,
+    /// Time since the gateway reported it, seconds. Without a gateway it grows.
+    #[serde(default)]
+    pub age_s: f64,
     /// All connections first, then classes of paths.
     pub parts: Vec<ComparedPart>,
 }
 
-/// Findings of all servers; `None` without any.
+/// Findings of all servers that are `age_s` seconds old; `None` without any, and if no server has
+/// connections of both groups.
 pub fn by_fleet<'a>(
     findings: &[FleetFinding],
+    age_s: f64,
     stops: impl Iterator<Item = &'a CanaryStop>,
 ) -> Option<FleetComparison> {
     let stops: Vec<_> = stops.cloned().collect();
-    let hosts = findings.iter().map(|found| found.hosts).max()?;
+    let hosts = findings.iter().map(|found| found.hosts).max().filter(|hosts| *hosts > 0)?;
     let parts = findings.iter().filter(|found| found.hosts > 0).map(|found| &found.finding);
     let parts = parts.filter(|finding| finding.part.can_be_stopped());
-    Some(FleetComparison { hosts, parts: parts.map(|of| compared_part(of, &stops)).collect() })
+    let parts = parts.map(|of| compared_part(of, &stops)).collect();
+    Some(FleetComparison { hosts, age_s, parts })
 }
 
 /// By size, the smallest first.
@@ -170,6 +176,23 @@ fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The gateway has a finding of each part, also of parts that no server has.
+    #[test]
+    fn a_fleet_without_hosts_has_no_comparison() {
+        let found = |part, hosts| {
+            let (chosen, control) = (u64::from(hosts) * 9, u64::from(hosts));
+            let (times, retransmissions, losing) = (None, None, None);
+            let finding = CanaryFinding { part, chosen, control, times, retransmissions, losing };
+            FleetFinding { hosts, finding }
+        };
+        let stops = std::iter::empty::<&CanaryStop>;
+        assert_eq!(by_fleet(&[], 1.0, stops()), None);
+        assert_eq!(by_fleet(&[found(CanaryPart::All, 0)], 1.0, stops()), None);
+        let of_all = [found(CanaryPart::All, 3), found(CanaryPart::Carried(1), 0)];
+        let fleet = by_fleet(&of_all, 2.5, stops()).unwrap();
+        assert_eq!((fleet.hosts, fleet.age_s, fleet.parts.len()), (3, 2.5, 1));
+    }
 
     #[test]
     fn what_is_found_is_a_gain_or_stopped_or_open() {

@@ -10,14 +10,16 @@ use ::canary::fleet::FleetFinding;
 use ::canary::part::CanaryPart;
 
 /// Time for which a stop outlives its finding, nanoseconds: agents send their sums six times in it.
-const STOP_LASTS_NS: u64 = 60_000_000_000;
+const STOP_LIFETIME_NS: u64 = 60_000_000_000;
 /// Servers whose finding counts: one server knows its own without a gateway.
-const FEWEST_HOSTS: u32 = 2;
+const MIN_HOSTS: u32 = 2;
 
 /// See the module. It does not outlive the agent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FleetState {
     findings: Vec<FleetFinding>,
+    /// Time at which they were received.
+    received_ns: u64,
     stops: Vec<FleetStop>,
 }
 
@@ -52,11 +54,11 @@ impl FleetState {
         ratio: f64,
         now: u64,
     ) -> FleetChange {
-        self.findings = findings;
+        (self.findings, self.received_ns) = (findings, now);
         let mut change = FleetChange::default();
         for found in &self.findings {
             let part = found.finding.part;
-            let is_of_fleet = found.hosts >= FEWEST_HOSTS && part.can_be_stopped();
+            let is_of_fleet = found.hosts >= MIN_HOSTS && part.can_be_stopped();
             let Some(why) = found.finding.harm(ratio).filter(|_| is_of_fleet) else { continue };
             match self.stops.iter_mut().find(|known| known.stop.part == part) {
                 Some(known) => known.found_ns = now,
@@ -69,7 +71,7 @@ impl FleetState {
             }
         }
         self.stops.retain(|known| {
-            let is_over = since(known.found_ns, now) > STOP_LASTS_NS;
+            let is_over = since(known.found_ns, now) > STOP_LIFETIME_NS;
             if is_over {
                 change.ended.push(known.stop.part);
             }
@@ -81,6 +83,11 @@ impl FleetState {
     /// The last findings.
     pub(crate) fn findings(&self) -> &[FleetFinding] {
         &self.findings
+    }
+
+    /// Time since the last findings were received, nanoseconds. Without a gateway it grows.
+    pub(crate) fn age_ns(&self, now: u64) -> u64 {
+        since(self.received_ns, now)
     }
 
     /// The parts that are stopped now.
@@ -126,6 +133,15 @@ mod tests {
         let change = state.take(open(), 2.0, 71 * SECOND);
         assert_eq!(change.ended, [CanaryPart::All]);
         assert!(stopped(&state).is_empty());
+    }
+
+    #[test]
+    fn findings_grow_old_without_a_gateway() {
+        let mut state = FleetState::default();
+        state.take(vec![found(CanaryPart::All, 20, 0.9)], 2.0, 30 * SECOND);
+        assert_eq!(state.age_ns(100 * SECOND), 70 * SECOND);
+        state.take(vec![found(CanaryPart::All, 20, 0.9)], 2.0, 110 * SECOND);
+        assert_eq!(state.age_ns(115 * SECOND), 5 * SECOND);
     }
 
     #[test]

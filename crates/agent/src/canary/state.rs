@@ -6,6 +6,7 @@
 //! remembered window even if it could not use one in the end. The same would hold for unknown
 //! members of the control group.
 
+use crate::canary::comparison::{FleetComparison, by_fleet};
 use crate::canary::fleet::{FleetChange, FleetState};
 use crate::contract::StartReason;
 use crate::contract::{ConnectionSummary, StoppedParts};
@@ -79,9 +80,11 @@ impl CanaryState {
         if limit.has_control_group { self.trials.sums() } else { Vec::new() }
     }
 
-    /// The last findings of all servers of the site.
-    pub(crate) fn fleet_findings(&self) -> &[FleetFinding] {
-        self.fleet.findings()
+    /// Returns the last findings of all servers of the site; `None` without any. `now`: nanoseconds
+    /// of the monotonic clock.
+    pub(crate) fn by_fleet(&self, now: u64) -> Option<FleetComparison> {
+        let age_s = self.fleet.age_ns(now) as f64 / 1e9;
+        by_fleet(self.fleet.findings(), age_s, self.all_stops())
     }
 
     /// The parts that this server has stopped by its own comparison.

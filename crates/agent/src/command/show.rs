@@ -170,8 +170,9 @@ pub(crate) fn status(status: &AgentStatus) -> String {
 fn of_fleet(status: &AgentStatus) -> String {
     match &status.fleet {
         Some(fleet) if fleet.hosts > 1 => format!(
-            "\n\nthe same on {} servers of the site, whichever of them is left out\n{}",
+            "\n\nthe same on {} servers of the site {:.0} s ago, whichever of them is left out\n{}",
             fleet.hosts,
+            fleet.age_s,
             table(PART_HEAD, fleet.parts.iter().map(part_row))
         ),
         _ => String::new(),

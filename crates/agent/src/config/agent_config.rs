@@ -12,7 +12,7 @@ use crate::interface::question::SOCKET;
 use crate::os::addresses::own_addresses;
 use crate::os::log::LogLevel;
 use crate::programs::load_options::{DetachResponse, LoadOptions, Wanted, cgroup_root};
-use ::canary::sequence::FEWEST;
+use ::canary::sequence::MIN_GROUP_CONNECTIONS;
 use gateway_client::{ClientConfig, SystemNames};
 use gateway_proto::v1::Collector;
 use std::collections::BTreeMap;
@@ -73,7 +73,9 @@ impl AgentConfig {
             except_cgroups: options.except_cgroup.clone(),
             limit: HarmLimit {
                 ratio: options.off_ratio.map_or(2.0, |ratio| ratio.get()),
-                fewest: options.off_connections.map_or(FEWEST, |count| count.get().into()),
+                fewest: options
+                    .off_connections
+                    .map_or(MIN_GROUP_CONNECTIONS, |count| count.get().into()),
                 has_control_group: options.holdout.is_none_or(|share| share.per_million() > 0),
             },
             state: state(options, std::env::var_os("STATE_DIRECTORY")),

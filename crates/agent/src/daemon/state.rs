@@ -379,7 +379,7 @@ impl SharedState {
         let settings = self.in_force(&config);
         let (findings, stops, fleet) = {
             let canary = lock(&self.canary);
-            let fleet = comparison::by_fleet(canary.fleet_findings(), canary.all_stops());
+            let fleet = canary.by_fleet(monotonic_ns());
             (canary.findings(), canary.all_stops().cloned().collect::<Vec<_>>(), fleet)
         };
         let of_all = stops.iter().find(|stop| stop.part == CanaryPart::All);

@@ -74,7 +74,7 @@ mod tests {
             connections: *totals,
             parts: by_part(&findings, canary.stops()),
             time_ratio: findings[0].times,
-            fleet: by_fleet(&[fleet_finding(CanaryPart::All, &sums)], canary.all_stops()),
+            fleet: by_fleet(&[fleet_finding(CanaryPart::All, &sums)], 7.5, canary.all_stops()),
             comparison: by_size(totals, &findings),
             gateway: Some(ClientStatus {
                 gateway: Some("g:1".to_owned()),
@@ -97,6 +97,7 @@ mod tests {
         assert!(full["time_ratio"].is_object(), "{full}");
         assert!(full["parts"][2]["retransmission_ratio"].is_object(), "{full}");
         assert!(full["parts"][2]["lossy_ratio"].is_object(), "{full}");
+        assert_eq!(full["fleet"]["age_s"], 7.5, "{full}");
         assert!(obeys(STATUS, &full));
         let mut wrong = full;
         wrong["mode"] = json!("magic");

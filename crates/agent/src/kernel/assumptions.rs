@@ -167,6 +167,7 @@ pub(crate) const ASSUMED: &[Assumption] = &[
             "lost_out",
             "retrans_out",
             "max_packets_out",
+            "first_tx_mstamp",
             "tcp_mstamp",
             "tcp_wstamp_ns",
         ],

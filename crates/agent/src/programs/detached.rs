@@ -11,11 +11,12 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 
 /// Time between two looks, nanoseconds.
-const LOOK_EVERY_NS: u64 = 1_000_000_000;
-/// Maximum number of times within [`WITHIN_NS`] that the agent attaches its programs again. If they
-/// are detached more often, another process wants them away, and connections change all the time.
-const MAX_ATTACHED: usize = 6;
-const WITHIN_NS: u64 = 600_000_000_000;
+const LOOK_INTERVAL_NS: u64 = 1_000_000_000;
+/// Maximum number of times within [`ATTEMPTS_WITHIN_NS`] that the agent tries to attach its
+/// programs again. If they are detached more often, another process wants them away, and
+/// connections change all the time.
+const MAX_ATTEMPTS: usize = 6;
+const ATTEMPTS_WITHIN_NS: u64 = 600_000_000_000;
 
 /// Detached programs, for status and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +32,8 @@ pub struct Detachments {
 pub(crate) struct DetachWatch {
     found: Detachments,
     last_look_ns: Option<u64>,
-    attached_ns: VecDeque<u64>,
+    /// Times of the last attempts to attach them again, whether they succeeded or not.
+    attempts_ns: VecDeque<u64>,
     /// The reason why the programs could not be attached again; logged once.
     why: Option<String>,
 }
@@ -53,7 +55,7 @@ impl DetachWatch {
         response: DetachResponse,
     ) -> Option<Detachments> {
         let now = monotonic_ns();
-        if self.last_look_ns.is_some_and(|last| since(last, now) < LOOK_EVERY_NS) {
+        if self.last_look_ns.is_some_and(|last| since(last, now) < LOOK_INTERVAL_NS) {
             return None;
         }
         self.last_look_ns = Some(now);
@@ -84,12 +86,12 @@ impl DetachWatch {
 
     /// Returns true if the programs are to be attached again at `now`, and notes that.
     fn may_attach(&mut self, response: DetachResponse, now: u64) -> bool {
-        while self.attached_ns.front().is_some_and(|then| since(*then, now) > WITHIN_NS) {
-            self.attached_ns.pop_front();
+        while self.attempts_ns.front().is_some_and(|then| since(*then, now) > ATTEMPTS_WITHIN_NS) {
+            self.attempts_ns.pop_front();
         }
-        let may = response == DetachResponse::Attach && self.attached_ns.len() < MAX_ATTACHED;
+        let may = response == DetachResponse::Attach && self.attempts_ns.len() < MAX_ATTEMPTS;
         if may {
-            self.attached_ns.push_back(now);
+            self.attempts_ns.push_back(now);
         }
         may
     }
@@ -108,7 +110,7 @@ impl DetachWatch {
                 say(Level::Notice, "the programs are attached again (on-detach = \"attach\")");
             }
             Err(why) => {
-                // They stay known as detached, and the next look tries again.
+                // They stay known as detached, and the next look tries again, up to the limit.
                 attached.put_back(detached);
                 if self.why.as_ref() != Some(&why) {
                     say(Level::Error, &format!("the programs cannot be attached again: {why}"));
@@ -116,11 +118,23 @@ impl DetachWatch {
                 }
             }
         }
-        if self.attached_ns.len() == MAX_ATTACHED {
-            let what = "the agent has attached the programs six times within ten minutes, and leaves them detached for a while; \
-                        find out which process detaches them";
-            say(Level::Warning, what);
+        if let Some(what) = self.limit_remark() {
+            say(Level::Warning, &what);
         }
+    }
+
+    /// Returns the remark on the last attempt that the limit permits for now; `None` before it.
+    fn limit_remark(&self) -> Option<String> {
+        let is_last = self.attempts_ns.len() == MAX_ATTEMPTS;
+        is_last.then(|| match &self.why {
+            None => "the agent has attached the programs six times within ten minutes, and will leave them detached for a while; \
+                     find out which process detaches them"
+                .to_owned(),
+            Some(why) => format!(
+                "the agent has tried six times within ten minutes to attach the programs, and leaves them detached for a while; \
+                 remove the cause, or restart the agent: {why}"
+            ),
+        })
     }
 }
 
@@ -138,6 +152,24 @@ mod tests {
         assert!(!may(&mut watch, 7) && !may(&mut watch, 601));
         // The first one was more than 600 s ago.
         assert!(may(&mut watch, 602) && !may(&mut watch, 602));
+    }
+
+    /// After the fifth attempt there is one more, and after the sixth there is none for a while.
+    #[test]
+    fn the_last_attempt_is_reported_as_it_ended() {
+        let mut watch = DetachWatch::default();
+        (1..=5).for_each(|s| assert!(watch.may_attach(DetachResponse::Attach, s)));
+        assert_eq!(watch.limit_remark(), None);
+        assert!(watch.may_attach(DetachResponse::Attach, 6));
+        let attached = watch.limit_remark().unwrap();
+        assert!(
+            attached.starts_with("the agent has attached the programs six times"),
+            "{attached}"
+        );
+        watch.why = Some("no such cgroup".to_owned());
+        let failed = watch.limit_remark().unwrap();
+        assert!(failed.starts_with("the agent has tried six times"), "{failed}");
+        assert!(failed.ends_with(": no such cgroup"), "{failed}");
     }
 
     #[test]

@@ -186,6 +186,12 @@ impl Hearer {
                 }
             }
             SiteEvent::Compared(findings) => *lock(&self.known.findings) = Some(findings),
+            SiteEvent::NotCompared(why) => {
+                let what = format!(
+                    "the gateway refuses the sums of this server's comparison: {why}; update the older of agent and gateway"
+                );
+                say(Level::Warning, &what);
+            }
             SiteEvent::Connected(gateway) => {
                 say(Level::Notice, &format!("gateway {gateway} answers"));
             }

@@ -7,7 +7,7 @@
 
 use canary::comparisons::{Canary, CanaryConnection};
 use canary::part::{CanaryPart, window_class};
-use canary::sequence::FEWEST;
+use canary::sequence::MIN_GROUP_CONNECTIONS;
 use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
 use rand_core::{Rng, SeedableRng};
@@ -198,11 +198,12 @@ pub(crate) fn month(seed: u64, connections: f64, effect: &Effect) -> Met {
             let now = before + n as f64 / compared;
             look(&mut met, &mut canary, &connection, now);
             if !met.has_fixed_missed {
-                fixed.add(connection.group, &connection.outcome, FEWEST);
+                fixed.add(connection.group, &connection.outcome, MIN_GROUP_CONNECTIONS);
                 let truth = effect.times.ln();
-                met.has_fixed_missed = fixed.time_ratio(FEWEST).is_some_and(|ratio| {
-                    (ratio.log - truth).abs() > 1.96 * ratio.error_squared.sqrt()
-                });
+                met.has_fixed_missed =
+                    fixed.time_ratio(MIN_GROUP_CONNECTIONS).is_some_and(|ratio| {
+                        (ratio.log - truth).abs() > 1.96 * ratio.error_squared.sqrt()
+                    });
             }
             if met.stopped_all.is_some() || met.claimed_all.is_some() {
                 return met;

@@ -6,7 +6,7 @@
 use crate::operators::{OFF_RATIO, Random, network_of};
 use canary::budget::ErrorShare;
 use canary::comparisons::{Canary, CanaryConnection};
-use canary::sequence::FEWEST;
+use canary::sequence::MIN_GROUP_CONNECTIONS;
 use canary::trial::{CanaryGroup, CanaryOutcome, Trial};
 use ipnet::IpNet;
 use rayon::prelude::*;
@@ -236,8 +236,8 @@ impl Shape {
         let mut met = FalseAlarms::default();
         for _ in 0..most.min(self.stages.0 * self.stages.1) {
             let connection = server.connection(self);
-            trial.add(connection.group, &connection.outcome, FEWEST);
-            let Some(ratio) = trial.time_ratio(FEWEST) else { continue };
+            trial.add(connection.group, &connection.outcome, MIN_GROUP_CONNECTIONS);
+            let Some(ratio) = trial.time_ratio(MIN_GROUP_CONNECTIONS) else { continue };
             let ratio = ErrorShare::ALL.times().ratio(ratio);
             met.stopped |= ratio.low > 1.0;
             met.claimed |= ratio.high < 1.0;

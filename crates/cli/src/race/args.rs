@@ -73,7 +73,7 @@ pub(crate) struct RaceArgs {
     /// Version of Linux that all schemes follow: 6.12, 6.18 or 7.0 [default: 6.18]
     ///
     /// A scheme that names a version, like linux+linux=7.0, keeps it. Versions differ in the
-    /// client: its largest receive window (6 MB until 6.15, 32 MB since), and how long it holds
+    /// client: its largest receive window (6 MiB until 6.15, 32 MiB since), and how long it holds
     /// back ACKs behind a loss (longer since 6.19). Simulations only.
     #[arg(long, value_name = "VERSION")]
     pub(super) linux: Option<LinuxVersion>,

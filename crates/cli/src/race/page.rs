@@ -1,8 +1,11 @@
 //! The page that a race loads, under whatever name.
 
-use cmdline::Failure;
+use super::values::parse_schemes;
 use cmdline::input::{self, STANDARD_INPUT};
+use cmdline::{Failure, names};
 use std::path::Path;
+use std::str::FromStr;
+use units::Rate;
 use workload::{BUILTINS, Page, RecordedRun, parse_har_page, parse_har_runs};
 
 /// Larger objects take hours.
@@ -52,8 +55,13 @@ fn page_by_name(name: &str) -> Result<Option<Page>, Failure> {
     if let Some(page) = Page::builtin(name) {
         return Ok(Some(page));
     }
-    let looks_like_size = name.starts_with(|c: char| c.is_ascii_digit());
     let path = Path::new(name);
+    let looks_like_size = name.starts_with(|c: char| c.is_ascii_digit());
+    if !path.exists()
+        && let Some(option) = option_of(name)
+    {
+        return Err(Failure::input(format!("\"{name}\" is no page: write {option} {name}")));
+    }
     match units::parse_bytes(name) {
         Ok(bytes @ 1..=MAX_BYTES) => return Ok(Some(Page::single(bytes))),
         Ok(_) => {
@@ -72,4 +80,14 @@ fn page_by_name(name: &str) -> Result<Option<Page>, Failure> {
         )));
     }
     Ok(None)
+}
+
+/// The option that takes `text`, if it is a path or a scheme, or the beginning of a path.
+fn option_of(text: &str) -> Option<&'static str> {
+    let first = text.split(',').next().unwrap_or(text);
+    if names::path(text).is_ok() || Rate::from_str(first).is_ok() {
+        Some("--path")
+    } else {
+        parse_schemes(text).is_ok().then_some("--schemes")
+    }
 }

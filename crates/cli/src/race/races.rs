@@ -2,7 +2,7 @@
 
 use super::args::RaceArgs;
 use super::budget::RaceBudget;
-use super::page;
+use super::{page, refusals};
 use cmdline::Failure;
 use link::path::{DEFAULT_PRESET, TraceStart, preset};
 use race::{
@@ -119,6 +119,7 @@ impl RaceArgs {
             };
             let page = page.map_err(|why| Failure::input(format!("--upload: {why}")))?;
             let race = self.race(page)?;
+            refusals::check_simulation(self, &race)?;
             Ok(RaceOfRun { id: run.id, race })
         };
         pages.into_iter().map(race).collect()

@@ -3,7 +3,7 @@
 use super::RaceArgs;
 use cmdline::Failure;
 use race::{Race, World};
-use workload::{Http, ServerModel, Tls};
+use workload::{Http, PageHost, ServerModel, Tls};
 
 pub(super) fn check(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
     refuse_of_http3(args, race)?;
@@ -21,6 +21,27 @@ pub(super) fn check_embedded(args: &RaceArgs) -> Result<(), Failure> {
         false => Err(Failure::input(
             "--on wire and kernel need the program: run `headstart race --json`, or leave --on away",
         )),
+    }
+}
+
+/// Refuses settings that leave a race nothing to compare, or that put a host before a step.
+pub(super) fn check_simulation(args: &RaceArgs, race: &Race) -> Result<(), Failure> {
+    if args.upload.is_some() && args.client_window.is_some() {
+        return Err(Failure::input(
+            "--client-window gives all rows the same client, and --upload compares clients: leave one out, \
+             or give each scheme its window, like linux+rwnd=1MB",
+        ));
+    }
+    // A step is the delay of the access link, which has the round trip of the nearest host.
+    let path = race.path.rtt();
+    let is_nearer = |host: &&PageHost| host.rtt.is_some_and(|rtt| rtt < path);
+    match race.page.hosts().iter().find(is_nearer) {
+        Some(host) if race.path.rtt_steps().is_some() => Err(Failure::input(format!(
+            "--rtt-of: {} is nearer than the path, whose round trip changes by rtt-steps= for all hosts: \
+             give it {path} at least, or leave rtt-steps= out",
+            host.name
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -26,13 +26,13 @@ pub(super) fn parse_window(text: &str) -> Result<u32, String> {
     }
 }
 
-/// The largest body of a request, bytes, far below the largest page.
-const MAX_UPLOAD: u64 = 1 << 40;
+/// The largest body of a request, far below the largest page.
+const MAX_UPLOAD_BYTES: u64 = 1 << 40;
 
 pub(super) fn parse_upload(text: &str) -> Result<u64, String> {
     let bytes = units::parse_bytes(text).map_err(|error| error.to_string())?;
     match bytes {
-        1..=MAX_UPLOAD => Ok(bytes),
+        1..=MAX_UPLOAD_BYTES => Ok(bytes),
         _ => Err("from 1B to 1TiB, please".to_owned()),
     }
 }

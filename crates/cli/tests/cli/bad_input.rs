@@ -57,6 +57,10 @@ fn short_forms_and_memories_of_other_schemes() {
 #[test]
 fn unknown_pages_and_files() {
     refused(&["race", "gazette"], &["gazette", "news", "HAR"]);
+    for path in ["20mbit,80ms,100p", "20mbit,80ms", "lte"] {
+        refused(&["race", "news", path], &[path, "no page", "--path"]);
+    }
+    refused(&["race", "news", "linux,hs-cubic"], &["no page", "--schemes linux,hs-cubic"]);
     refused(&["race", "pages/missing.har"], &["pages/missing.har"]);
     refused(&["race", "pages"], &["pages"]);
 }

@@ -66,6 +66,19 @@ fn an_upload_is_sent_by_the_scheme_of_the_row() {
         refused(&real, &["is for simulations: leave --on away"]);
     }
     refused(&["race", "1kB", "--linux", "6.13"], &["6.12, 6.18, 7.0"]);
+    let window = ["race", "1kB", "--upload", "1MB", "--client-window", "1MB"];
+    refused(&window, &["leave one out", "linux+rwnd=1MB"]);
+}
+
+/// Steps are of the path, so that no host may be nearer than its 60 ms; 60 ms itself are.
+#[test]
+fn a_host_nearer_than_a_path_that_changes_is_refused() {
+    let path = ["--path", "20mbit,60ms,100p,rtt-steps=1s:30ms", "--exact", "--schemes", "linux"];
+    let at = |rtt: &str| [&["race", PAGE, "--rtt-of", rtt], &path[..]].concat();
+    refused(&at("photos.example=59ms"), &["photos.example is nearer", "give it 60ms at least"]);
+    assert_eq!(headstart(&at("photos.example=60ms")).status.code(), Some(0));
+    let recorded = ["race", "crates/cli/tests/recordings/frames.har", "--rtt-of", "recorded"];
+    refused(&[&recorded[..], &path].concat(), &["is nearer than the path"]);
 }
 
 #[test]

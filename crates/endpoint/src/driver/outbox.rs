@@ -97,7 +97,10 @@ impl Outbox {
 impl Head {
     fn new(outgoing: &OutgoingSegment, offload: bool) -> Self {
         let segment = &outgoing.packet.segment;
-        let plain = segment.flags == Flags::ACK && segment.len > 0;
+        // The kernel copies AE and ECE to all segments, and CWR to the first alone
+        // (`tcp_gso_segment`).
+        let copied = Flags::AE.with(Flags::ECE);
+        let plain = Flags(segment.flags.0 & !copied.0) == Flags::ACK && segment.len > 0;
         Self {
             conn: outgoing.conn,
             packet: outgoing.packet,
@@ -128,10 +131,10 @@ impl Head {
 
     fn append(&mut self, next: &Segment) {
         let ours = &mut self.packet.segment;
+        self.open = next.len == self.size && next.flags == ours.flags;
         ours.len += next.len;
         ours.flags = next.flags;
         self.segments += 1;
-        self.open = next.len == self.size && next.flags == Flags::ACK;
     }
 }
 
@@ -146,4 +149,45 @@ fn write_offloaded(
     let v6 = head.packet.source.is_ipv6();
     Offload { checksum, segment_size, v6 }.write(headers);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr};
+    use units::SeqNum;
+    use wire::Marking;
+
+    /// The segment of 1,000 bytes behind `n` others, with this ACE field, and flags beside ACK.
+    fn outgoing(n: u32, ace: u8, flags: Flags) -> OutgoingSegment {
+        let [own, peer] = [1, 2].map(|host| SocketAddr::from((Ipv4Addr::new(10, 0, 0, host), 80)));
+        let flags = flags.with(Flags::ACK).with_ace(ace);
+        let segment = Segment { seq: SeqNum(n * 1000), len: 1000, flags, ..Segment::default() };
+        let packet = TcpPacket::new(own, peer, segment, &Marking::default());
+        OutgoingSegment { conn: None, packet, offset: 0 }
+    }
+
+    /// True if the second segment joins the first, and a third joins both.
+    fn joined(first: u8, second: (u8, Flags)) -> [bool; 2] {
+        let mut outbox = Outbox::new(true);
+        outbox.add(&outgoing(0, first, Flags::default()));
+        let next = outgoing(1, second.0, second.1);
+        if !outbox.joins(&next) {
+            return [false; 2];
+        }
+        outbox.add(&next);
+        [true, outbox.joins(&outgoing(2, second.0, Flags::default()))]
+    }
+
+    /// The kernel copies flags to all segments that it cuts, except for CWR (RFC 3168 §6.1.2: it
+    /// answers an echo once). Counters of Accurate ECN with that bit, 2, 3, 6 and 7, go alone.
+    #[test]
+    fn segments_with_one_counter_of_marks_are_sent_as_one() {
+        for ace in 0..8 {
+            let is_copied = ace & 2 == 0;
+            assert_eq!(joined(ace, (ace, Flags::default())), [is_copied; 2], "{ace}");
+        }
+        assert_eq!(joined(5, (4, Flags::default())), [false; 2]);
+        assert_eq!(joined(5, (5, Flags::PSH)), [true, false], "PSH is the last one's");
+    }
 }

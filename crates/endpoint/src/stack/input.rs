@@ -44,11 +44,22 @@ impl Stack {
         self.clamp_mss(&mut segment, tuple.remote.is_ipv4());
         match size {
             Some(size) if payload.len() > usize::from(size) => {
-                for (part, bytes) in split_super_packet(&segment, payload, usize::from(size)) {
+                let cut = Cut { size: size.into(), first_only: self.first_only(&tuple) };
+                for (part, bytes) in cut.parts(&segment, payload) {
                     self.handle_segment(now, &tuple, &part, bytes);
                 }
             }
             _ => self.handle_segment(now, &tuple, &segment, payload),
+        }
+    }
+
+    /// Flags that only the first part of a super-packet has: a CWR that answers an echo (RFC 3168
+    /// §6.1.2), and not one that is a bit of Accurate ECN's counter.
+    fn first_only(&self, tuple: &FourTuple) -> Flags {
+        let connection = self.host.find(tuple).and_then(|id| self.host.connection(id));
+        match connection.and_then(|connection| connection.reported_marks()) {
+            Some(_) => Flags::default(),
+            None => Flags::CWR,
         }
     }
 
@@ -136,24 +147,126 @@ impl Stack {
 }
 
 /// Cuts a super-packet into the segments that it stands for.
-fn split_super_packet<'a>(
-    whole: &'a Segment,
-    payload: &'a [u8],
+struct Cut {
+    /// Payload of each segment but the last, bytes.
     size: usize,
-) -> impl Iterator<Item = (Segment, &'a [u8])> {
-    const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
-    let count = payload.len().div_ceil(size);
-    payload.chunks(size).enumerate().map(move |(n, bytes)| {
-        let mut flags = whole.flags.0;
-        if n + 1 < count {
-            flags &= !LAST;
-        }
-        // CWR is of the first segment alone, unless it is a part of the ACE field.
-        let is_counter = whole.has(Flags::AE) || whole.options.ecn.is_some();
-        if n > 0 && !is_counter {
-            flags &= !Flags::CWR.0;
-        }
-        let seq = whole.seq + (n * size) as u32;
-        (Segment { seq, len: bytes.len() as u32, flags: Flags(flags), ..*whole }, bytes)
-    })
+    /// Flags that only the first segment has.
+    first_only: Flags,
+}
+
+impl Cut {
+    fn parts<'a>(
+        self,
+        whole: &'a Segment,
+        payload: &'a [u8],
+    ) -> impl Iterator<Item = (Segment, &'a [u8])> {
+        const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
+        let Self { size, first_only } = self;
+        let count = payload.len().div_ceil(size);
+        payload.chunks(size).enumerate().map(move |(n, bytes)| {
+            let mut flags = whole.flags.0;
+            if n + 1 < count {
+                flags &= !LAST;
+            }
+            if n > 0 {
+                flags &= !first_only.0;
+            }
+            let seq = whole.seq + (n * size) as u32;
+            (Segment { seq, len: bytes.len() as u32, flags: Flags(flags), ..*whole }, bytes)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::EndpointConfig;
+    use crate::keys::Secrets;
+    use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+    use std::sync::Weak;
+    use tcp::{Ecn, Scheme, TcpOptions, Timestamps};
+    use units::SeqNum;
+    use wire::Marking;
+
+    const PORT: u16 = 80;
+
+    fn address(host: u8) -> Ipv4Addr {
+        Ipv4Addr::new(10, 0, 0, host)
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn stack() -> Stack {
+        let config = EndpointConfig::new(Some(address(2)), None);
+        let secrets = Secrets { key: [1; 16], seed: 1, fast_open: [2; 16] };
+        Stack::new(config, 1500, Weak::new(), secrets)
+    }
+
+    fn tuple() -> FourTuple {
+        FourTuple { local_port: PORT, remote: address(1).into(), remote_port: 40_000 }
+    }
+
+    /// Receives one packet, or several in one, of parts with 1,000 bytes.
+    fn receive(stack: &mut Stack, at: Instant, segment: Segment) {
+        let payload = vec![7; segment.len as usize];
+        let peer: SocketAddr = (IpAddr::from(address(1)), 40_000).into();
+        let own = (IpAddr::from(address(2)), PORT).into();
+        let packet = TcpPacket::new(peer, own, segment, &Marking::default());
+        stack.handle_tcp(at, &packet, &payload, Some(1000));
+    }
+
+    /// Opens a connection of Accurate ECN, and receives 2,000 bytes behind a gap with CWR and CE.
+    /// Returns the stack, and the answers to the data.
+    fn received() -> (Stack, Vec<Segment>) {
+        let (mut stack, scheme) = (stack(), Scheme::parse("linux+ecn=accurate").unwrap());
+        stack.host.connect(at(0), tuple(), &scheme).unwrap();
+        let syn = stack.poll_transmit(at(0)).unwrap().packet.segment;
+        let timestamps = Some(Timestamps { value: 1, echo: syn.options.timestamps.unwrap().value });
+        let options = TcpOptions {
+            mss: Some(1460),
+            sack_permitted: true,
+            timestamps,
+            ..TcpOptions::default()
+        };
+        // The SYN was Not-ECT, which is CWR alone, and so is the counter of the data.
+        let flags = Flags::SYN.with(Flags::ACK).with(Flags::CWR);
+        let (ack, window) = (syn.seq + 1, 65_535);
+        let answer = Segment { ack, flags, window, options, ..Segment::default() };
+        receive(&mut stack, at(10), answer);
+        while stack.poll_transmit(at(10)).is_some() {}
+        let (flags, timestamps) =
+            (Flags::ACK.with(Flags::CWR), Some(Timestamps { value: 2, echo: 0 }));
+        let options = TcpOptions { timestamps, ..TcpOptions::default() };
+        let (seq, len, ecn) = (SeqNum(1001), 2000, Ecn::Ce);
+        receive(&mut stack, at(20), Segment { seq, len, ecn, flags, options, ..answer });
+        let sent = std::iter::from_fn(|| stack.poll_transmit(at(20)));
+        let sent: Vec<Segment> = sent.map(|outgoing| outgoing.packet.segment).collect();
+        (stack, sent)
+    }
+
+    /// CWR alone is a counter of 2, five marks above the first value of 5 modulo 8 (RFC 9768
+    /// §3.2.2). A part without it would be six marks more. Each of two parts with CE counts as a
+    /// packet (§3.2.2.1): 5 + 2.
+    #[test]
+    fn the_counter_of_marks_is_in_every_part_of_a_super_packet() {
+        let (stack, sent) = received();
+        let connection = stack.host.find(&tuple()).and_then(|id| stack.host.connection(id));
+        assert_eq!(connection.unwrap().reported_marks().unwrap().packets, 5);
+        assert_eq!(sent.last().unwrap().flags.ace(), 7);
+    }
+
+    /// CWR ends the echo of marks before it, and a mark behind it begins another one (RFC 3168
+    /// §6.1.3): the second part has CE, and no CWR.
+    #[test]
+    fn only_the_first_part_of_a_super_packet_answers_an_echo() {
+        let whole = Segment { len: 2001, flags: Flags::ACK.with(Flags::CWR), ..Segment::default() };
+        let cut = Cut { size: 1000, first_only: stack().first_only(&tuple()) };
+        let parts = cut.parts(&whole, &[7; 2001]);
+        let parts: Vec<_> =
+            parts.map(|(part, bytes)| (part.flags, part.seq.0, bytes.len())).collect();
+        let first = Flags::ACK.with(Flags::CWR);
+        assert_eq!(parts, [(first, 0, 1000), (Flags::ACK, 1000, 1000), (Flags::ACK, 2000, 1)]);
+    }
 }

@@ -12,7 +12,7 @@ pub(crate) struct OutgoingSegment {
     pub(crate) conn: Option<ConnId>,
     pub(crate) packet: TcpPacket,
     /// Offset of its first byte in the stream.
-    offset: u64,
+    pub(crate) offset: u64,
 }
 
 impl Stack {

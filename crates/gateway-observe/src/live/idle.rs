@@ -16,7 +16,7 @@ const MAX_CONNECTIONS: NonZeroUsize = NonZeroUsize::new(1 << 16).expect("above 0
 /// without sending (RFC 5681 §4.1). The timeout is a round trip and a margin, 200 ms at least in
 /// Linux, so half a second covers paths of up to 300 ms. Before its timeout a server makes no use
 /// of an estimate.
-const IDLE: Duration = Duration::from_millis(500);
+const MIN_SILENCE: Duration = Duration::from_millis(500);
 
 /// Detects clients that ask again.
 pub(super) struct IdleConnections {
@@ -40,7 +40,8 @@ impl IdleConnections {
             return false;
         }
         let before = self.heard.put(connection, segment.at);
-        let is_idle = before.is_some_and(|before| segment.at.saturating_since(before) > IDLE);
+        let is_idle =
+            before.is_some_and(|before| segment.at.saturating_since(before) > MIN_SILENCE);
         is_idle && segment.payload > 0
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Pause after a failure before packets are requested again; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// Packets, from interfaces or from a file.
 pub(super) enum PacketSource {
@@ -91,7 +91,7 @@ impl SourceHealth {
 
 fn wait_after(failures: u32) -> Duration {
     let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
-    FIRST_WAIT.saturating_mul(doubled).min(LONGEST_WAIT)
+    FIRST_WAIT.saturating_mul(doubled).min(MAX_WAIT)
 }
 
 #[cfg(test)]

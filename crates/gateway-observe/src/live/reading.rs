@@ -18,14 +18,14 @@ use units::{Duration, Instant};
 /// each.
 const MAX_CONNECTIONS: usize = 1 << 18;
 /// Idle time after which a connection is over.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Idle time after which a sender is compressed, and its transfer is over.
 const COMPRESS_AFTER: Duration = Duration::from_secs(2);
 /// Largest age of packets, by the clock, when they are read.
 const MAX_PACKET_AGE: Duration = Duration::from_millis(500);
 /// Time between two checks for ended connections.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Logs that a capture's packets are no longer read, however the capture ends.
 struct EndWarning<'a> {
@@ -92,7 +92,7 @@ fn pass_time(
     looked: &mut Instant,
 ) {
     let now = wall();
-    if config.place.is_live() && now.saturating_since(*looked) > LOOK_EVERY {
+    if config.place.is_live() && now.saturating_since(*looked) > LOOK_INTERVAL {
         *looked = now;
         engine.pass_time(Instant::from_nanos(
             now.as_nanos().saturating_sub(MAX_PACKET_AGE.as_nanos()),
@@ -131,7 +131,7 @@ fn engine(config: &CaptureConfig) -> EngineConfig {
         vantage: Some(Vantage::Server),
         servers: config.ports.iter().filter_map(port).collect::<NamedServers>(),
         max_connections: MAX_CONNECTIONS,
-        idle_timeout: IDLE,
+        idle_timeout: IDLE_TIMEOUT,
         compress_after: COMPRESS_AFTER,
         ..EngineConfig::default()
     }

@@ -17,15 +17,15 @@ use units::counted;
 /// Maximum delay of notifications about changes.
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
 /// Time between two looks at the list of revoked certificates.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two warnings that the gateway's certificate ends.
-const WARN_EVERY: Duration = Duration::from_secs(86_400);
+const WARNING_INTERVAL: Duration = Duration::from_secs(86_400);
 
 /// Runs the tasks that are due many times a minute and take no time.
 pub(super) async fn chores(site: Arc<GatewaySite>) {
     let mut tell = tokio::time::interval(NOTIFY_INTERVAL);
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    let mut warn = tokio::time::interval(WARN_EVERY);
+    let mut look = tokio::time::interval(LOOK_INTERVAL);
+    let mut warn = tokio::time::interval(WARNING_INTERVAL);
     // `Daemon::open` has warned already.
     warn.tick().await;
     loop {

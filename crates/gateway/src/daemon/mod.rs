@@ -37,9 +37,9 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// Maximum number of connections that wait for the server after their handshake.
-const READY: usize = 64;
+const MAX_READY_CONNECTIONS: usize = 64;
 /// Longest time for draining.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// A gateway with its listeners.
 pub struct Daemon {
     file: PathBuf,
@@ -141,7 +141,7 @@ impl Daemon {
         let mut hang_up = wished(signals, SignalKind::hangup())?;
         let mut terminate = wished(signals, SignalKind::terminate())?;
         let mut interrupt = wished(signals, SignalKind::interrupt())?;
-        let (ready, connections) = mpsc::channel(READY);
+        let (ready, connections) = mpsc::channel(MAX_READY_CONNECTIONS);
         let accepting = tokio::spawn(listen::accept(
             Arc::clone(&self.site),
             self.grpc,
@@ -199,7 +199,7 @@ impl Daemon {
                 let _ = (&mut grpc).await;
             }
         };
-        if tokio::time::timeout(DRAIN, calls).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, calls).await.is_err() {
             grpc.abort();
         }
         chores.abort();
@@ -216,7 +216,7 @@ impl Daemon {
         // Batches wait for a snapshot that is being written, and the last snapshot must include all
         // batches that have started.
         let _ = saving.await;
-        let _ = tokio::time::timeout(DRAIN, self.site.finish_batches()).await;
+        let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.site.finish_batches()).await;
         match &self.snapshot {
             Some(snapshot) => snapshot.save(&self.site).map(|_| ()),
             None => Ok(()),

@@ -126,7 +126,7 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let counters = [
         ("repeated_batches", "Batches that were known already", &counts.repeated_batches),
-        ("bad_batches", "Batches that made no sense", &counts.bad_batches),
+        ("bad_batches", "Batches of reports, and sums, that made no sense", &counts.bad_batches),
         ("dropped_updates", "Updates that subscribers were too slow for", &counts.dropped_updates),
         (
             "ended_streams",
@@ -211,14 +211,13 @@ fn comparisons(registry: &mut Registry, tenants: &[TenantStatus]) {
         }
     }
     let [times, retransmissions] = ratios;
-    let help = "Hosts whose comparison counts in the finding of all hosts";
+    let help = "Hosts with connections of both groups, whose sums or groups came within an hour";
     registry.register("compared_hosts", help, hosts);
-    let help =
-        "1: warm starts are slower over all hosts, with 95 % confidence, and agents stop them";
+    let help = "1: warm starts are slower, whichever host is left out, with 95 % confidence";
     registry.register("warm_starts_slower", help, slower);
-    let help = "Completion time over all hosts, chosen for a warm start by control group";
+    let help = "Completion time over all hosts, chosen for a warm start divided by control group";
     registry.register("time_ratio", help, times);
-    let help = "Retransmissions over all hosts, chosen for a warm start by control group";
+    let help = "Retransmissions over all hosts, chosen for a warm start divided by control group";
     registry.register("retransmission_ratio", help, retransmissions);
 }
 

@@ -8,7 +8,7 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Longest name of a tenant or of a holder, bytes: the limit of a DNS label.
-const LONGEST: usize = 63;
+const MAX_NAME_BYTES: usize = 63;
 
 /// The role of a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +90,7 @@ pub(super) fn uri(tenant: &str, role: HolderRole, name: &str) -> String {
 /// of a holder.
 pub fn is_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
-    (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_of_name)
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && text.bytes().all(is_of_name)
 }
 
 impl Identity {

@@ -33,18 +33,18 @@ use tonic::codegen::{BoxFuture, Service as TowerService};
 use tonic::{Code, Status};
 
 /// Time after which a silent peer is pinged.
-const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// Maximum number of calls of one connection at a time.
-const STREAMS: u32 = 256;
+const MAX_STREAMS: u32 = 256;
 /// Maximum size of a report in a message, bytes: 11 fields, each with its key, and a network.
-const REPORT_BYTES: usize = 128;
+const MAX_REPORT_BYTES: usize = 128;
 /// Maximum size of a message besides its reports, bytes: a subscription to 1,024 networks and 256
 /// addresses has 24 KiB.
-const OTHER_BYTES: usize = 32 << 10;
+const MAX_OTHER_BYTES: usize = 32 << 10;
 
 /// Returns the maximum size of a message, bytes: the size of the largest batch, 557,056 by default.
 const fn most_bytes(max_batch: usize) -> usize {
-    max_batch.saturating_mul(REPORT_BYTES).saturating_add(OTHER_BYTES)
+    max_batch.saturating_mul(MAX_REPORT_BYTES).saturating_add(MAX_OTHER_BYTES)
 }
 
 /// Answers calls of all `connections` until `drain` is true; then waits until the open calls have
@@ -90,8 +90,8 @@ async fn serve_connection<S>(
     let calls = NewCalls::default();
     let connection = Builder::new(calls.clone())
         .timer(TokioTimer::new())
-        .keep_alive_interval(PING_EVERY)
-        .max_concurrent_streams(STREAMS)
+        .keep_alive_interval(PING_INTERVAL)
+        .max_concurrent_streams(MAX_STREAMS)
         // No client reads the date, and each answer would have it.
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service);

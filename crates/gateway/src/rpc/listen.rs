@@ -27,14 +27,14 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::{StartHandshake, TlsStream};
 
 /// Longest time to a whole ClientHello. Agents give up a gateway after 1.4 s.
-const HELLO: Duration = Duration::from_secs(1);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest time to the end of the handshake, from the start of the connection.
-const HANDSHAKE: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause after a failure to accept, for example without file descriptors.
-const PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Time for which a connection stays open after its certificate is no longer accepted, so that the
 /// peer can receive the reason.
-const FAREWELL: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A connection whose handshake is over.
 pub(crate) struct ReporterStream {
@@ -112,7 +112,7 @@ pub(crate) async fn accept(
             () = ready.closed() => return,
         };
         let Ok((stream, peer)) = accepted else {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
         if entrance.places.available_permits() == 0 {
@@ -174,10 +174,10 @@ impl Entrance {
         let _ = stream.set_nodelay(true);
         let begun = Instant::now();
         let hello = LazyConfigAcceptor::new(Acceptor::default(), stream);
-        let hello = timeout_at(begun + HELLO, hello).await;
+        let hello = timeout_at(begun + HELLO_TIMEOUT, hello).await;
         let hello = hello.map_err(|_| RefusedConnection::Handshake)?;
         let hello = hello.map_err(|error| cause(&error))?;
-        let shaken = timeout_at(begun + HANDSHAKE, self.answer(hello)).await;
+        let shaken = timeout_at(begun + HANDSHAKE_TIMEOUT, self.answer(hello)).await;
         shaken.unwrap_or_else(|_| Err(RefusedConnection::Handshake.into()))
     }
 
@@ -210,7 +210,7 @@ fn end(
     // would delay its end.
     Box::pin(tokio::task::unconstrained(async move {
         site.silenced(&identity).await;
-        tokio::time::sleep(FAREWELL).await;
+        tokio::time::sleep(CLOSE_TIMEOUT).await;
     }))
 }
 
@@ -226,7 +226,7 @@ async fn close_after_alert(stream: Option<TcpStream>) {
         io::Result::Ok(())
     };
     // The peer is gone, or had time to read: either ends the connection.
-    let _ = tokio::time::timeout(FAREWELL, drained).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, drained).await;
 }
 
 /// Returns the reason why a handshake failed.

@@ -28,7 +28,7 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 /// Maximum number of acknowledgements and updates that wait for a peer to read them.
-const WAITING: usize = 64;
+const MAX_WAITING_MESSAGES: usize = 64;
 /// Maximum number of estimates that a subscriber may ask for at the start.
 const MAX_KNOWN: u32 = 100_000;
 
@@ -95,7 +95,7 @@ impl Gateway for GatewayService {
         request: Request<Streaming<ReportBatch>>,
     ) -> Result<Response<Self::ReportStream>, Status> {
         let session = self.session(&request)?.as_ref().clone();
-        let (acks, replies) = mpsc::channel(WAITING);
+        let (acks, replies) = mpsc::channel(MAX_WAITING_MESSAGES);
         let deadline = deadline(request.metadata());
         let (shared, batches) = (self.shared.clone(), request.into_inner());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);
@@ -139,7 +139,7 @@ impl Gateway for GatewayService {
         let session = self.asker(&request)?.as_ref().clone();
         let from = request.extensions().get::<PeerIdentity>().map(|peer| peer.address);
         let wanted = Wanted::new(request.get_ref(), from)?;
-        let (updates, replies) = mpsc::channel(WAITING);
+        let (updates, replies) = mpsc::channel(MAX_WAITING_MESSAGES);
         let known = request.get_ref().known.min(MAX_KNOWN);
         let deadline = deadline(request.metadata());
         let end = self.clone().ending(Arc::clone(session.identity()), deadline);

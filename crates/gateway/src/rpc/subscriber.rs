@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tonic::Status;
 
 /// Longest time between two messages to a subscriber.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of networks in a subscription.
 const MAX_NETWORKS: usize = 1024;
 
@@ -78,7 +78,7 @@ pub(super) async fn tell(
             return Status::cancelled("the subscriber is gone");
         }
     }
-    let mut silent_until = Instant::now() + KEEP_ALIVE;
+    let mut silent_until = Instant::now() + KEEP_ALIVE_INTERVAL;
     loop {
         let change = tokio::select! {
             // Changes go first: some make the subscriber forget a network, and no number of
@@ -102,7 +102,7 @@ pub(super) async fn tell(
         if !is_for(&session, wanted, &update) {
             continue;
         }
-        silent_until = Instant::now() + KEEP_ALIVE;
+        silent_until = Instant::now() + KEEP_ALIVE_INTERVAL;
         let Ok(room) = updates.reserve().await else {
             return Status::cancelled("the subscriber is gone");
         };

@@ -30,7 +30,7 @@ use trust::Trust;
 use units::Duration;
 
 /// Longest time between two looks at the wall clock, by which certificates end; it may be set.
-const LOOK_EVERY_S: i64 = 60;
+const LOOK_INTERVAL_S: i64 = 60;
 
 /// Limits of connections that have shown no certificate yet, if there are enough file descriptors.
 /// Each may keep 64 KiB of an incomplete ClientHello (rustls).
@@ -180,7 +180,7 @@ impl GatewaySite {
                 return Silenced::NotAllowed;
             }
             let left_s = identity.not_after.saturating_sub(SiteClock::wall_seconds());
-            let look_s = left_s.saturating_add(1).clamp(1, LOOK_EVERY_S).unsigned_abs();
+            let look_s = left_s.saturating_add(1).clamp(1, LOOK_INTERVAL_S).unsigned_abs();
             // Either event ends the wait.
             let look = time::Duration::from_secs(look_s);
             let _ = tokio::time::timeout(look, judged_anew.changed()).await;

@@ -12,7 +12,7 @@ pub(crate) const LISTED_S: i64 = 3600;
 /// Maximum number of gateways in the list.
 pub(crate) const MAX_GATEWAYS: usize = 64;
 /// Longest name of a gateway, bytes.
-const LONGEST: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// A gateway, by its own description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Presences {
 }
 
 fn bounded(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+    name.chars().filter(|c| !c.is_control()).take(MAX_NAME_BYTES).collect()
 }
 
 #[cfg(test)]

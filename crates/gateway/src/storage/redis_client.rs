@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Longest time of a command; after that the gateway goes on alone.
-const PATIENCE: Duration = Duration::from_millis(500);
+const COMMAND_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A connection to the store.
 #[derive(Clone)]
@@ -45,8 +45,8 @@ fn server(url: &str, config: &StoreConfig) -> Result<ConnectionManager, String> 
         false => Client::open(url),
     };
     let manager = ConnectionManagerConfig::new()
-        .set_connection_timeout(Some(PATIENCE))
-        .set_response_timeout(Some(PATIENCE))
+        .set_connection_timeout(Some(COMMAND_TIMEOUT))
+        .set_response_timeout(Some(COMMAND_TIMEOUT))
         .set_number_of_retries(0);
     let client = client.map_err(wrong)?;
     ConnectionManager::new_lazy_with_config(client, manager).map_err(wrong)
@@ -63,8 +63,9 @@ fn cluster(urls: &[String], config: &StoreConfig) -> Result<ClusterConnection, S
         true => builder.certs(certificates(config)?),
         false => builder,
     };
-    let patient =
-        ClusterConfig::new().set_connection_timeout(PATIENCE).set_response_timeout(PATIENCE);
+    let patient = ClusterConfig::new()
+        .set_connection_timeout(COMMAND_TIMEOUT)
+        .set_response_timeout(COMMAND_TIMEOUT);
     let client = builder.build().map_err(wrong)?;
     Ok(client.get_pending_async_connection_with_config(patient))
 }

@@ -31,7 +31,7 @@ use crate::site::GatewaySite;
 use crate::site::counters::Tick;
 use crate::site::tenant::Tenant;
 use crate::site::tenant::unshared::Unshared;
-use announcing::ANNOUNCE_EVERY;
+use announcing::ANNOUNCE_INTERVAL;
 use comparing::NextComparison;
 use memory::site::{SiteMemory, SiteRecord};
 use redis::streams::StreamRangeReply;
@@ -44,23 +44,24 @@ use sweeping::Sweep;
 use tokio::time::Instant;
 
 /// Approximate time after which other gateways learn of a change.
-const SHARE_EVERY: Duration = Duration::from_millis(200);
+const SHARE_INTERVAL: Duration = Duration::from_millis(200);
 /// Maximum number of entries in a stream: a gateway that misses more reads all records again.
-const CHANGES: usize = 4096;
-/// Approximate size of the records in an entry, bytes: with [`CHANGES`], Redis keeps 170 MB for a
-/// stream at most.
-const ENTRY: usize = 32 << 10;
+const MAX_STREAM_ENTRIES: usize = 4096;
+/// Approximate size of the records in an entry, bytes: with [`MAX_STREAM_ENTRIES`], Redis keeps
+/// 170 MB for a stream at most.
+const ENTRY_BYTES: usize = 32 << 10;
 /// The position before the first entry of a stream.
 const NOTHING: &str = "0-0";
 /// Number of networks whose records are written at a time.
-const WRITTEN: usize = 4096;
+const RECORDS_PER_WRITE: usize = 4096;
 /// Maximum number of writes in a row before others are read: enough for all changes that a tenant
 /// keeps.
-const WRITES: usize = 1 + crate::site::tenant::changed_networks::MAX_CHANGED / WRITTEN;
+const MAX_WRITES: usize =
+    1 + crate::site::tenant::changed_networks::MAX_CHANGED / RECORDS_PER_WRITE;
 /// Longest time that a starting gateway waits for its own earlier records.
-const RESTORE: Duration = Duration::from_secs(10);
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Lifetime of claims, seconds; it is longer than a reporter repeats a batch.
-const CLAIMS_S: i64 = 3600;
+const CLAIM_LIFETIME_S: i64 = 3600;
 
 /// The name of a batch within a tenant.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +122,7 @@ impl SharedStore {
         // 6.2). A score is exact up to 2^53.
         command.arg(&key).arg("GT").arg("CH").arg(batch.sequence).arg("sequence");
         let mut pipeline = redis::pipe();
-        pipeline.add_command(command).expire(&key, CLAIMS_S).ignore();
+        pipeline.add_command(command).expire(&key, CLAIM_LIFETIME_S).ignore();
         let claimed: RedisResult<(u64,)> = pipeline.query_async(&mut self.connection.clone()).await;
         match claimed {
             Ok((changed,)) => Some(changed > 0),
@@ -143,7 +144,7 @@ impl SharedStore {
             }
             Ok(())
         };
-        match tokio::time::timeout(RESTORE, reading).await {
+        match tokio::time::timeout(RESTORE_TIMEOUT, reading).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => self.note_failure(&error),
             Err(_) => {
@@ -160,7 +161,7 @@ impl SharedStore {
         let mut next = Instant::now();
         loop {
             if Instant::now() >= next {
-                next = Instant::now() + ANNOUNCE_EVERY;
+                next = Instant::now() + ANNOUNCE_INTERVAL;
                 // Announcing is only for people: the exchange below reports a failure of the store.
                 let _ = self.announce(&site).await;
             }
@@ -176,7 +177,7 @@ impl SharedStore {
                     }
                 }
             }
-            tokio::time::sleep(SHARE_EVERY).await;
+            tokio::time::sleep(SHARE_INTERVAL).await;
         }
     }
 
@@ -199,8 +200,8 @@ impl SharedStore {
         tenant: &Tenant,
         place: &mut Place,
     ) -> RedisResult<()> {
-        for _ in 0..WRITES {
-            if self.write(site, tenant, place).await? < WRITTEN {
+        for _ in 0..MAX_WRITES {
+            if self.write(site, tenant, place).await? < RECORDS_PER_WRITE {
                 break;
             }
         }
@@ -219,15 +220,15 @@ impl SharedStore {
         self.sweep(site, tenant, &mut place.sweep).await
     }
 
-    /// Writes the new records of this gateway, of [`WRITTEN`] networks at most; returns the number
-    /// of networks.
+    /// Writes the new records of this gateway, of [`RECORDS_PER_WRITE`] networks at most; returns
+    /// the number of networks.
     async fn write(
         &self,
         site: &GatewaySite,
         tenant: &Tenant,
         place: &mut Place,
     ) -> RedisResult<usize> {
-        let shared = tenant.take_unshared(WRITTEN);
+        let shared = tenant.take_unshared(RECORDS_PER_WRITE);
         if shared.is_empty() {
             return Ok(0);
         }
@@ -254,7 +255,7 @@ impl SharedStore {
             let begin = entry.len();
             encode(record, &mut entry);
             pipeline.hset(&records_key, record.network.to_string(), &entry[begin..]).ignore();
-            if entry.len() >= ENTRY {
+            if entry.len() >= ENTRY_BYTES {
                 self.tell(&mut pipeline, tenant, &[("records", entry.as_slice())]);
                 entry.clear();
             }
@@ -271,7 +272,7 @@ impl SharedStore {
 
     /// Adds an entry to the stream.
     fn tell(&self, pipeline: &mut Pipeline, tenant: &Tenant, fields: &[(&str, &[u8])]) {
-        let limit = redis::streams::StreamMaxlen::Approx(CHANGES);
+        let limit = redis::streams::StreamMaxlen::Approx(MAX_STREAM_ENTRIES);
         let origin = self.origin.to_string();
         let mut entry = vec![("origin", origin.as_bytes())];
         entry.extend_from_slice(fields);

@@ -26,7 +26,7 @@ const FACTS: TableDefinition<'_, &str, u64> = TableDefinition::new("facts-1");
 const ORIGIN: &str = "origin";
 /// Approximate size of a block, bytes. With one more record and redb's overhead it must fit into a
 /// page, which is a power of two.
-const BLOCK: usize = (256 << 10) - 4096;
+const BLOCK_BYTES: usize = (256 << 10) - 4096;
 /// State files of gateways of every version.
 pub(crate) const STATE: StateFormat = StateFormat {
     service: "gateway",
@@ -220,10 +220,10 @@ fn write_blocks(
     mut write: impl FnMut(&[u8]) -> Result<(), redb::Error>,
 ) -> Result<(), redb::Error> {
     tenant.read_whole(|memory| {
-        let mut block = Vec::with_capacity(BLOCK + 512);
+        let mut block = Vec::with_capacity(BLOCK_BYTES + 512);
         for record in memory.records() {
             encode(&record, &mut block);
-            if block.len() >= BLOCK {
+            if block.len() >= BLOCK_BYTES {
                 write(&block)?;
                 block.clear();
             }

@@ -129,12 +129,14 @@ impl PathSpec {
         Self { steps_begin: start.saturating_since(Instant::ZERO), ..self }
     }
 
-    /// The same path with another round trip.
+    /// The same path with half the round trip, at all times.
     ///
     /// # Errors
     /// If its queue, as a part of the bandwidth-delay product, holds nothing.
-    pub fn with_rtt(self, rtt: Duration) -> Result<Self, PathError> {
-        Self { rtt, ..self }.checked()
+    pub fn with_half_the_rtt(self) -> Result<Self, PathError> {
+        let halved = |step: DelayStep| DelayStep { delay: step.delay / 2, ..step };
+        let nearer = Self { rtt: self.rtt / 2, ..self }.checked()?;
+        Ok(self.rtt_steps.map_or(nearer, |steps| nearer.with_rtt_steps(steps.map(halved))))
     }
 
     /// The same path with `factor` times its rates; `None` if a rate changes or would be too large.
@@ -199,10 +201,9 @@ impl PathSpec {
         self.ordered_jitter
     }
 
-    /// One-way delays: half of the round trip each, an odd nanosecond on the way up.
+    /// One-way delays: half of the round trip each.
     pub fn delays(&self) -> Duplex<Duration> {
-        let forward = self.rtt / 2;
-        Duplex { forward, reverse: self.rtt - forward }
+        one_way_delays(self.rtt)
     }
 
     /// The access link: forward is down to the client.
@@ -214,18 +215,18 @@ impl PathSpec {
         self.changing.in_links(self.with_delay_steps(links))
     }
 
-    /// The links with a half of each later round trip, an odd nanosecond on the way up.
+    /// The links with a half of each later round trip.
     fn with_delay_steps(&self, links: Duplex<LinkConfig>) -> Duplex<LinkConfig> {
         let Some(steps) = self.rtt_steps else { return links };
-        let begin = self.steps_begin;
-        let half = |step: DelayStep| DelayStep { from: step.from + begin, delay: step.delay / 2 };
-        let rest = |step: DelayStep| {
-            let half = half(step);
-            DelayStep { delay: step.delay - half.delay, ..half }
+        let one_way = |of: fn(Duplex<Duration>) -> Duration| {
+            steps.map(|DelayStep { from, delay }| DelayStep {
+                from: from + self.steps_begin,
+                delay: of(one_way_delays(delay)),
+            })
         };
         Duplex {
-            forward: links.forward.with_delay_steps(steps.map(half)),
-            reverse: links.reverse.with_delay_steps(steps.map(rest)),
+            forward: links.forward.with_delay_steps(one_way(|delays| delays.forward)),
+            reverse: links.reverse.with_delay_steps(one_way(|delays| delays.reverse)),
         }
     }
 
@@ -267,6 +268,12 @@ impl QueueSize {
             Self::Unlimited => QueueLimit::Unlimited,
         }
     }
+}
+
+/// Returns the one-way delays of a round trip: half of it each, an odd nanosecond on the way up.
+pub fn one_way_delays(rtt: Duration) -> Duplex<Duration> {
+    let forward = rtt / 2;
+    Duplex { forward, reverse: rtt - forward }
 }
 
 /// The part of the notation that a link error is about.

@@ -73,6 +73,14 @@ fn a_round_trip_that_changes_is_in_both_directions() {
     assert_eq!(error("20mbit,80ms,9p,rtt-steps=2s").key(), "rtt-steps");
 }
 
+/// Half of 80 ms, and of each later round trip.
+#[test]
+fn half_the_round_trip_is_half_at_all_times() {
+    let path: PathSpec = "20mbit,80ms,9p,rtt-steps=2s:21ms/4s:300ms".parse().unwrap();
+    let nearer = path.with_half_the_rtt().unwrap();
+    assert_eq!(nearer.to_string(), "20mbit,40ms,9p,rtt-steps=2s:10500us/4s:150ms");
+}
+
 /// A recorded rate and jitter in order go together: the trace says when a packet leaves, and the
 /// draw how much later it arrives.
 #[test]

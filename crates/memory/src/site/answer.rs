@@ -15,10 +15,10 @@ use super::survival::{Counted, Weighted};
 use units::{Duration, Rate};
 
 /// Confidence is half with so much weight. Chosen, not measured.
-pub(super) const HALF_CONFIDENCE_WEIGHT: f64 = 4.0;
+const HALF_CONFIDENCE_WEIGHT: f64 = 4.0;
 /// An answer by other networks has at least this confidence: of four networks that were reported
 /// just now. Chosen, not measured.
-const LEAST_CONFIDENCE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 /// Share of the other networks that carry less than an answer by them. Source:
 /// docs/adr/0023-site-memory.md.
 pub(super) const LOW_QUANTILE: f64 = 0.25;
@@ -156,10 +156,9 @@ fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> Site
 }
 
 /// An answer by samples of other networks; `None` if there are too few networks. Each network
-/// weighs as one sample at most. The window is one that three quarters of the networks carry. It is
-/// at most the window that any network is assumed to carry, and as much again for every four
-/// networks, up to a bound. Their rates do not apply to this network, which would start with more
-/// than its window by them.
+/// weighs as one sample at most. The window is one that three quarters of the networks carry,
+/// within the bound of [`most_by_others`]. Their rates do not apply to this network, which would
+/// start with more than its window by them.
 fn by_others(
     source: EstimateSource,
     level: &PrefixSamples,
@@ -170,7 +169,7 @@ fn by_others(
     limit_networks(&mut samples);
     let weight = weight_of(&samples);
     let confidence = confidence(weight);
-    if confidence < LEAST_CONFIDENCE {
+    if confidence < MIN_CONFIDENCE {
         return None;
     }
     let share = match source {
@@ -178,14 +177,8 @@ fn by_others(
         _ => config.share,
     };
     let carried = window_of(quantile(&samples, LOW_QUANTILE, |sample| sample.window)?);
-    let deserved = (config.carried_by_all as f64 * (1.0 + weight / HALF_CONFIDENCE_WEIGHT)) as u64;
     Some(SiteEstimate {
-        window: evidence
-            .hazards
-            .window(share)
-            .min(carried)
-            .min(deserved)
-            .min(config.most_by_others),
+        window: evidence.hazards.window(share).min(carried).min(most_by_others(weight, config)),
         ..estimate(source, level, confidence)
     })
 }
@@ -206,7 +199,16 @@ fn estimate(source: EstimateSource, found: &PrefixSamples, confidence: f64) -> S
     }
 }
 
-fn confidence(weight: f64) -> f64 {
+/// Returns the largest window for which `weight` other networks, or sites, are evidence. It is the
+/// window that any network is assumed to carry, and as much again for every four of them, up to a
+/// bound.
+pub(super) fn most_by_others(weight: f64, config: &SiteConfig) -> u64 {
+    let deserved = config.carried_by_all as f64 * (1.0 + weight / HALF_CONFIDENCE_WEIGHT);
+    (deserved as u64).min(config.most_by_others)
+}
+
+/// Confidence in an answer by samples, networks or sites of this weight.
+pub(super) fn confidence(weight: f64) -> f64 {
     weight / (weight + HALF_CONFIDENCE_WEIGHT)
 }
 

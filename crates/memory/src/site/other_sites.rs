@@ -7,7 +7,7 @@
 //! less than half of the answer's, or more than ten times as long.
 
 use super::SiteConfig;
-use super::answer::{HALF_CONFIDENCE_WEIGHT, LOW_QUANTILE};
+use super::answer::{LOW_QUANTILE, confidence, most_by_others};
 use super::estimate::{EstimateSource, SiteEstimate};
 use units::Duration;
 
@@ -26,13 +26,12 @@ pub fn by_other_sites(config: &SiteConfig, others: &[SiteEstimate]) -> Option<Si
     known.sort_by_key(scaled);
     let carried = scaled(&known[(known.len() as f64 * LOW_QUANTILE) as usize]);
     let sites = known.len() as f64;
-    let deserved = (config.carried_by_all as f64 * (1.0 + sites / HALF_CONFIDENCE_WEIGHT)) as u64;
     let newest = known.iter().map(|(_, other)| other.age).min()?;
     Some(SiteEstimate {
-        window: carried.min(deserved).min(config.most_by_others),
+        window: carried.min(most_by_others(sites, config)),
         rate: None,
         min_rtt: Some(shortest),
-        confidence: sites / (sites + HALF_CONFIDENCE_WEIGHT),
+        confidence: confidence(sites),
         age: newest,
         samples: known.iter().map(|(_, other)| other.samples).sum(),
         reporters: known.iter().map(|(_, other)| other.reporters).sum(),

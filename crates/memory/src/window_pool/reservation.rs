@@ -32,7 +32,7 @@ pub struct Reservation {
 }
 
 /// The least first window, segments: as after a lost SYN (docs/adr/0022-headstart.md).
-const LEAST_SHARE: u32 = 4;
+const MIN_SHARE: u32 = 4;
 
 /// Limit of the agent's counter of connections: it has twelve bits, and wraps after them.
 const SHARER_COUNTER_LIMIT: u32 = 1 << 12;
@@ -122,7 +122,7 @@ impl Account {
         let taken = self.still_given(now, path);
         let sharers = self.count_sharers(taken, request.among);
         let among = request.among.max(1);
-        let left = (room.saturating_sub(taken) / among).max(LEAST_SHARE);
+        let left = (room.saturating_sub(taken) / among).max(MIN_SHARE);
         // More than a stock window only if one connection has proven it.
         let window = left.min(believed.max(request.cold)).min(terms.cap);
         let ssthresh = (room / sharers).max(left);

@@ -36,7 +36,7 @@ use crate::MilestoneTimes;
 use backlog::Backlog;
 use chain::Beginning;
 use link::LinkConfig;
-use link::path::PathSpec;
+use link::path::{PathSpec, one_way_delays};
 use std::sync::Arc;
 use units::{Duration, Rate};
 use wire::Wire;
@@ -135,9 +135,7 @@ impl Capacity {
             traced => traced,
         };
         // The least round trip of a path that changes: no scheme can be faster.
-        let rtt = path.least_rtt();
-        let forward = rtt / 2;
-        let delays = link::Duplex { forward, reverse: rtt - forward };
+        let delays = one_way_delays(path.least_rtt());
         Self { down, up: rate(&links.reverse), delays }
     }
 }

@@ -3,14 +3,16 @@
 use super::super::machine::{self, MachineHistory};
 use super::super::model::{Call, Errno, ScriptSettings};
 use super::socket::{Phase, Socket};
-use super::{Failure, seconds};
+use super::{Failure, Held, seconds};
 use std::collections::{BTreeMap, BTreeSet};
-use tcp::Scheme;
+use tcp::{LinuxVersion, Scheme};
 use units::Instant;
 
 /// The application, its sockets and the machine that they are on.
 pub(super) struct Application {
     base: Scheme,
+    /// The version of Linux that all schemes follow, unless they name one.
+    linux: Option<LinuxVersion>,
     pub(super) machine: MachineHistory,
     pub(super) sockets: BTreeMap<u32, Socket>,
     /// Connections that sockets have had, or a backlog has.
@@ -35,6 +37,7 @@ impl Application {
     pub(super) fn new(scheme: Scheme, settings: &ScriptSettings) -> Self {
         Self {
             base: scheme,
+            linux: settings.linux,
             machine: MachineHistory::new(settings.mss(), settings.remote.is_ipv6()),
             sockets: BTreeMap::new(),
             claimed: BTreeSet::new(),
@@ -76,21 +79,20 @@ impl Application {
     }
 
     /// Scheme with which a socket opens.
-    pub(super) fn scheme_of_socket(
-        &self,
-        socket: &Socket,
-        listens: bool,
-        fast_open: bool,
-    ) -> Scheme {
+    pub(super) fn scheme_of_socket(&self, socket: &Socket, listens: bool, fast_open: bool) -> Held<Scheme> {
         let mut parameters = self.machine.now.parameters(listens);
         if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());
         }
-        socket.scheme_with_options(&self.base, parameters)
+        let scheme = socket.scheme_with_options(&self.base, parameters)?;
+        Ok(match self.linux {
+            Some(version) => scheme.with_linux(version).recorded(),
+            None => scheme.recorded(),
+        })
     }
 
     /// A listener takes data in SYNs.
-    pub(super) fn listener_scheme(&self, socket: &Socket) -> Scheme {
+    pub(super) fn listener_scheme(&self, socket: &Socket) -> Held<Scheme> {
         let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
         self.scheme_of_socket(socket, true, bits & machine::TFO_SERVER != 0 && asked)

@@ -20,7 +20,7 @@ impl<S: Subject> Run<'_, S> {
         if let Some(outcome) = self.refused(call) {
             return self.finish(call, outcome);
         }
-        self.begin(call, returns.is_some());
+        self.begin(call, returns.is_some())?;
         if let Some(returns) = returns {
             let gives_up = match call.kind {
                 CallKind::Poll(Polled { timeout: Some(timeout), .. }) => {
@@ -115,8 +115,8 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Connects, if the call does, whether it returns or waits.
-    fn begin(&mut self, call: &Call, waits: bool) {
-        let Some(socket) = self.application.socket(call.fd) else { return };
+    fn begin(&mut self, call: &Call, waits: bool) -> Held {
+        let Some(socket) = self.application.socket(call.fd) else { return Ok(()) };
         let (phase, first) = (socket.phase, matches!(socket.phase, Phase::Fresh | Phase::Deferred));
         let fast_open_connect = socket.fast_open_connect;
         let at_once = socket.non_blocking;
@@ -124,19 +124,19 @@ impl<S: Subject> Run<'_, S> {
             CallKind::Connect if phase == Phase::Fresh => {
                 if fast_open_connect && self.subject.knows_cookie() {
                     self.set_phase(call.fd, Phase::Deferred);
-                    return;
+                    return Ok(());
                 }
-                self.connect(call.fd, ConnectRequest::default(), fast_open_connect);
+                self.connect(call.fd, ConnectRequest::default(), fast_open_connect)
             }
             CallKind::ConnectWith(writing) if first => {
                 let at_once = writing.at_once || (at_once && !waits);
-                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true);
+                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true)
             }
             CallKind::Write(writing) if phase == Phase::Deferred => {
                 let at_once = writing.at_once || (at_once && !waits);
-                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true);
+                self.connect(call.fd, ConnectRequest { bytes: writing.bytes, at_once }, true)
             }
-            _ => {}
+            _ => Ok(()),
         }
     }
 
@@ -146,9 +146,9 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) {
-        let Some(socket) = self.application.sockets.get(&fd) else { return };
-        let scheme = self.application.scheme_of_socket(socket, false, fast_open);
+    fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) -> Held {
+        let Some(socket) = self.application.sockets.get(&fd) else { return Ok(()) };
+        let scheme = self.application.scheme_of_socket(socket, false, fast_open)?;
         let connection = socket.connection;
         let taken = self.subject.connect(connection, &scheme, request);
         if let Some(socket) = self.application.socket(fd) {
@@ -157,6 +157,7 @@ impl<S: Subject> Run<'_, S> {
         }
         self.application.under_test = Some((connection, false));
         self.request_options(fd);
+        Ok(())
     }
 
     /// Applies to a connection the options that were set before it opened.
@@ -233,7 +234,7 @@ impl<S: Subject> Run<'_, S> {
             return differs(format!("it returns {}", outcome_text(outcome)));
         }
         match outcome {
-            CallOutcome::Value(value) => self.perform(call, value),
+            CallOutcome::Value(value) => self.perform(call, value)?,
             CallOutcome::Error(errno) if returns_error(call.kind, errno) => {
                 if let Some(socket) = self.application.socket(call.fd) {
                     socket.error_reported = true;
@@ -245,7 +246,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Does what a call that returned `value` does.
-    fn perform(&mut self, call: &Call, value: u64) {
+    fn perform(&mut self, call: &Call, value: u64) -> Held {
         let fd = call.fd;
         if let CallKind::Socket { non_blocking } = call.kind {
             let number = self.application.connections;
@@ -254,13 +255,13 @@ impl<S: Subject> Run<'_, S> {
             self.application.sockets.insert(fd, socket);
             self.application.claimed.insert(number);
             self.application.under_test = Some((number, true));
-            return;
+            return Ok(());
         }
-        let Some(socket) = self.application.socket(fd) else { return };
+        let Some(socket) = self.application.socket(fd) else { return Ok(()) };
         let connection = socket.connection;
         let open = !matches!(socket.phase, Phase::Fresh | Phase::Listening);
         match call.kind {
-            CallKind::Listen => self.listen(fd),
+            CallKind::Listen => self.listen(fd)?,
             CallKind::Accept => self.accept(fd, value as u32),
             CallKind::Write(writing) => self.write_bytes(fd, writing, value),
             CallKind::ConnectWith(writing) => self.write_bytes(fd, writing, value),
@@ -288,7 +289,7 @@ impl<S: Subject> Run<'_, S> {
                 socket.no_delay = on;
                 socket.parameters.push(format!("nagle={}", if on { "off" } else { "on" }));
                 if socket.phase == Phase::Listening {
-                    self.listen(fd);
+                    self.listen(fd)?;
                 } else if open {
                     self.subject.request(connection, ConnectionRequest::NoDelay(on));
                 }
@@ -304,7 +305,7 @@ impl<S: Subject> Run<'_, S> {
                 socket.max_segment = Some(bytes);
                 socket.parameters.push(format!("mss={bytes}"));
                 if socket.phase == Phase::Listening {
-                    self.listen(fd);
+                    self.listen(fd)?;
                 }
             }
             CallKind::LingerZero(on) => socket.linger_zero = on,
@@ -320,14 +321,14 @@ impl<S: Subject> Run<'_, S> {
             CallKind::FastOpenQueue(queue) => {
                 socket.fast_open_queue = queue;
                 if socket.phase == Phase::Listening {
-                    self.listen(fd);
+                    self.listen(fd)?;
                 }
             }
             CallKind::FastOpenConnect(on) => socket.fast_open_connect = on,
             CallKind::FastOpenKey(Some(key)) => {
                 socket.fast_open_key = Some(key);
                 if socket.phase == Phase::Listening {
-                    self.listen(fd);
+                    self.listen(fd)?;
                 }
             }
             CallKind::NotSentLowWater(bytes) => socket.not_sent_low_water = bytes,
@@ -338,7 +339,7 @@ impl<S: Subject> Run<'_, S> {
                 socket.parameters.push(format!("rcvbuf={bytes}B"));
                 socket.parameters.push(format!("rcvbuf_max={bytes}B"));
                 if socket.phase == Phase::Listening {
-                    self.listen(fd);
+                    self.listen(fd)?;
                 }
             }
             CallKind::Disconnect => {
@@ -347,27 +348,28 @@ impl<S: Subject> Run<'_, S> {
             }
             _ => {}
         }
+        Ok(())
     }
 
-    fn listen(&mut self, fd: u32) {
+    fn listen(&mut self, fd: u32) -> Held {
         self.set_phase(fd, Phase::Listening);
         if let Some(socket) = self.application.sockets.get(&fd) {
-            let scheme = self.application.listener_scheme(socket);
+            let scheme = self.application.listener_scheme(socket)?;
             let mut machine = self.application.machine.now.clone();
             machine.fast_open_key = socket.fast_open_key.or(machine.fast_open_key);
             self.subject.configure(&machine);
             self.subject.listen(&scheme);
         }
+        Ok(())
     }
 
     /// The machine has changed: listeners open the next connection with its settings, and with a
     /// key of its own.
-    pub(super) fn listen_again(&mut self) {
+    pub(super) fn listen_again(&mut self) -> Held {
         let sockets = self.application.sockets.iter();
         let listening = sockets.filter(|(_, socket)| socket.phase == Phase::Listening);
-        for fd in listening.map(|(fd, _)| *fd).collect::<Vec<_>>() {
-            self.listen(fd);
-        }
+        let listening: Vec<_> = listening.map(|(fd, _)| *fd).collect();
+        listening.into_iter().try_for_each(|fd| self.listen(fd))
     }
 
     fn accept(&mut self, listener: u32, fd: u32) {

@@ -31,7 +31,7 @@ pub use driver::VirtualHost;
 use numbering::Numbering;
 use std::collections::BTreeMap;
 pub use subject::{ConnectRequest, ConnectionRequest, ObservedSegment, SocketProgress, Subject};
-use tcp::{Flags, LinuxVersion, Scheme};
+use tcp::{Flags, Scheme};
 use units::{Duration, Instant};
 
 /// Report of a successful run.
@@ -71,8 +71,7 @@ pub fn play(
     subject: impl Subject,
 ) -> Result<RunReport, Mismatch> {
     let scheme = scheme.or(script.settings.scheme.as_ref()).cloned();
-    let scheme = of_version(scheme.unwrap_or_else(default_scheme), script.settings.linux);
-    let scheme = scheme.recorded();
+    let scheme = scheme.unwrap_or_else(default_scheme).recorded();
     let mut run = Run::new(script, &scheme, subject);
     for event in &script.events {
         run.event(event).map_err(|failure| failure.at(script, event))?;
@@ -81,15 +80,6 @@ pub fn play(
         run.finish_call().map_err(|failure| failure.at(script, last))?;
     }
     Ok(run.report(&scheme))
-}
-
-/// The scheme as the version of Linux has it, in its text: settings of the machine are added there.
-fn of_version(scheme: Scheme, version: Option<LinuxVersion>) -> Scheme {
-    let Some(version) = version else { return scheme };
-    let text = scheme.name();
-    let (name, rest) = text.split_at(text.find('+').unwrap_or(text.len()));
-    // A version of its own would be given twice, and stays.
-    Scheme::parse(&format!("{name}+linux={version}{rest}")).unwrap_or(scheme)
 }
 
 fn default_scheme() -> Scheme {
@@ -246,8 +236,7 @@ impl<'a, S: Subject> Run<'a, S> {
             }
         }
         self.subject.configure(&self.application.machine.now);
-        self.listen_again();
-        Ok(())
+        self.listen_again()
     }
 
     /// A counter must have increased; a counter that the subject lacks is not asked for.

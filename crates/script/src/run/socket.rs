@@ -2,6 +2,7 @@
 
 use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
 use super::subject::SocketProgress;
+use super::{Failure, Held};
 use tcp::{ResetCause, Scheme};
 use units::Duration;
 
@@ -94,7 +95,7 @@ impl Socket {
 
     /// Scheme with which `listen`'s child, or this socket, opens: `base` with the parameters of the
     /// machine and of the socket.
-    pub(super) fn scheme_with_options(&self, base: &Scheme, machine: Vec<String>) -> Scheme {
+    pub(super) fn scheme_with_options(&self, base: &Scheme, machine: Vec<String>) -> Held<Scheme> {
         let mut text = base.name().to_owned();
         let mut set = |parameter: &str| {
             let name = parameter.split('=').next().unwrap_or_default();
@@ -109,8 +110,10 @@ impl Socket {
         };
         machine.iter().for_each(|parameter| set(parameter));
         self.parameters.iter().for_each(|parameter| set(parameter));
-        // Values were checked when they were read.
-        Scheme::parse(&text).map_or_else(|_| base.clone(), |scheme| scheme.recorded())
+        Scheme::parse(&text).map_err(|error| {
+            let expected = "settings that the scheme can have".to_owned();
+            Failure::new("a socket cannot open with its settings", expected, error.to_string())
+        })
     }
 
     /// The connection's error, if it is not yet reported.
@@ -259,4 +262,20 @@ pub(super) const fn returns_error(kind: CallKind, errno: Errno) -> bool {
             | CallKind::Connect
             | CallKind::ConnectWith(_)
     ) && !matches!(errno, Errno::Again | Errno::InProgress | Errno::Already | Errno::IsConnected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settings that make no scheme are an error with the reason, and no other scheme is played.
+    #[test]
+    fn a_setting_that_the_scheme_refuses_is_an_error() {
+        let base = Scheme::parse("linux+mss=1000").unwrap();
+        let socket = Socket::new(0);
+        let opened = |machine: &str| socket.scheme(&base, vec![machine.to_owned()]);
+        assert_eq!(opened("mss=500").map_or_else(|_| 0, |scheme| scheme.config().mss), 500);
+        let refused = opened("mss=1").map_or_else(|failure| failure.actual, |_| String::new());
+        assert!(refused.contains("mss"), "{refused}");
+    }
 }

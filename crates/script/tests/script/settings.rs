@@ -209,6 +209,24 @@ fn options_are_read_as_they_were_set() {
     assert!(est(&format!("{set}{get}")).is_ok());
 }
 
+/// The largest receive window of 6 MiB needs a window scale of 7 (6 MiB / 65,535 < 2^7), and 32 MiB
+/// need 10: they are more than 2^9 times 65,535. Settings of the machine leave the version, and the
+/// scheme's own version is the stronger one.
+#[test]
+fn a_version_of_linux_holds_beside_settings_of_the_machine() {
+    let with = |settings: &str, shift: u32| {
+        let opening = "+0 < S 0:0(0) win 32792 <mss 1000,wscale 7>\n";
+        run_text(&format!(
+            "{settings}`sysctl -q net.ipv4.tcp_timestamps=0`\n{LISTENER}{opening}\
+             +0 > S. 0:0(0) ack 1 <mss 1460,wscale {shift}>\n"
+        ))
+        .map(drop)
+    };
+    assert_eq!(with("", 10), Ok(()));
+    assert_eq!(with("--linux=6.12\n", 7), Ok(()));
+    assert_eq!(with("--scheme=linux+linux=7.0\n--linux=6.12\n", 10), Ok(()));
+}
+
 /// A good script about another mechanism is not one with a mistake.
 #[test]
 fn mechanisms_that_no_socket_has_are_not_modelled_by_name() {

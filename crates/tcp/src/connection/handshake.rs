@@ -98,7 +98,7 @@ impl Connection {
             fast_open: self.fast_open_option(),
             ..TcpOptions::default()
         };
-        options.ecn = self.syn_ack_counters(options.wire_bytes());
+        options.ecn = self.syn_ack_counters(&options);
         options
     }
 

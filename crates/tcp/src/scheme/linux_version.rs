@@ -11,9 +11,9 @@ use std::str::FromStr;
 /// A version of Linux that sender and receiver follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinuxVersion {
-    /// Linux 6.12, of December 2024.
+    /// Linux 6.12, of November 2024.
     V6_12,
-    /// Linux 6.18, of December 2025.
+    /// Linux 6.18, of November 2025.
     #[default]
     V6_18,
     /// Linux 7.0, of April 2026.
@@ -104,6 +104,9 @@ mod tests {
     fn unknown_versions_are_refused_with_the_known_ones() {
         let error = "6.13".parse::<LinuxVersion>().unwrap_err();
         assert!(error.contains("6.12, 6.18, 7.0"), "{error}");
+        let listed =
+            crate::scheme::parameters().iter().find(|parameter| parameter.name == "linux").unwrap();
+        assert_eq!(listed.values, LinuxVersion::ALL.map(|(name, _)| name).join("|"));
         for (name, version) in LinuxVersion::ALL {
             assert_eq!((name.parse(), version.to_string().as_str()), (Ok(version), name));
         }

@@ -273,7 +273,7 @@ impl Scheme {
 
     /// Returns the scheme with the receive window of another: its first and largest offer, and
     /// whether it grows with use. A window in the scheme's own text (`rwnd=`, `rcvbuf=`,
-    /// `rcvbuf_max=`) stays.
+    /// `rcvbuf_max=`) stays, and so does that of a version in it (`linux=`).
     #[must_use]
     pub fn with_window_of(&self, receiver: &Self) -> Self {
         if self.gives_window() {
@@ -285,6 +285,10 @@ impl Scheme {
         own.initial_window = window.initial_window;
         own.max_window = window.max_window;
         own.autotune = window.autotune;
+        let version = self.given_value("linux").and_then(|name| name.parse::<LinuxVersion>().ok());
+        if let Some(version) = version {
+            version.apply(&mut recipe, false);
+        }
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
@@ -300,11 +304,15 @@ impl Scheme {
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
+    /// Returns the value that the scheme's text gives the parameter.
+    fn given_value(&self, parameter: &str) -> Option<&str> {
+        let mut parts = self.name.split('+');
+        parts.find_map(|part| part.strip_prefix(parameter)?.strip_prefix('='))
+    }
+
     /// True if the scheme's text sets the parameter.
-    fn sets_parameter(&self, parameter: &str) -> bool {
-        let value_of =
-            |part: &str| part.strip_prefix(parameter).is_some_and(|v| v.starts_with('='));
-        self.name.split('+').any(value_of)
+    fn gives(&self, parameter: &str) -> bool {
+        self.given_value(parameter).is_some()
     }
 
     /// True if the scheme's text sets a receive window.
@@ -426,6 +434,10 @@ mod tests {
         }
         let raced = Scheme::parse("linux").unwrap().with_window_of(&client);
         assert_eq!(raced.config().receive.initial_window, 1_000_000);
+        // The largest window of the scheme's own version, which the baseline does not have.
+        let linux = Scheme::parse("linux").unwrap();
+        let raced = Scheme::parse("linux+linux=6.12").unwrap().with_window_of(&linux);
+        assert_eq!(raced.config().receive.max_window, 6 << 20);
     }
 
     /// Careful Resume implies `memory=temporal`, and fast start `idle=startup`, unless another

@@ -96,8 +96,8 @@ use parameter;
 
 /// Coarser than any clock that TCP was run by.
 const LONGEST_TICK: Duration = Duration::from_secs(10);
-/// RFC 6298 §2.5 lets the upper bound of the timeout be 60 s.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// `TCP_RTO_MAX` of Linux; RFC 6298 §2.5 has an upper bound of 60 s at least.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
 /// Shorter, every SYN would be given up before its answer.
 const SHORTEST_FIRST_TIMEOUT: Duration = Duration::from_millis(1);
 

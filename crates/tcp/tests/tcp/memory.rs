@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 use tcp::{
-    Cause, ConnId, Flags, FourTuple, Host, HostConfig, MemoryKind, Path, Reporting, Scheme,
-    Segment, TcpOptions,
+    Cause, ConnId, EcnCounters, Flags, FourTuple, Host, HostConfig, MemoryKind, Path, Reporting,
+    Scheme, Segment, TcpOptions, Timestamps,
 };
 use units::{Duration, Instant, SeqNum};
 
@@ -292,31 +292,67 @@ fn a_loss_in_slow_start_tells_nothing_unless_the_rule_says_so() {
     }
 }
 
-#[test]
-fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
-    let scheme = "newreno+memory=gateway";
-    let mut sender = Sender::new(scheme, Spy::default(), ReuseGate::default(), 3_000);
+/// A sender whose reports are in segments, and whose round trips take 100 ms. Segment and
+/// acknowledgement of its first 1,000 bytes have been exchanged; the answers have `answered`.
+fn reporting_in_segments(scheme: &str, answered: Segment) -> Sender {
+    let spy = Spy::default();
+    let mut sender = Sender::new("newreno+memory=gateway", spy, ReuseGate::default(), 3_000);
     sender.host.set_reporting(Reporting::InSegments);
     // This path uses the old way of reporting; the next path uses the new one.
     let tuple = FourTuple { local_port: 5001, ..sender.tuple };
-    let scheme = Scheme::parse("newreno+memory=gateway+mss=1000+nagle=off").unwrap();
+    let scheme = Scheme::parse(&format!("{scheme}+memory=gateway+mss=1000+nagle=off")).unwrap();
     let conn = sender.host.connect(sender.now, tuple, &scheme).unwrap();
     let isn = std::iter::from_fn(|| sender.host.poll_transmit(sender.now));
     let isn = isn.filter(|t| t.conn == Some(conn)).last().unwrap().segment.seq;
     (sender.conn, sender.tuple, sender.isn, sender.now) = (conn, tuple, isn, at(200));
-    let options = TcpOptions { mss: Some(1000), window_scale: Some(14), ..TcpOptions::default() };
-    let flags = Flags::SYN.with(Flags::ACK);
-    sender.receive(Segment { flags, ack: isn + 1, options, ..sender.answer(0) });
+    let syn = TcpOptions { mss: Some(1000), window_scale: Some(14), ..answered.options };
+    let flags = Flags::SYN.with(Flags::ACK).with_ace(answered.flags.ace());
+    sender.receive(Segment { flags, ack: isn + 1, options: syn, ..sender.answer(0) });
     sender.host.write(sender.now, conn, 1_000);
     sender.sent();
     sender.now = at(300);
-    sender.receive(sender.answer(1_000));
+    let ack = sender.answer(1_000);
+    let options = TcpOptions { sack_permitted: false, ecn: None, ..answered.options };
+    // The counter of Accurate ECN begins with 5: nothing was marked.
+    let flags = ack.flags.with_ace(5);
+    let seq = ack.seq + answered.seq.0;
+    sender.receive(Segment { seq, len: answered.len, flags, options, ..ack });
+    sender
+}
+
+#[test]
+fn a_report_rides_on_the_next_segment_which_is_shorter_for_it() {
+    let mut sender = reporting_in_segments("newreno", Segment::default());
     assert_eq!(sender.received(), [], "nothing is told but by segments");
-    sender.host.write(sender.now, conn, 2_500);
+    sender.host.write(sender.now, sender.conn, 2_500);
     // The window of 3 grew by one ACK to 4: 1000 + 1000 + 500 bytes, and 12 of the first are the
     // option's, so 988 + 1000 + 512. The round trips were 100 ms.
     let report = GatewayReport { share: 4_000, rtt: Some(Duration::from_millis(100)) };
     assert_eq!(sender.sent(), [(988, Some(report)), (1000, None), (512, None)]);
+}
+
+/// Timestamps, the report, and the SACK block of data behind a gap take 12 bytes each with their
+/// padding. A header has 40 bytes for options (RFC 9293 §3.1), so that 4 are left, and 2 of
+/// padding: one counter of Accurate ECN takes 5.
+#[test]
+fn counters_of_marks_leave_room_for_a_report() {
+    let options = TcpOptions {
+        timestamps: Some(Timestamps { value: 1, echo: 0 }),
+        sack_permitted: true,
+        ecn: Some(EcnCounters::new(true, &EcnCounters::INITIAL)),
+        ..TcpOptions::default()
+    };
+    let flags = Flags::default().with_ace(2);
+    let behind_a_gap =
+        Segment { flags, seq: SeqNum(1000), len: 100, options, ..Segment::default() };
+    let mut sender = reporting_in_segments("sack+timestamps=on+ecn=accurate", behind_a_gap);
+    sender.host.write(sender.now, sender.conn, 1_000);
+    let first = sender.host.poll_transmit(sender.now).unwrap().segment;
+    let TcpOptions { performance, sack, ecn, .. } = first.options;
+    let counters = ecn.map(|counters| counters.len());
+    assert_eq!((performance.is_some(), sack.as_slice().len(), counters), (true, 1, Some(1)));
+    // The first 40 of 1,000 bytes are options: 10 + 12 + 10 + 5, and padding of 3.
+    assert_eq!((first.len, first.options.wire_bytes()), (960, 40));
 }
 
 #[test]

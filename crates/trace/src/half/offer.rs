@@ -66,17 +66,16 @@ pub(super) fn window_shift(own: Option<&Offer>, peer: Option<&Offer>) -> Option<
     }
 }
 
-/// Returns the variant of ECN on which two SYNs agreed (RFC 9768 §3.1.1, tables 2 and 3). Without
-/// any SYN it is the classic one, until an AE flag shows the other.
-fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> EcnMode {
+/// Returns the variant of ECN on which two SYNs agreed, and whether it is a guess, which an AE flag
+/// shows to be Accurate ECN. The guess is the classic variant: a counter of zero would be three
+/// marks to Accurate ECN, and is none to it.
+fn agreed_ecn(own: Option<&Offer>, peer: Option<&Offer>) -> (EcnMode, bool) {
     let of = |answers| [own, peer].into_iter().flatten().find(|offer| offer.answers == answers);
-    match (of(false).map(|syn| syn.ace), of(true).map(|answer| answer.ace)) {
-        (Some(0), _) | (_, Some(0 | 7)) => EcnMode::Off,
-        (Some(3), None) | (_, Some(1)) | (None, None) => EcnMode::Classic,
-        // Five is what a server with classic ECN reflects to a client with it.
-        (Some(3), Some(5)) => EcnMode::Classic,
-        (Some(3), Some(_)) => EcnMode::Off,
-        (Some(_), None) | (_, Some(_)) => EcnMode::Accurate,
+    // An unseen client may have asked for the most.
+    let requested = of(false).map_or(EcnMode::Accurate, |syn| EcnMode::requested(syn.ace));
+    match of(true) {
+        Some(answer) => (requested.answered(answer.ace), false),
+        None => (requested.min(EcnMode::Classic), requested == EcnMode::Accurate),
     }
 }
 
@@ -96,6 +95,7 @@ pub(super) fn agreed_terms(own: Option<&Offer>, peer: Option<&Offer>, payload: u
     };
     let sack_is_guess = own.is_none() && peer.is_none();
     let window_is_guess = window_shift(peer, own).is_none();
-    let (sack, ecn) = (both(|offer| offer.sack), agreed_ecn(own, peer));
-    Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn }
+    let sack = both(|offer| offer.sack);
+    let (ecn, ecn_is_guess) = agreed_ecn(own, peer);
+    Terms { mss: mss.max(64), sack, sack_is_guess, window_is_guess, timestamps, ecn, ecn_is_guess }
 }

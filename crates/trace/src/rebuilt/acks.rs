@@ -1,7 +1,6 @@
 //! ACKs: the evidence of packets alone is kept, and the core's sender digests them.
 
 use super::RebuiltSender;
-use policy::config::EcnMode;
 use sender::{Acknowledgement, SackOffsets, SenderTerms, StampClock};
 use units::{Instant, SeqNum};
 
@@ -89,10 +88,11 @@ impl RebuiltSender {
             self.learn_sack(&ack);
         }
         if let Some(ace @ 4..) = ack.ace
-            && self.core.terms().ecn != EcnMode::Accurate
+            && self.ecn_is_guess
         {
-            // Only Accurate ECN sets AE, so the SYNs were not seen.
+            // Only Accurate ECN sets AE.
             self.core.join_accurate_ecn(ace);
+            self.ecn_is_guess = false;
         }
         let (before, phase) = (self.core.una(), self.phase());
         let una = before.max(ack.una);

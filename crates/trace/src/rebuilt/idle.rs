@@ -31,8 +31,8 @@ impl RebuiltSender {
     /// Returns the options that the SYNs agreed on, as far as they are known.
     fn terms(&self) -> Terms {
         let SenderTerms { mss, sack, timestamps, ecn } = *self.core.terms();
-        let (sack_is_guess, window_is_guess) = (self.sack_is_guess, self.window_is_guess);
-        Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn }
+        let Self { sack_is_guess, window_is_guess, ecn_is_guess, .. } = *self;
+        Terms { mss, sack, sack_is_guess, window_is_guess, timestamps, ecn, ecn_is_guess }
     }
 
     /// Compresses the sender, if nothing is outstanding.

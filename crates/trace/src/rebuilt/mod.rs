@@ -44,8 +44,10 @@ pub(crate) struct Terms {
     /// True if the scale of the windows that the peer offers is unknown.
     pub(crate) window_is_guess: bool,
     pub(crate) timestamps: bool,
-    /// Both ends echo congestion marks, and answer them like a loss (RFC 3168).
+    /// Variant of ECN on which the SYNs agreed.
     pub(crate) ecn: EcnMode,
+    /// True if no captured SYN excludes Accurate ECN, and none agrees on it: an AE flag shows it.
+    pub(crate) ecn_is_guess: bool,
 }
 
 /// Maximum number of SYNs before the first answer: `tcp_synack_retries` is 5.
@@ -61,6 +63,8 @@ pub(crate) struct RebuiltSender {
     /// Has the value of [`Terms::sack_is_guess`] until an ACK confirms SACK.
     sack_is_guess: bool,
     window_is_guess: bool,
+    /// Has the value of [`Terms::ecn_is_guess`] until an AE flag shows Accurate ECN.
+    ecn_is_guess: bool,
     nagle: Nagle,
     has_probes: bool,
     /// The window counts segments, whatever their size, as Linux does.
@@ -110,6 +114,7 @@ impl RebuiltSender {
             core,
             sack_is_guess: terms.sack_is_guess,
             window_is_guess: terms.window_is_guess,
+            ecn_is_guess: terms.ecn_is_guess,
             nagle: Nagle::of(config),
             has_probes: model.has_probes(),
             // Only Linux has Minshall's rule, so the rule identifies Linux schemes.

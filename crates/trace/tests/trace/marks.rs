@@ -61,15 +61,34 @@ fn a_counter_of_marks_is_no_echo() {
 }
 
 /// A server without ECN answers with no flag, and a broken one with all (RFC 9768 §3.1.2, table 2).
-/// Flags of later segments are no marks then.
+/// Flags of later segments are no marks then, and AE does not bring Accurate ECN back.
 #[test]
 fn without_an_agreement_there_is_no_mark() {
     for answer in [0, 7] {
         let mut wire = opened(7, answer, 0);
-        let ack = wire.ack(311, 11);
-        ack.flags = ack.flags.with(Flags::ECE);
+        for (n, ace) in [(11, 1), (12, 5), (13, 6)] {
+            let ack = wire.ack(300 + u64::from(n), n);
+            ack.flags = ack.flags.with_ace(ace);
+        }
         let (found, _) = run("linux", &wire.segments);
-        assert_eq!(window(&found, 11), 21, "{answer}");
+        assert_eq!([11, 12, 13].map(|n| window(&found, n)), [21, 22, 23], "{answer}");
+    }
+}
+
+/// A client asked for Accurate ECN, and the SYN-ACK is not in the capture. ACKs without flags are
+/// of a client whose server had none, not of three marks. AE shows that the server agreed: one mark
+/// then makes 5 to 6, and lowers the window of 21 to 14.
+#[test]
+fn an_unseen_syn_ack_leaves_the_agreement_to_the_flags() {
+    for (ace, expected) in [([0, 0], [21, 22]), ([5, 6], [21, 14])] {
+        let mut wire = opened(7, 2, ace[0]);
+        wire.segments.remove(1);
+        for (n, ace) in [11, 12].into_iter().zip(ace) {
+            let ack = wire.ack(300 + u64::from(n), n);
+            ack.flags = ack.flags.with_ace(ace);
+        }
+        let (found, _) = run("linux", &wire.segments);
+        assert_eq!([11, 12].map(|n| window(&found, n)), expected, "{ace:?}");
     }
 }
 

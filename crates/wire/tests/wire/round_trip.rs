@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use segment::{
-    Ecn, FastOpenCookie, Flags, Framing, Performance, SackBlocks, Segment, TcpOptions, Timestamps,
-    Unreachable,
+    Ecn, EcnCounters, FastOpenCookie, Flags, Framing, Performance, SackBlocks, Segment, TcpOptions,
+    Timestamps, Unreachable,
 };
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -53,17 +53,27 @@ fn performance_of((share, rtt_micros): (u32, u32)) -> Performance {
 }
 
 prop_compose! {
-    /// Options of any other segment: four blocks fill the header, with timestamps three do.
+    /// Options of any other segment: four blocks fill the header, with timestamps three do. A
+    /// report takes the room of two more.
     fn other_options()(
         timestamps in prop::option::of(any::<(u32, u32)>()),
+        performance in prop::option::of((1..u32::MAX, any::<u32>())),
         blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
     ) -> TcpOptions {
         let mut sack = SackBlocks::default();
-        let room = if timestamps.is_some() { 3 } else { 4 };
+        let room = [4, 3, 1][usize::from(timestamps.is_some()) + usize::from(performance.is_some())];
         blocks.iter().take(room).for_each(|(l, r)| sack.push(SeqNum(*l), SeqNum(*r)));
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
-        TcpOptions { timestamps, sack, ..TcpOptions::default() }
+        let performance = performance.map(performance_of);
+        TcpOptions { timestamps, sack, performance, ..TcpOptions::default() }
     }
+}
+
+/// The options with an AccECN option (RFC 9768 §3.2.3) of the first counters of `all` that fit.
+fn with_counters(options: TcpOptions, starts_with_ect1: bool, all: &[u32]) -> TcpOptions {
+    let some = (0..=all.len()).rev().map(|count| EcnCounters::new(starts_with_ect1, &all[..count]));
+    let mut sets = some.map(|counters| TcpOptions { ecn: Some(counters), ..options });
+    sets.find(|options| options.wire_bytes() <= TcpOptions::ROOM).unwrap_or(options)
 }
 
 prop_compose! {
@@ -73,10 +83,12 @@ prop_compose! {
         ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]),
         low_priority: bool,
         (of_syn, of_other) in (syn_options(), other_options()),
+        counters in prop::option::of((any::<bool>(), prop::collection::vec(0..1_u32 << 24, 0..=3))),
     ) -> Segment {
         // Bit 5 is URG, which the core has no word for.
         let flags = Flags(flags & 0x1DF);
-        let syn = flags.contains(Flags::SYN);
+        let options = if flags.contains(Flags::SYN) { of_syn } else { of_other };
+        let options = counters.map_or(options, |(first, all)| with_counters(options, first, &all));
         Segment {
             seq: SeqNum(seq),
             ack: SeqNum(if flags.contains(Flags::ACK) { ack } else { 0 }),
@@ -86,7 +98,7 @@ prop_compose! {
             ecn,
             low_priority,
             framing: Framing::Tcp,
-            options: if syn { of_syn } else { of_other },
+            options,
         }
     }
 }

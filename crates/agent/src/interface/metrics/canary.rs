@@ -138,14 +138,17 @@ pub(super) fn register_fleet(registry: &mut Registry, status: &AgentStatus) {
     let hosts: Gauge = Gauge::default();
     hosts.set(fleet.hosts.into());
     registry.register("site_servers", "Servers of the site that are compared", hosts);
+    let age: Gauge<f64, AtomicU64> = Gauge::default();
+    age.set(fleet.age_s);
+    let help = "Time since a gateway reported the comparison of all servers";
+    registry.register("site_age_seconds", help, age);
     let family = Family::<PartBound, Ratio>::default();
     for part in &fleet.parts {
         for (bound, value) in part.time_ratio.iter().flat_map(bounds) {
             family.get_or_create(&PartBound { part: part.part.clone(), bound }).set(value);
         }
     }
-    let help =
-        "Completion time on all servers of the site, chosen for a warm start by control group";
+    let help = "Completion time on all servers of the site, chosen for a warm start divided by control group";
     registry.register("site_time_ratio", help, family);
 }
 

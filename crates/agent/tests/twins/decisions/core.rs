@@ -259,7 +259,7 @@ impl Connection {
 
 fn sample(e: &Event, at: &Situation<'_>) -> AckSample {
     AckSample {
-        rtt: None,
+        rtt: Some(micros(e.round_trip_us)),
         srtt: micros(e.srtt_us),
         min_rtt: micros(e.min_rtt_us),
         sent_total: e.sent,

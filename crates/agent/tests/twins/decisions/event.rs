@@ -97,7 +97,7 @@ words! {
     /// The state of a connection when something happens. `struct event` describes the fields.
     Event {
         kind, connection, now_us, address, mss, is_paced, cwnd, ssthresh, acked, sent, written, outstanding, most_outstanding, delivered,
-        srtt_us, min_rtt_us, data_segments, retransmitted, departure_us, stock, announced, flags, cap, max_age_us, half_life_rtts,
+        round_trip_us, srtt_us, min_rtt_us, data_segments, retransmitted, departure_us, stock, announced, flags, cap, max_age_us, half_life_rtts,
         has_tx_start,
     }
 }

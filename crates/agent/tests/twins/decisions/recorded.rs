@@ -150,6 +150,7 @@ impl StartUp for Recorder {
             written: self.last.written.max(sample.sent_total),
             outstanding,
             delivered: sample.delivered.div_ceil(mss),
+            round_trip_us: sample.rtt.map_or(u32::MAX.into(), |rtt| rtt.as_nanos() / 1000),
             ..self.see_window(window)
         };
         TAPE.with_borrow_mut(|tape| {

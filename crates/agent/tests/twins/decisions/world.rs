@@ -433,6 +433,7 @@ fn restart_after_idle(next: &mut Event, timeouts: u64) {
 }
 
 fn smooth(next: &mut Event, round_trip: u64) {
+    next.round_trip_us = round_trip;
     next.srtt_us = match next.srtt_us {
         0 => round_trip,
         srtt => srtt - srtt / 8 + round_trip / 8,

@@ -36,6 +36,7 @@ struct event {
 	u64 outstanding; /* segments */
 	u64 most_outstanding; /* segments, in the last round trip */
 	u64 delivered;	 /* segments, now */
+	u64 round_trip_us; /* of the latest of these */
 	u64 srtt_us;
 	u64 min_rtt_us;
 	u64 data_segments; /* sent so far, retransmissions included */
@@ -136,6 +137,7 @@ static void load(struct machine_socket *s, const struct event *e)
 	if (e->delivered)
 		tp->delivered_mstamp = e->now_us;
 	tp->tcp_mstamp = e->now_us;
+	tp->first_tx_mstamp = e->now_us - e->round_trip_us;
 	tp->tcp_wstamp_ns = e->departure_us * NS_PER_US;
 	tp->srtt_us = e->srtt_us << 3;
 	tp->rtt_min.s[0].v = e->min_rtt_us;
@@ -196,6 +198,7 @@ static void call_close(struct machine_socket *s, struct event *e)
 	s->tp.snd_una += 1;
 	s->tp.delivered += 1;
 	s->tp.delivered_mstamp = e->now_us;
+	s->tp.first_tx_mstamp = e->now_us + 1; /* the model does not time a FIN */
 	e->delivered = 1;
 	call_arrival(s, e);
 	s->tp.inet_conn.icsk_ca_ops->release((struct sock *)s);

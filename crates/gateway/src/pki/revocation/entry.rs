@@ -9,7 +9,7 @@ use std::str::FromStr;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Longest serial number, bytes (RFC 5280 §4.1.2.2).
-const LONGEST_SERIAL: usize = 20;
+const MAX_SERIAL_BYTES: usize = 20;
 
 /// SHA-256 of a certificate, as `openssl x509 -noout -fingerprint -sha256` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +70,8 @@ impl FromStr for CertificateSerial {
         if digits.len() % 2 == 1 {
             digits.insert(0, '0');
         }
-        let read = hexadecimal(&digits).filter(|bytes| (1..=LONGEST_SERIAL).contains(&bytes.len()));
+        let read =
+            hexadecimal(&digits).filter(|bytes| (1..=MAX_SERIAL_BYTES).contains(&bytes.len()));
         // RFC 5280 §4.1.2.2: the serial number is positive.
         let read = read.map(|bytes| Self::of_number(&bytes)).filter(|serial| !serial.0.is_empty());
         read.ok_or_else(|| {

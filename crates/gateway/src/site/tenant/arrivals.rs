@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 use units::Instant;
 
 /// Maximum number of arrivals that wait for a subscriber; older ones are of no use.
-const WAITING: usize = 1024;
+const MAX_WAITING_ARRIVALS: usize = 1024;
 
 /// A visitor that opens a connection to a server.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Arrivals(broadcast::Sender<VisitorArrival>);
 
 impl Default for Arrivals {
     fn default() -> Self {
-        Self(broadcast::channel(WAITING).0)
+        Self(broadcast::channel(MAX_WAITING_ARRIVALS).0)
     }
 }
 

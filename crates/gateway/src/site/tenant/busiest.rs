@@ -14,9 +14,9 @@ use units::{Duration, Instant};
 /// Maximum number of networks of a tenant that are watched.
 const MAX_WATCHED_NETWORKS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 /// Maximum number of points of a network's history.
-const POINTS: usize = 240;
+const MAX_POINTS: usize = 240;
 /// Minimum time between two points.
-const EVERY: Duration = Duration::from_secs(5);
+const MIN_POINT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The busiest networks of a tenant.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl BusyNetworks {
         if !busy.is_due(now) {
             return;
         }
-        if busy.history.len() == POINTS {
+        if busy.history.len() == MAX_POINTS {
             busy.history.pop_front();
         }
         busy.history.push_back(HistoryPoint {
@@ -110,6 +110,6 @@ impl BusyNetwork {
     /// Returns true if the last point of its history is old enough for another.
     fn is_due(&self, now: Instant) -> bool {
         let last = self.history.back().map_or(f64::NEG_INFINITY, |point| point.at_s);
-        now.as_secs_f64() - last >= EVERY.as_secs_f64()
+        now.as_secs_f64() - last >= MIN_POINT_INTERVAL.as_secs_f64()
     }
 }

@@ -6,7 +6,7 @@
 use canary::fleet::{FleetFinding, fleet_finding};
 use canary::interval::ConfidenceInterval;
 use canary::part::{CanaryPart, SIZES, fleet_parts, size_class};
-use canary::sequence::FEWEST;
+use canary::sequence::MIN_GROUP_CONNECTIONS;
 use canary::trial::{CanaryGroup, CanaryOutcome, Trial, TrialSums};
 use gateway_proto::v1::{Group, Report, Start};
 use lru::LruCache;
@@ -19,14 +19,17 @@ use units::{Duration, Instant};
 const CLASSES: usize = SIZES.len() + 1;
 /// Maximum number of hosts that are compared, and of hosts that report groups. One more replaces
 /// the host that has been silent longest.
-const HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+const MAX_HOSTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+/// Maximum number of epochs of a host that count: programs that report at a time, and restarts. One
+/// more replaces the epoch that has been silent longest.
+const MAX_EPOCHS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// Longest plausible time of a transfer, microseconds: an hour.
 const MAX_TRANSFER_US: u64 = 3_600_000_000;
-/// Time for which the sums of a silent host count. A host that is gone for good can no longer be
-/// armed, so its connections must not decide for ever.
-pub(crate) const SUMS_LAST: Duration = Duration::from_secs(3600);
+/// Time for which the sums and the groups of a silent host count. A host that is gone for good can
+/// no longer be armed, so its connections must not decide for ever.
+pub(crate) const SUMS_LIFETIME: Duration = Duration::from_secs(3600);
 /// Time for which findings are kept: a thousand agents ask a hundred times a second.
-const FINDINGS_LAST: Duration = Duration::from_secs(1);
+const FINDINGS_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Sums of a host, by part.
 pub(crate) type HostSums = Vec<(CanaryPart, TrialSums)>;
@@ -36,9 +39,8 @@ pub(crate) type HostSums = Vec<(CanaryPart, TrialSums)>;
 pub struct SiteComparison {
     /// Sums that agents have sent, by the names in their certificates.
     hosts: LruCache<String, AgedSums>,
-    /// Comparisons of reporters of groups, by epoch: a reporter draws an epoch at its start, and
-    /// counts its stages from there.
-    reported: LruCache<u64, ReportedHost>,
+    /// Comparisons of hosts that report groups, by the names in their certificates.
+    reported: LruCache<String, ReportedHost>,
     /// Transfers with a cold start because nothing was known, by size class.
     cold: [u64; CLASSES],
     findings: Option<(Instant, Vec<FleetFinding>)>,
@@ -54,7 +56,14 @@ struct AgedSums {
 
 #[derive(Debug)]
 struct ReportedHost {
-    name: String,
+    /// Time of its last report.
+    at: Instant,
+    /// Its comparisons. A reporter draws an epoch at its start, and counts its stages from there.
+    epochs: LruCache<u64, ReportedGroups>,
+}
+
+#[derive(Debug, Default)]
+struct ReportedGroups {
     all: Trial,
     classes: [Trial; CLASSES],
 }
@@ -80,8 +89,8 @@ pub struct GainOfClass {
 impl Default for SiteComparison {
     fn default() -> Self {
         Self {
-            hosts: LruCache::new(HOSTS),
-            reported: LruCache::new(HOSTS),
+            hosts: LruCache::new(MAX_HOSTS),
+            reported: LruCache::new(MAX_HOSTS),
             cold: [0; CLASSES],
             findings: None,
         }
@@ -89,10 +98,16 @@ impl Default for SiteComparison {
 }
 
 impl ReportedHost {
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), all: Trial::default(), classes: Default::default() }
+    /// Returns the sums over all epochs.
+    fn sums(&self, part: CanaryPart) -> TrialSums {
+        let mut all = TrialSums::default();
+        let sums = self.epochs.iter().filter_map(|(_, groups)| groups.sums(part));
+        sums.for_each(|sums| all.join(&sums));
+        all
     }
+}
 
+impl ReportedGroups {
     fn sums(&self, part: CanaryPart) -> Option<TrialSums> {
         match part {
             CanaryPart::All => Some(self.all.sums()),
@@ -103,8 +118,9 @@ impl ReportedHost {
 }
 
 impl SiteComparison {
-    /// Counts a report of a whole transfer, from the reporter `name` with this epoch.
-    pub fn add(&mut self, name: &str, epoch: u64, report: &Report) {
+    /// Counts a report of a whole transfer, from the host `name` in this epoch. Its group counts
+    /// only if the host sends no sums, of which the transfer may be part.
+    pub fn add(&mut self, now: Instant, name: &str, epoch: u64, report: &Report) {
         if !(1..=MAX_TRANSFER_US).contains(&report.transfer_us) || report.transfer_bytes == 0 {
             return;
         }
@@ -116,15 +132,21 @@ impl SiteComparison {
             Group::Chosen => true,
             Group::Control => false,
         };
+        if self.hosts.peek(name).is_some_and(|sent| counts(sent.at, now)) {
+            return;
+        }
         let time_s = report.transfer_us as f64 / 1e6;
         let (group, outcome) = (
             CanaryGroup { stage: report.stage, is_chosen },
             CanaryOutcome { time_s, again: report.lost },
         );
-        let host = self.reported.get_or_insert_mut(epoch, || ReportedHost::new(name));
-        host.all.add(group, &outcome, FEWEST);
-        if let Some(class) = host.classes.get_mut(size) {
-            class.add(group, &outcome, FEWEST);
+        let new = || ReportedHost { at: now, epochs: LruCache::new(MAX_EPOCHS) };
+        let host = self.reported.get_or_insert_mut_ref(name, new);
+        host.at = now;
+        let groups = host.epochs.get_or_insert_mut(epoch, ReportedGroups::default);
+        groups.all.add(group, &outcome, MIN_GROUP_CONNECTIONS);
+        if let Some(class) = groups.classes.get_mut(size) {
+            class.add(group, &outcome, MIN_GROUP_CONNECTIONS);
         }
     }
 
@@ -135,12 +157,8 @@ impl SiteComparison {
     }
 
     fn replace(&mut self, name: &str, sums: AgedSums) {
-        let is_new = self.hosts.put(name.to_owned(), sums).is_none();
-        if is_new {
-            let of_host = self.reported.iter().filter(|(_, host)| host.name == name);
-            let epochs: Vec<u64> = of_host.map(|(epoch, _)| *epoch).collect();
-            epochs.iter().for_each(|epoch| drop(self.reported.pop(epoch)));
-        }
+        self.hosts.put(name.to_owned(), sums);
+        self.reported.pop(name);
     }
 
     /// Takes sums that another gateway may have received, unless later ones of the host are here.
@@ -163,7 +181,7 @@ impl SiteComparison {
     /// Returns the findings of all hosts, as of a second ago at most.
     pub(crate) fn findings(&mut self, now: Instant) -> Vec<FleetFinding> {
         match &self.findings {
-            Some((at, kept)) if now.saturating_since(*at) < FINDINGS_LAST => kept.clone(),
+            Some((at, kept)) if now.saturating_since(*at) < FINDINGS_LIFETIME => kept.clone(),
             _ => {
                 let findings: Vec<_> =
                     fleet_parts().map(|part| fleet_finding(part, &self.sums(now, part))).collect();
@@ -175,10 +193,10 @@ impl SiteComparison {
 
     /// Returns the sums of each host that counts.
     fn sums(&self, now: Instant, part: CanaryPart) -> Vec<TrialSums> {
-        let hosts = self.hosts.iter().map(|(_, host)| host);
-        let hosts = hosts.filter(|host| now.saturating_since(host.at) <= SUMS_LAST);
+        let hosts = self.hosts.iter().map(|(_, host)| host).filter(|host| counts(host.at, now));
         let sent = hosts.flat_map(|host| &host.sums).filter(|(other, _)| *other == part);
-        let reported = self.reported.iter().filter_map(|(_, host)| host.sums(part));
+        let reported = self.reported.iter().map(|(_, host)| host);
+        let reported = reported.filter(|host| counts(host.at, now)).map(|host| host.sums(part));
         sent.map(|(_, sums)| *sums).chain(reported).collect()
     }
 
@@ -202,6 +220,11 @@ impl SiteComparison {
         };
         (0..CLASSES).map(gain).collect()
     }
+}
+
+/// Returns whether a host counts whose last message came at `at`.
+fn counts(at: Instant, now: Instant) -> bool {
+    now.saturating_since(at) <= SUMS_LIFETIME
 }
 
 #[cfg(test)]
@@ -229,11 +252,11 @@ mod tests {
             // The actual start does not matter, only the random assignment.
             let start = if n % 3 == 0 { Start::Cold } else { Start::Warm };
             let chosen = transfer(Group::Chosen, 0, 10_000 * swing);
-            all.add("app", 1, &Report { start: start.into(), ..chosen });
-            all.add("app", 1, &transfer(Group::Control, 0, 20_000 * swing));
+            all.add(NOW, "app", 1, &Report { start: start.into(), ..chosen });
+            all.add(NOW, "app", 1, &transfer(Group::Control, 0, 20_000 * swing));
         }
-        all.add("app", 1, &transfer(Group::Unspecified, 0, 1));
-        all.add("app", 1, &transfer(Group::Chosen, 0, 0));
+        all.add(NOW, "app", 1, &transfer(Group::Unspecified, 0, 1));
+        all.add(NOW, "app", 1, &transfer(Group::Chosen, 0, 0));
         let class = class(&mut all);
         assert_eq!((class.up_to_bytes, class.chosen, class.control), (Some(65_536), 4000, 4000));
         assert_eq!(class.cold, 4000_u64.div_ceil(3));
@@ -257,8 +280,8 @@ mod tests {
                 let swing = if n / 10 % 2 == 0 { 9 } else { 11 };
                 let group = |is_chosen| if is_chosen { Group::Chosen } else { Group::Control };
                 let (quick, long) = (10_000 * swing, 100_000 * swing);
-                all.add("app", fast.0, &transfer(group(n % 10 > 0), fast.1, quick));
-                all.add("app", slow.0, &transfer(group(n % 10 == 0), slow.1, long));
+                all.add(NOW, "app", fast.0, &transfer(group(n % 10 > 0), fast.1, quick));
+                all.add(NOW, "app", slow.0, &transfer(group(n % 10 == 0), slow.1, long));
             }
             let ratio = class(&mut all).time_ratio.expect("thousands of each");
             assert!((ratio.estimate - 1.0).abs() < 1e-6, "{ratio:?}");
@@ -272,7 +295,7 @@ mod tests {
         for n in 0..120 {
             let group = CanaryGroup { stage: 0, is_chosen: n % 2 == 0 };
             let time_s = if n % 4 < 2 { 0.9 } else { 1.1 };
-            trial.add(group, &CanaryOutcome { time_s, again: 0 }, FEWEST);
+            trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
         }
         vec![(CanaryPart::All, trial.sums())]
     }
@@ -287,20 +310,42 @@ mod tests {
         let mut all = SiteComparison::default();
         for n in 0..100 {
             let group = if n % 2 == 0 { Group::Chosen } else { Group::Control };
-            all.add("web-1", 1, &transfer(group, 0, 10_000 + n));
-            all.add("app", 2, &transfer(group, 0, 10_000 + n));
+            all.add(NOW, "web-1", 1, &transfer(group, 0, 10_000 + n));
+            all.add(NOW, "app", 2, &transfer(group, 0, 10_000 + n));
         }
         assert_eq!(hosts(&mut all, NOW), (2, 100));
-        // The groups that `web-1` has reported are part of its sums.
+        // The groups that `web-1` has reported, and goes on to report, are part of its sums.
         let at = |seconds| NOW + Duration::from_secs(seconds);
         all.put(at(1), "web-1", sums());
+        all.add(at(1), "web-1", 1, &transfer(Group::Chosen, 0, 10_000));
         assert_eq!(hosts(&mut all, at(1)), (2, 110));
         all.put(at(2), "web-1", sums());
         all.put(at(2), "web-2", sums());
         assert_eq!(hosts(&mut all, at(2)), (3, 170));
         all.put(at(3602), "web-2", Vec::new());
-        assert_eq!(hosts(&mut all, at(3602)), (2, 110));
-        assert_eq!(hosts(&mut all, at(3603)), (1, 50));
+        assert_eq!(hosts(&mut all, at(3602)), (1, 60));
+        // Without sums for an hour, groups count again.
+        all.add(at(3603), "app", 2, &transfer(Group::Chosen, 0, 10_000));
+        all.add(at(3603), "web-1", 3, &transfer(Group::Chosen, 0, 10_000));
+        assert_eq!(hosts(&mut all, at(3603)), (1, 52));
+        // Sums come back, and the groups are part of them.
+        all.put(at(3604), "web-1", sums());
+        assert_eq!(hosts(&mut all, at(3604)), (2, 111));
+    }
+
+    /// Each epoch has ten transfers of each group; the last eight epochs of a host count.
+    #[test]
+    fn many_epochs_of_one_name_are_one_host_and_displace_no_other() {
+        let mut all = SiteComparison::default();
+        let mut add = |name, epoch| {
+            for n in 0..10 {
+                all.add(NOW, name, epoch, &transfer(Group::Chosen, 0, 10_000 + n));
+                all.add(NOW, name, epoch, &transfer(Group::Control, 0, 10_000 + n));
+            }
+        };
+        add("web-1", 1);
+        (0..2000).for_each(|epoch| add("app", epoch));
+        assert_eq!(hosts(&mut all, NOW), (2, 10 + 80));
     }
 
     #[test]

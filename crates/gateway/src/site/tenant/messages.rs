@@ -5,7 +5,7 @@ use ipnet::IpNet;
 use memory::site::{EstimateSource, SiteEstimate};
 
 /// Longest version of a host that is kept, in characters.
-const LONGEST_VERSION: usize = 64;
+const MAX_VERSION_CHARS: usize = 64;
 
 /// Returns `estimate` as a message, with the network whose samples answer: the site's own
 /// distribution has none.
@@ -48,6 +48,6 @@ pub(crate) fn source(source: EstimateSource) -> v1::Source {
 /// Returns the part of a host's status that is kept.
 pub(crate) fn bounded(status: &HostStatus) -> HostStatus {
     let printable = |c: &char| !c.is_control();
-    let version = status.version.chars().filter(printable).take(LONGEST_VERSION).collect();
+    let version = status.version.chars().filter(printable).take(MAX_VERSION_CHARS).collect();
     HostStatus { version, ..status.clone() }
 }

@@ -42,8 +42,8 @@ use subscriptions::Updates;
 use units::Instant;
 use unshared::UnsharedChanges;
 
-/// Number of reports taken at a time: questions are answered in between.
-const AT_A_TIME: usize = 128;
+/// Number of reports, or networks, taken at a time: questions are answered in between.
+const CHUNK_ITEMS: usize = 128;
 /// Maximum number of changed networks in one notification, ten times a second; those that have
 /// waited longest are first. An estimate takes some tens of microseconds, and with sixteen hosts a
 /// tenth of a millisecond. So notifications take no more than half of a processor.
@@ -219,7 +219,7 @@ impl Tenant {
     ) -> u32 {
         let reporter: Reporter = speaker.identity.reporter();
         let mut taken = 0;
-        for some in reports.chunks(AT_A_TIME) {
+        for some in reports.chunks(CHUNK_ITEMS) {
             let of = ReportSource { speaker, reporter, epoch };
             taken += self.take_some(now, of, some, refused).await;
             tokio::task::yield_now().await;
@@ -251,7 +251,7 @@ impl Tenant {
         let mut known = self.known();
         for (report, good) in &judged {
             known.note(good);
-            known.comparison.add(&speaker.identity.name, epoch, report);
+            known.comparison.add(now, &speaker.identity.name, epoch, report);
         }
         judged.len() as u32
     }
@@ -334,7 +334,7 @@ impl Tenant {
     pub fn busiest(&self, now: Instant, most: usize) -> Vec<v1::Estimate> {
         let busiest = self.known().busy.busiest(most);
         let mut estimates = Vec::with_capacity(busiest.len());
-        for some in busiest.chunks(AT_A_TIME) {
+        for some in busiest.chunks(CHUNK_ITEMS) {
             let memory = self.memory();
             let of = |(network, _): &(IpNet, u64)| {
                 let found = memory.estimate(now, network.addr(), None)?;
@@ -385,7 +385,7 @@ impl Tenant {
             let most = if has_subscribers { MAX_NOTIFIED } else { MAX_NOTED };
             some.into_iter().filter(is_wanted).take(most).collect()
         };
-        for some in changed.chunks(AT_A_TIME) {
+        for some in changed.chunks(CHUNK_ITEMS) {
             let forgets = self.updates.forgets();
             let estimates: Vec<_> = {
                 let memory = self.memory();

@@ -39,7 +39,8 @@ impl Tenant {
         own.or_else(|| self.by_neighbours(now, address, size))
     }
 
-    /// Answers by the neighbours, of which each may know the network itself.
+    /// Answers by the neighbours, of which each may know the network itself. Their answers are kept
+    /// where they are made.
     pub(super) fn by_neighbours(
         &self,
         now: Instant,
@@ -47,10 +48,46 @@ impl Tenant {
         size: Option<u64>,
     ) -> Option<SiteEstimate> {
         let neighbours = self.neighbours.all();
-        let known = |site: &Arc<Self>| site.memory().estimate(now, address, None);
+        let known = |site: &Arc<Self>| site.own_estimate(now, address);
         let known: Vec<_> = neighbours.iter().filter_map(known).collect();
         let mut answer = by_other_sites(&SiteConfig::default(), &known)?;
         answer.window = size.map_or(answer.window, |size| answer.window.min(size));
         Some(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memory::site::{Bound, Reporter, SiteReport};
+    use units::Duration;
+
+    /// Frankfurt keeps its answer although Paris was asked, so the next question costs nothing. Its
+    /// two samples make one site: a confidence of 1 / (1 + 4).
+    #[test]
+    fn a_neighbour_keeps_the_answer_that_it_gives() {
+        let [paris, frankfurt] =
+            ["paris", "frankfurt"].map(|name| Arc::new(Tenant::new(name, SiteConfig::default())));
+        paris.set_neighbours(&[Arc::clone(&frankfurt)]);
+        let now = Instant::ZERO + Duration::from_secs(7_000);
+        let report = SiteReport {
+            network: "192.0.2.0/24".parse().unwrap(),
+            reporter: Reporter(1),
+            window: 100_000,
+            rate: None,
+            min_rtt: Some(Duration::from_millis(80)),
+            sent: 0,
+            lost: 0,
+            bound: Bound::Loss,
+        };
+        (0..2).for_each(|_| frankfurt.memory_mut().report(now, &report));
+        let address = "192.0.2.7".parse().unwrap();
+        let kept = |site: &Tenant| site.answers().get(&site.memory(), now, address);
+        assert_eq!(kept(&frankfurt), None);
+        let answer = paris.estimate_anew(now, address, Some(9_000)).unwrap();
+        assert_eq!((answer.window, answer.samples), (9_000, 2));
+        assert!((answer.confidence - 0.2).abs() < 1e-9, "{answer:?}");
+        assert_eq!(kept(&frankfurt).map(|kept| kept.samples), Some(2));
+        assert_eq!(kept(&paris), None);
     }
 }

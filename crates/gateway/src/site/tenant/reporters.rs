@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 const MAX_REPORTERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 /// Maximum number of epochs of a reporter that are remembered: it has one at a time, and a new one
 /// after each start.
-const EPOCHS: usize = 8;
+const MAX_EPOCHS: usize = 8;
 /// Time over which unused quota accumulates, seconds.
 const BURST_S: u64 = 10;
 /// Fractions of a report: a reporter that may send one per second gains one fraction each
@@ -100,7 +100,7 @@ impl ReporterRecord {
             seen.sequence = seen.sequence.max(sequence);
             return is_new;
         }
-        if self.epochs.len() == EPOCHS {
+        if self.epochs.len() == MAX_EPOCHS {
             self.epochs.pop_front();
         }
         self.epochs.push_back(EpochSeen { epoch, sequence });

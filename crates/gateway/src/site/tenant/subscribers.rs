@@ -13,7 +13,7 @@ use units::{Duration, Instant};
 /// Maximum number of subscribers of a tenant that are remembered.
 const MAX_SUBSCRIBERS: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 /// Time before the end of a subscription whose updates may have been lost with the connection.
-const LOST: Duration = Duration::from_secs(600);
+const UNCERTAIN_TIME: Duration = Duration::from_secs(600);
 
 /// All subscribers of a tenant.
 #[derive(Debug)]
@@ -92,18 +92,14 @@ impl Tenant {
     ) -> (UpdateReceiver, OpenSubscription) {
         let last = self.known().subscribers.open(name, clock.now());
         let since = last.map_or(Instant::ZERO, |last| {
-            Instant::ZERO + last.saturating_since(Instant::ZERO).saturating_sub(LOST)
+            Instant::ZERO + last.saturating_since(Instant::ZERO).saturating_sub(UNCERTAIN_TIME)
         });
-        let mut forgotten: Vec<_> = {
+        let forgotten: Vec<_> = {
             let memory = self.memory();
             let late = memory.forgotten().iter().filter(|forget| forget.at >= ticks(since));
             late.map(|forget| forget.network).collect()
         };
-        // This gateway may have received an older order only since.
-        let received = self.updates.forgotten_since(since);
-        let late: Vec<_> = received.into_iter().filter(|one| !forgotten.contains(one)).collect();
-        forgotten.extend(late);
-        let updates = self.updates.subscribe(forgotten);
+        let updates = self.updates.subscribe(since, forgotten);
         (updates, OpenSubscription { tenant: Arc::clone(self), name: name.to_owned(), clock })
     }
 
@@ -129,17 +125,6 @@ mod tests {
 
     fn names(all: &[&str]) -> Vec<String> {
         all.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    /// The order was given at 100 s to another gateway. This one receives it at 5,000 s, after the
-    /// subscriber's last connection, which ended at 4,000 s.
-    #[test]
-    fn an_order_counts_from_the_time_at_which_this_gateway_received_it() {
-        let updates = super::super::subscriptions::Updates::default();
-        let network: ipnet::IpNet = "192.0.2.0/24".parse().unwrap();
-        updates.forget(network, at(5_000));
-        assert_eq!(updates.forgotten_since(at(3_400)), [network]);
-        assert!(updates.forgotten_since(at(5_001)).is_empty());
     }
 
     #[test]

@@ -11,9 +11,9 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use units::Instant;
 
 /// Maximum number of updates that wait for a subscriber.
-const UPDATES: usize = 4096;
+const MAX_WAITING_UPDATES: usize = 4096;
 /// Number of networks to forget that are kept for subscribers who have lost updates.
-const FORGETS: usize = 1024;
+const MAX_KEPT_FORGETS: usize = 1024;
 
 /// The sender of updates.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ struct ForgetLog {
 
 impl ForgetLog {
     fn push(&mut self, network: IpNet, now: Instant) {
-        if self.last.len() == FORGETS {
+        if self.last.len() == MAX_KEPT_FORGETS {
             self.last.pop_front();
         }
         self.last.push_back((now, network));
@@ -64,20 +64,23 @@ pub(crate) struct UpdateReceiver {
 
 impl Default for Updates {
     fn default() -> Self {
-        Self { sender: broadcast::channel(UPDATES).0, forgets: Arc::default() }
+        Self { sender: broadcast::channel(MAX_WAITING_UPDATES).0, forgets: Arc::default() }
     }
 }
 
 impl Updates {
-    /// Returns a receiver of the updates from now on, which first gets the networks that were
-    /// `forgotten` lately.
-    pub(crate) fn subscribe(&self, forgotten: Vec<IpNet>) -> UpdateReceiver {
+    /// Returns a receiver of the updates from now on. It first gets the networks `forgotten` that
+    /// the memory has noted, and those whose orders this gateway has received since `since`. An
+    /// order that comes after the memory was read is in the log, or is sent to the receiver.
+    pub(crate) fn subscribe(&self, since: Instant, forgotten: Vec<IpNet>) -> UpdateReceiver {
         let log = self.log();
+        let late = log.last.iter().filter(|(at, _)| *at >= since).map(|(_, network)| *network);
+        let late: Vec<_> = late.filter(|network| !forgotten.contains(network)).collect();
         UpdateReceiver {
             updates: self.clone(),
             receiver: self.sender.subscribe(),
             sent: log.count,
-            missed: forgotten.into(),
+            missed: forgotten.into_iter().chain(late).collect(),
         }
     }
 
@@ -91,13 +94,6 @@ impl Updates {
         let mut log = self.log();
         log.push(network, now);
         self.send(What::Forget(Network::of(network)));
-    }
-
-    /// Returns the networks to forget whose orders this gateway has received since `since`.
-    pub(crate) fn forgotten_since(&self, since: Instant) -> Vec<IpNet> {
-        let log = self.log();
-        let late = log.last.iter().filter(|(at, _)| *at >= since);
-        late.map(|(_, network)| *network).collect()
     }
 
     /// Returns the number of networks to forget so far.
@@ -189,7 +185,7 @@ mod tests {
     #[tokio::test]
     async fn a_subscriber_that_was_too_slow_is_told_all_that_is_to_be_forgotten() {
         let updates = Updates::default();
-        let mut receiver = updates.subscribe(Vec::new());
+        let mut receiver = updates.subscribe(Instant::ZERO, Vec::new());
         updates.forget(network(1), Instant::ZERO);
         assert_eq!(receiver.recv().await, Ok(forget(1)));
         updates.forget(network(2), Instant::ZERO);
@@ -209,8 +205,8 @@ mod tests {
     #[tokio::test]
     async fn who_has_missed_more_than_are_kept_forgets_everything() {
         let updates = Updates::default();
-        let mut receiver = updates.subscribe(Vec::new());
-        (0..=FORGETS as u32).for_each(|n| updates.forget(network(n), Instant::ZERO));
+        let mut receiver = updates.subscribe(Instant::ZERO, Vec::new());
+        (0..=MAX_KEPT_FORGETS as u32).for_each(|n| updates.forget(network(n), Instant::ZERO));
         tell(&updates, 5000);
         assert!(matches!(receiver.recv().await, Err(RecvError::Lagged(_))));
         let sent = [receiver.recv().await.unwrap(), receiver.recv().await.unwrap()];
@@ -218,20 +214,29 @@ mod tests {
         assert_eq!(sent, all.map(|all| Update { what: Some(What::Forget(all)) }));
     }
 
+    /// The subscriber had the updates until 3,400 s, and the memory notes networks 1 and 3. The
+    /// order for 0 precedes that time. Those for 2 and 3 came since, maybe after the memory was
+    /// read.
     #[tokio::test]
     async fn what_was_forgotten_lately_comes_before_anything_else() {
         let updates = Updates::default();
-        let mut receiver = updates.subscribe(vec![network(1)]);
-        updates.forget(network(2), Instant::ZERO);
-        assert_eq!(receiver.next_missed(), Some(forget(1)));
+        let at = |seconds| Instant::ZERO + units::Duration::from_secs(seconds);
+        for (n, seconds) in [(0, 3_399), (2, 3_400), (3, 5_000)] {
+            updates.forget(network(n), at(seconds));
+        }
+        let mut receiver = updates.subscribe(at(3_400), vec![network(1), network(3)]);
+        updates.forget(network(4), at(5_001));
+        for n in [1, 3, 2] {
+            assert_eq!(receiver.next_missed(), Some(forget(n)));
+        }
         assert_eq!(receiver.next_missed(), None);
-        assert_eq!(receiver.recv().await, Ok(forget(2)));
+        assert_eq!(receiver.recv().await, Ok(forget(4)));
     }
 
     #[tokio::test]
     async fn an_estimate_of_before_is_not_told_after_its_network_was_forgotten() {
         let updates = Updates::default();
-        let mut receiver = updates.subscribe(Vec::new());
+        let mut receiver = updates.subscribe(Instant::ZERO, Vec::new());
         let begun = updates.forgets();
         updates.forget(network(1), Instant::ZERO);
         for n in [1, 2] {

@@ -10,9 +10,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Time between two announcements.
-pub(super) const ANNOUNCE_EVERY: Duration = Duration::from_secs(5);
+pub(super) const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(5);
 /// Longest time that a gateway waits for the store when it ends.
-const WITHDRAW: Duration = Duration::from_secs(1);
+const WITHDRAW_TIMEOUT: Duration = Duration::from_secs(1);
 /// This key is the site's, not a tenant's.
 const GATEWAYS: &str = "headstart:2:gateways";
 
@@ -46,7 +46,7 @@ impl SharedStore {
         // If that fails, the next run on this host does it, or the list drops this gateway after an
         // hour.
         let own = std::slice::from_ref(site.gateways.own());
-        let _ = tokio::time::timeout(WITHDRAW, self.strike_out(own)).await;
+        let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, self.strike_out(own)).await;
     }
 
     async fn strike_out(&self, gone: &[GatewayPresence]) -> RedisResult<()> {

@@ -7,7 +7,7 @@
 use super::{SharedStore, key};
 use crate::site::GatewaySite;
 use crate::site::tenant::Tenant;
-use crate::site::tenant::fleet::{HostSums, SUMS_LAST};
+use crate::site::tenant::fleet::{HostSums, SUMS_LIFETIME};
 use gateway_proto::v1::HostComparison;
 use prost::Message;
 use redis::{AsyncCommands, RedisResult};
@@ -17,9 +17,9 @@ use tokio::time::Instant;
 use units::Instant as SiteInstant;
 
 /// Time between two exchanges; agents send sums half as often.
-const COMPARE_EVERY: Duration = Duration::from_secs(5);
+const COMPARE_INTERVAL: Duration = Duration::from_secs(5);
 /// Bytes of the time before sums.
-const TIME: usize = 8;
+const TIME_BYTES: usize = 8;
 
 /// Time of the next exchange.
 #[derive(Debug, Default)]
@@ -44,19 +44,19 @@ impl SharedStore {
         let mut pipeline = redis::pipe();
         if !rows.is_empty() {
             pipeline.hset_multiple(&sums_key, &rows).ignore();
-            pipeline.expire(&sums_key, SUMS_LAST.as_secs_f64() as i64).ignore();
+            pipeline.expire(&sums_key, SUMS_LIFETIME.as_secs_f64() as i64).ignore();
         }
         pipeline.hgetall(&sums_key);
         let read: RedisResult<(HashMap<String, Vec<u8>>,)> =
             pipeline.query_async(&mut connection).await;
         // After a failure, the next sums of a host reach the store within ten seconds.
         let (all,) = read?;
-        next.0 = Some(Instant::now() + COMPARE_EVERY);
+        next.0 = Some(Instant::now() + COMPARE_INTERVAL);
         let mut gone = Vec::new();
         let now = site.clock.now();
         for (name, bytes) in &all {
             match decode(bytes) {
-                Some((at, sums)) if now.saturating_since(at) <= SUMS_LAST => {
+                Some((at, sums)) if now.saturating_since(at) <= SUMS_LIFETIME => {
                     tenant.known().comparison.merge(at.min(now), name, sums);
                 }
                 _ => gone.push(name),
@@ -77,7 +77,7 @@ fn encode(at: SiteInstant, sums: &HostSums) -> Vec<u8> {
 
 /// `None` if no gateway of this version has written that.
 fn decode(bytes: &[u8]) -> Option<(SiteInstant, HostSums)> {
-    let (at, sums) = bytes.split_first_chunk::<TIME>()?;
+    let (at, sums) = bytes.split_first_chunk::<TIME_BYTES>()?;
     let sums = HostComparison::decode(sums).ok()?;
     Some((SiteInstant::from_nanos(u64::from_be_bytes(*at)), sums.to_sums().ok()?))
 }

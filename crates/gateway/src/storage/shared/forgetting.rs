@@ -15,10 +15,10 @@ use redis::{AsyncCommands, Pipeline, RedisResult};
 use std::time::Duration;
 
 /// Lifetime of the set after its last change, seconds: a little longer than samples can last.
-const LASTS_S: i64 = 18 * 3600;
+const LIFETIME_S: i64 = 18 * 3600;
 
 /// Longest time for which an order to forget waits for the store.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl SharedStore {
     /// Writes all networks that are forgotten here. Returns true if the store has them now. Changes
@@ -28,7 +28,7 @@ impl SharedStore {
         self.tell_forgets(pipeline.atomic(), tenant, &tenant.memory().forgotten().clone());
         let mut connection = self.connection.clone();
         let written = pipeline.query_async::<()>(&mut connection);
-        matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
+        matches!(tokio::time::timeout(STORE_TIMEOUT, written).await, Ok(Ok(())))
     }
 
     /// Writes the forgotten networks for others.
@@ -50,7 +50,7 @@ impl SharedStore {
         }
         let over = i64::from(newest) - i64::from(SiteForget::RETENTION_TICKS);
         pipeline.zrembyscore(&forgotten_key, "-inf", over).ignore();
-        pipeline.expire(&forgotten_key, LASTS_S).ignore();
+        pipeline.expire(&forgotten_key, LIFETIME_S).ignore();
     }
 
     /// Forgets the networks that any gateway has listed; returns true if any of that was new.

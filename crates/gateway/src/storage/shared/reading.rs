@@ -8,9 +8,9 @@ use redis::streams::{StreamId, StreamRangeReply, StreamReadOptions, StreamReadRe
 use redis::{AsyncCommands, RedisResult};
 
 /// Number of entries per read.
-const AT_ONCE: usize = 256;
+const ENTRIES_PER_READ: usize = 256;
 /// Approximate number of records per read.
-const SCANNED: usize = 1000;
+const RECORDS_PER_READ: usize = 1000;
 
 impl SharedStore {
     /// Reads everything that other gateways, and this one before a restart, have written.
@@ -35,7 +35,7 @@ impl SharedStore {
     ) -> RedisResult<usize> {
         let (mut cursor, mut records) = (0, 0);
         loop {
-            let (next, rows) = self.scan(tenant, origin, cursor, SCANNED).await?;
+            let (next, rows) = self.scan(tenant, origin, cursor, RECORDS_PER_READ).await?;
             for (_, bytes) in &rows {
                 take_records(site, tenant, bytes).await;
             }
@@ -79,7 +79,7 @@ impl SharedStore {
                 place.read = None;
                 return Ok(());
             }
-            let options = StreamReadOptions::default().count(AT_ONCE);
+            let options = StreamReadOptions::default().count(ENTRIES_PER_READ);
             let read: Option<StreamReadReply> =
                 connection.xread_options(&[&changes], &[last], &options).await?;
             let entries: Vec<StreamId> =
@@ -91,7 +91,7 @@ impl SharedStore {
                     place.sweep.hurry();
                 }
             }
-            if entries.len() < AT_ONCE {
+            if entries.len() < ENTRIES_PER_READ {
                 return Ok(());
             }
         }

@@ -11,12 +11,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Time between two parts of a sweep.
-const SWEEP_EVERY: Duration = Duration::from_secs(1);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// Approximate number of records in a part. A million records take half an hour.
-const SWEPT: usize = 500;
+const RECORDS_PER_PART: usize = 500;
 /// Parts at a time after a network was forgotten: a million records take a quarter of a minute
 /// then, and other gateways are notified meanwhile.
-const URGENT: usize = 40;
+const URGENT_PARTS: usize = 40;
 
 /// Progress of the sweep over a tenant's records.
 #[derive(Debug)]
@@ -55,8 +55,8 @@ impl SharedStore {
         if sweep.urgent == 0 && now < sweep.next {
             return Ok(());
         }
-        sweep.next = now + SWEEP_EVERY;
-        for _ in 0..if sweep.urgent == 0 { 1 } else { URGENT } {
+        sweep.next = now + SWEEP_INTERVAL;
+        for _ in 0..if sweep.urgent == 0 { 1 } else { URGENT_PARTS } {
             sweep.cursor = self.sweep_part(site, tenant, sweep.cursor).await?;
             if sweep.cursor == 0 {
                 sweep.urgent = sweep.urgent.saturating_sub(1);
@@ -76,7 +76,7 @@ impl SharedStore {
         cursor: u64,
     ) -> RedisResult<u64> {
         let mut connection = self.connection.clone();
-        let (next, rows) = self.scan(tenant, self.origin, cursor, SWEPT).await?;
+        let (next, rows) = self.scan(tenant, self.origin, cursor, RECORDS_PER_PART).await?;
         let gone: Vec<&String> = {
             let memory = tenant.memory();
             let is_kept = |(name, bytes): &&(String, Vec<u8>)| {

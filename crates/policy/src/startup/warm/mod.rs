@@ -33,7 +33,9 @@ pub use options::{
     COLD, ColdOpening, DISPERSION, EARLY, SIZE, TIMER_GAPS, TOGETHER, WIDE_AMONG, WarmOptions,
 };
 
-use super::hooked::{HostAccess, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation};
+use super::hooked::{
+    HostAccess, KernelEvents, OpenedBy, SendingNeeds, SharedSending, Situation, microseconds,
+};
 use super::{
     LossEvent, Overlay, OverlayTurn, PendingData, Phase, Start, StartUpCapabilities,
     StartUpDescriptor, Wrapping,
@@ -80,6 +82,14 @@ pub struct Underneath {
     pub models: bool,
     /// Sending is paced in any case.
     pub is_paced: bool,
+}
+
+/// What an ACK has delivered.
+#[derive(Clone, Copy, Debug)]
+struct NewlyDelivered {
+    segments: u32,
+    /// Round trip of the latest of them, microseconds; [`u32::MAX`]: unknown.
+    rtt_us: u32,
 }
 
 /// A connection's warm start, and its end.
@@ -257,18 +267,18 @@ impl Warm {
         self.delivered = self.delivered.wrapping_add(1);
         self.arrived = Some(at.now);
         if !self.models {
-            self.take_ack(window, &at, 1);
+            self.take_ack(window, &at, NewlyDelivered { segments: 1, rtt_us: u32::MAX });
         }
     }
 
-    /// Processes an ACK of `acked` segments outside of recovery.
-    fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
+    /// Processes an ACK outside of recovery.
+    fn take_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: NewlyDelivered) {
         let mss = window.mss();
         self.flights.count(&FlightAck {
             una: at.acked_total,
             next: at.sent_total,
             outstanding: segments(at.outstanding() + mss - 1, mss),
-            acked,
+            acked: acked.segments,
         });
         if self.is_special() || self.is_starting {
             self.on_special_ack(window, at, acked);
@@ -286,13 +296,14 @@ impl Warm {
     }
 
     /// Processes an ACK of a connection that is not on the fast path (`on_special_ack`).
-    fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: u32) {
-        let mss = window.mss();
+    fn on_special_ack(&mut self, window: &mut Window, at: &Situation<'_>, acked: NewlyDelivered) {
+        let (mss, NewlyDelivered { segments: acked, rtt_us }) = (window.mss(), acked);
         if self.wide.is_sent() {
             self.probe.on_ack(clock_us(at.now), at.acked_total, mss as u32);
         }
         let arrived = WideAck {
             at: Arrived { at_us: clock_us(at.now), delivered: self.delivered },
+            rtt_us,
             outstanding: segments(at.outstanding() + mss - 1, mss),
             min_rtt_us: at.min_rtt_us(),
             cold: self.cold,
@@ -405,8 +416,11 @@ impl KernelEvents for Warm {
         }
         self.judge_early(window, at);
         let mss = window.mss();
-        let acked = segments(sample.delivered + mss - 1, mss);
-        self.take_ack(window, at, acked);
+        let delivered = NewlyDelivered {
+            segments: segments(sample.delivered + mss - 1, mss),
+            rtt_us: sample.rtt.map_or(u32::MAX, microseconds),
+        };
+        self.take_ack(window, at, delivered);
         if self.models && !at.in_startup && self.in_first_flight() {
             // The start-up that models the path has measured it, and continues on its own.
             self.end_first_flight(WarmPhase::Stock);

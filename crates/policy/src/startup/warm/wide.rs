@@ -24,6 +24,8 @@ pub(super) struct Arrived {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WideAck {
     pub(super) at: Arrived,
+    /// Round trip of the latest segment that it delivers, microseconds; [`u32::MAX`]: unknown.
+    pub(super) rtt_us: u32,
     /// Segments under way.
     pub(super) outstanding: u32,
     /// Lowest round trip, microseconds; 0 before the first sample.
@@ -41,8 +43,8 @@ pub(super) enum WideStart {
     /// No ACK of a flight that is long enough has come. The flight leaves at this rate, in bytes a
     /// second.
     Sent(u64),
-    /// The same, since this ACK.
-    ComesIn(u64, Arrived),
+    /// The same, since this ACK, with its round trip in microseconds.
+    ComesIn(u64, Arrived, u32),
 }
 
 /// A path that carries less than this part, in quarters, of the rate of a wide flight is slower
@@ -87,7 +89,7 @@ impl WideStart {
     /// A search has ended, and its rate with it. A wide flight keeps its own rate, even if slow
     /// start ends meanwhile.
     pub(super) const fn keep_rate(&self, pacing: &mut SocketPacing) {
-        if let Self::Sent(rate) | Self::ComesIn(rate, _) = *self {
+        if let Self::Sent(rate) | Self::ComesIn(rate, ..) = *self {
             pacing.search_rate = rate;
         }
     }
@@ -109,17 +111,25 @@ impl WideStart {
         ack: &WideAck,
         pacing: &mut SocketPacing,
     ) -> Option<u64> {
-        let WideAck { at: now, outstanding, min_rtt_us, cold } = *ack;
+        let WideAck { at: now, rtt_us, outstanding, min_rtt_us, cold } = *ack;
         let (rate, first) = match *self {
             Self::Not => return None,
             // A short flight, as a server's of TLS, is not measured: the round trip after it is no
             // gap.
             Self::Sent(_) if outstanding < LOOKS_AT => return None,
             Self::Sent(rate) => {
-                *self = Self::ComesIn(rate, now);
+                *self = Self::ComesIn(rate, now, rtt_us);
                 return None;
             }
-            Self::ComesIn(rate, first) => (rate, first),
+            // The ACK before it was delayed, as of a short flight that a TLS server sent before
+            // this one. On a path that holds up a flight, round trips grow.
+            Self::ComesIn(rate, _, first_rtt_us)
+                if rtt_us < first_rtt_us && outstanding >= LOOKS_AT =>
+            {
+                *self = Self::ComesIn(rate, now, rtt_us);
+                return None;
+            }
+            Self::ComesIn(rate, first, _) => (rate, first),
         };
         let count = now.delivered.wrapping_sub(first.delivered);
         if count < LOOKS_AT {

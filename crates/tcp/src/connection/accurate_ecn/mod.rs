@@ -10,7 +10,9 @@ mod room;
 use super::{Connection, State};
 use crate::config::{EcnMode, EcnOptionUse};
 use crate::path::Path;
-use crate::segment::{Ecn, EcnCounters, Flags, Segment};
+use crate::segment::{
+    Ecn, EcnCounters, Flags, Performance, SackBlocks, Segment, TIMESTAMPS_BYTES, TcpOptions,
+};
 use received::ReceivedMarks;
 use room::CountersFit;
 use sender::{AccurateFeedback, MarkCounts};
@@ -18,10 +20,10 @@ use units::{Duration, Instant, SeqNum};
 
 /// Bytes sent after which counters of the peer may have wrapped, so that a first option comes too
 /// late (`tcp_accecn_process_option`).
-const TOO_LATE: u64 = (1 << 23) - 1;
+const MAX_SENT_BEFORE_OPTION_BYTES: u64 = (1 << 23) - 1;
 /// Options for each round trip, at least (`tcp_ecn_option_beacon`).
 const OPTIONS_PER_ROUND_TRIP: u64 = 3;
-/// Marked packets after which an ACK leaves at once: the ACE field must not wrap (RFC 9768
+/// Marked packets after which an ACK is sent at once: the ACE field must not wrap (RFC 9768
 /// §3.2.2.5.1).
 const MAX_UNREPORTED: u32 = 6;
 /// Options that report a change of the ECN field (`accecn_opt_demand`).
@@ -47,7 +49,7 @@ pub(super) struct AccurateEcn {
     syn_field: Ecn,
     /// The next segment, if it is a pure ACK, reflects this field (RFC 9768 §3.2.2.1).
     reflects: bool,
-    /// The path alters the ACE field or the ECN field: data leaves as Not-ECT (RFC 9768 §3.2.2.3).
+    /// The path alters the ACE field or the ECN field: data is sent as Not-ECT (RFC 9768 §3.2.2.3).
     is_mangled: bool,
     peer_option: PeerOption,
     /// Options are not read: the first one had counters of zero, which the path must have altered
@@ -82,7 +84,8 @@ impl AccurateEcn {
             return false;
         }
         let is_zero = |at| option.iter().nth(at).is_some_and(|(_, counter)| counter == 0);
-        let is_late = self.peer_option == PeerOption::Unseen && sent >= TOO_LATE;
+        let is_late =
+            self.peer_option == PeerOption::Unseen && sent >= MAX_SENT_BEFORE_OPTION_BYTES;
         self.ignores_options |= is_late || is_zero(0) || is_zero(2);
         self.peer_option = if option.is_empty() { PeerOption::Empty } else { PeerOption::Counters };
         true
@@ -106,7 +109,7 @@ impl AccurateEcn {
         self.option_is_dropped |= is_again;
     }
 
-    /// Records an option that leaves beside a D-SACK block, or without one.
+    /// Records an option that is sent beside a D-SACK block, or without one.
     fn note_option_sent(&mut self, now: Instant, dsack: Option<SeqNum>) {
         self.received.on_option_sent();
         self.option_at = now;
@@ -115,26 +118,12 @@ impl AccurateEcn {
 }
 
 impl Connection {
-    /// Returns the variant of ECN on which the SYN of the peer agrees with ours (RFC 9768 §3.1.1,
-    /// tables 2 and 3), and begins Accurate ECN.
+    /// Returns the variant of ECN on which the SYN of the peer agrees with ours, and begins
+    /// Accurate ECN.
     pub(super) fn agree_ecn(&mut self, now: Instant, syn: &Segment) -> EcnMode {
-        let ace = syn.flags.ace();
-        let answers = syn.has(Flags::ACK);
-        let reported = match (answers, ace) {
-            // A server without ECN, and a broken one that reflects all flags; a client without.
-            (_, 0) | (true, 7) => EcnMode::Off,
-            (true, 1) | (false, 3) => EcnMode::Classic,
-            // RFC 9768 §3.1.2: any other combination in a SYN counts as all three flags.
-            _ => EcnMode::Accurate,
-        };
-        let agreed = match (self.config.ecn, reported) {
-            (EcnMode::Off, _) => EcnMode::Off,
-            // Classic ECN knows two flags, and not the third.
-            (EcnMode::Classic, _) if answers && ace & 3 == 1 => EcnMode::Classic,
-            (EcnMode::Classic, _) if !answers && ace & 3 == 3 => EcnMode::Classic,
-            (EcnMode::Classic, _) => EcnMode::Off,
-            (EcnMode::Accurate, reported) => reported,
-        };
+        let (ace, answers) = (syn.flags.ace(), syn.has(Flags::ACK));
+        let own = self.config.ecn;
+        let agreed = if answers { own.answered(ace) } else { own.accepted(ace) };
         self.receiver.set_echoes_marks(agreed == EcnMode::Classic);
         self.accurate = (agreed == EcnMode::Accurate).then(|| {
             let mut accurate = Box::new(AccurateEcn::new(now, syn.ecn));
@@ -142,7 +131,7 @@ impl Connection {
                 accurate.reflects = true;
                 accurate.take_syn_ack(syn, self.config.ecn_fallback);
             } else {
-                accurate.received.begin(syn.ecn);
+                accurate.received.start(syn.ecn);
             }
             accurate
         });
@@ -169,12 +158,13 @@ impl Connection {
     }
 
     /// Returns the option of a SYN-ACK that is sent for the first time (RFC 9768 §3.2.3.2.1), with
-    /// as many counters as fit beside other options of `bytes`.
-    pub(super) fn syn_ack_counters(&self, bytes: u32) -> Option<EcnCounters> {
+    /// as many counters as fit beside its `others`.
+    pub(super) fn syn_ack_counters(&self, others: &TcpOptions) -> Option<EcnCounters> {
         let is_first = self.state == State::SynReceived && self.sender.nxt() == 0;
         let wanted = is_first && self.config.ecn_option != EcnOptionUse::Never;
         self.accurate.as_ref().filter(|_| wanted)?;
-        room::counters_in(bytes).map(|count| EcnCounters::new(true, &EcnCounters::FIRST[..count]))
+        let count = room::counters_of_syn_ack(others)?;
+        Some(EcnCounters::new(true, &EcnCounters::INITIAL[..count]))
     }
 
     /// Takes the ECN field, the ACE field and the option of an acceptable segment without SYN.
@@ -184,7 +174,10 @@ impl Connection {
         let (sent, timeouts) = (self.sender.nxt(), self.sender.counts().timeouts);
         let fallback = self.config.ecn_fallback;
         let repeats = left + u64::from(segment.len) <= self.receiver.rcv_nxt();
-        let opens = self.state == State::SynReceived && segment.has(Flags::ACK);
+        // `tcp_accecn_third_ack` follows `tcp_ack`: the ACK of another incarnation says nothing.
+        let opens = self.state == State::SynReceived
+            && segment.has(Flags::ACK)
+            && self.ack_offset(segment.ack).is_some_and(|una| (1..=sent).contains(&una));
         let Some(accurate) = self.accurate.as_deref_mut() else { return };
         if opens {
             accurate.is_mangled |= timeouts > 1;
@@ -253,13 +246,16 @@ impl Connection {
     }
 
     /// Returns the number of counters that the next segment has beside `blocks` SACK blocks, and
-    /// the blocks that stay; `None` if it has no option.
-    fn next_counters(&self, blocks: usize) -> Option<CountersFit> {
+    /// the blocks that stay; `None` if it has no option. `reports`: it has a report for a gateway.
+    fn next_counters(&self, blocks: usize, reports: bool) -> Option<CountersFit> {
         let accurate = self.accurate.as_deref()?;
         if !accurate.wants_option(self.config.ecn_option) {
             return None;
         }
-        CountersFit::of(self.sender.terms().timestamps, accurate.received.least_counters, blocks)
+        let timestamps = if self.sender.terms().timestamps { TIMESTAMPS_BYTES } else { 0 };
+        let report = if reports { Performance::WIRE_BYTES } else { 0 };
+        let room = TcpOptions::ROOM - timestamps - report;
+        CountersFit::of(room, accurate.received.least_counters, blocks)
     }
 
     /// Returns the bytes that SACK blocks and the option of the next segment take from its payload.
@@ -268,7 +264,7 @@ impl Connection {
         let sacks = self.sender.terms().sack && self.receiver.has_sack_blocks();
         let bytes = if sacks { self.receiver.sack_bytes(self.sack_room()) } else { 0 };
         let blocks = (bytes / 8) as usize;
-        match self.next_counters(blocks) {
+        match self.next_counters(blocks, self.gateway_option.is_waiting()) {
             Some(fit) => fit.bytes(),
             None => bytes,
         }
@@ -282,7 +278,8 @@ impl Connection {
         let blocks = out.options.sack.as_slice().len();
         // A connection that has ended has no counters any more (`tcp_timewait_sock`).
         let has_counters = self.state != State::TimeWait;
-        let fit = self.next_counters(blocks).filter(|_| has_counters);
+        let reports = out.options.performance.is_some();
+        let fit = self.next_counters(blocks, reports).filter(|_| has_counters);
         let fits = u64::from(out.len) <= self.current_mss();
         let Some(accurate) = self.accurate.as_deref_mut() else { return };
         out.ecn = if accurate.is_mangled { Ecn::NotEct } else { Ecn::Ect0 };
@@ -309,7 +306,8 @@ impl Connection {
 }
 
 impl AccurateEcn {
-    /// Takes the SYN-ACK, which says with which ECN field our SYN was received: it left as Not-ECT.
+    /// Takes the SYN-ACK, which says with which ECN field our SYN was received. The SYN was sent as
+    /// Not-ECT.
     fn take_syn_ack(&mut self, syn_ack: &Segment, fallback: bool) {
         /// Reserved, so that it says nothing (RFC 9768 §3.1.2).
         const RESERVED: u8 = 5;
@@ -325,11 +323,11 @@ impl AccurateEcn {
         }
     }
 
-    /// Checks the ACK of the SYN-ACK, which left as Not-ECT (RFC 9768 §3.2.2.3 and §3.2.2.4). True
-    /// if it says that the SYN-ACK was marked.
+    /// Checks the ACK of the SYN-ACK, which was sent as Not-ECT (RFC 9768 §3.2.2.3 and §3.2.2.4).
+    /// True if it says that the SYN-ACK was marked.
     fn check_third_ack(&mut self, segment: &Segment, fallback: bool) -> bool {
         let ace = segment.flags.ace();
-        let reflects = segment.len == 0 && segment.options.sack.is_empty();
+        let reflects = segment.sequence_len() == 0 && segment.options.sack.is_empty();
         let is_altered = [Ecn::Ect1, Ecn::Ect0, Ecn::Ce].map(Ecn::handshake_ace).contains(&ace);
         if ace == 0 && segment.options.sack.is_empty() {
             (self.is_mangled, self.ignores_options) = (true, true);
@@ -339,15 +337,12 @@ impl AccurateEcn {
     }
 }
 
-/// Returns the left edge of a D-SACK block: the first block, below the acknowledgement, or inside
-/// the second (RFC 2883 §4).
+/// Returns the left edge of the D-SACK block, if the segment has one.
 fn dsack_of(segment: &Segment) -> Option<SeqNum> {
-    let (first, second) = match segment.options.sack.as_slice() {
-        [] => return None,
-        [first] => (first, None),
-        [first, second, ..] => (first, Some(second)),
-    };
-    let is_inside =
-        |outer: &(SeqNum, SeqNum)| !first.0.precedes(outer.0) && !outer.1.precedes(first.1);
-    (first.0.precedes(segment.ack) || second.is_some_and(is_inside)).then_some(first.0)
+    let offset = |seq: SeqNum| i64::from(seq.distance_from(segment.ack));
+    let blocks = segment.options.sack.as_slice();
+    let offsets = |&(left, right): &(SeqNum, SeqNum)| offset(left)..offset(right);
+    let first = blocks.first()?;
+    let second = blocks.get(1).map(offsets);
+    SackBlocks::is_duplicate(&offsets(first), second, 0).then_some(first.0)
 }

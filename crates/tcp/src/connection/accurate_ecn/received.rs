@@ -2,8 +2,6 @@
 
 use crate::segment::{Ecn, EcnCounters};
 
-/// The first value of the counter of marked packets (RFC 9768 §3.2.1).
-const FIRST_PACKETS: u32 = 5;
 /// A counter of the option that grows by this much is reported: it has 24 bits, and must not wrap
 /// unseen.
 const REPORTED_GROWTH_BITS: u32 = 22;
@@ -16,7 +14,7 @@ pub(super) struct ReceivedMarks {
     /// Packets with CE that no segment has reported yet.
     pub(super) unreported: u32,
     /// Payload with ECT(1), CE and ECT(0), bytes.
-    bytes: [u32; EcnCounters::MOST],
+    bytes: [u32; EcnCounters::MAX_COUNTERS],
     /// The ECN field of the last packet.
     last: Ecn,
     /// The last packet changed the field, and had no data that would be acknowledged.
@@ -28,8 +26,8 @@ pub(super) struct ReceivedMarks {
 }
 
 impl ReceivedMarks {
-    /// A server begins with the ECN field of the SYN.
-    pub(super) const fn begin(&mut self, syn: Ecn) {
+    /// A server starts with the ECN field of the SYN.
+    pub(super) const fn start(&mut self, syn: Ecn) {
         self.last = syn;
         self.options_due = 1;
     }
@@ -66,12 +64,7 @@ impl ReceivedMarks {
     }
 
     fn count_bytes(&mut self, field: Ecn, len: u32) {
-        let index = match field {
-            Ecn::NotEct => return,
-            Ecn::Ect1 => 0,
-            Ecn::Ce => 1,
-            Ecn::Ect0 => 2,
-        };
+        let Some(index) = EcnCounters::index_of(field) else { return };
         let before = self.bytes[index];
         self.bytes[index] = before.wrapping_add(len);
         self.least_counters = self.least_counters.max(index + 1);
@@ -80,22 +73,22 @@ impl ReceivedMarks {
         }
     }
 
-    /// Returns the ACE field of a segment that leaves.
+    /// Returns the ACE field of a segment that is sent.
     pub(super) const fn report(&mut self) -> u8 {
         self.unreported = 0;
-        (FIRST_PACKETS.wrapping_add(self.packets) & 7) as u8
+        (EcnCounters::INITIAL_PACKETS.wrapping_add(self.packets) & 7) as u8
     }
 
     /// Returns the counters of an option, in the order ECT(1), CE, ECT(0).
-    pub(super) fn counters(&self) -> [u32; EcnCounters::MOST] {
-        let mut counters = EcnCounters::FIRST;
+    pub(super) fn counters(&self) -> [u32; EcnCounters::MAX_COUNTERS] {
+        let mut counters = EcnCounters::INITIAL;
         for (counter, bytes) in counters.iter_mut().zip(self.bytes) {
             *counter = counter.wrapping_add(bytes);
         }
         counters
     }
 
-    /// An option leaves.
+    /// An option is sent.
     pub(super) const fn on_option_sent(&mut self) {
         self.least_counters = 0;
         self.options_due = self.options_due.saturating_sub(1);
@@ -126,13 +119,23 @@ mod tests {
         assert_eq!(marks.least_counters, 3);
     }
 
+    /// A marked SYN-ACK is a packet without data (RFC 9768 §3.2.2.1).
+    #[test]
+    fn a_marked_syn_ack_is_the_first_mark() {
+        let mut marks = ReceivedMarks::default();
+        marks.on_marked_syn_ack();
+        assert_eq!((marks.unreported, marks.report(), marks.counters()), (1, 6, [1, 0, 1]));
+    }
+
     /// A change of the field is acknowledged once, with the next data; marks in a row are no change
     /// (RFC 9768 §3.2.2.5.1).
     #[test]
     fn data_with_another_field_is_acknowledged_at_once() {
         let mut marks = ReceivedMarks::default();
-        marks.begin(Ecn::NotEct);
+        marks.start(Ecn::NotEct);
+        assert_eq!(marks.options_due, 1, "the first segment behind a SYN has an option");
         assert!(!marks.on_segment(Ecn::Ect0, 0), "a pure ACK waits for data");
+        assert_eq!(marks.least_counters, 0, "it has no bytes");
         assert!(marks.on_segment(Ecn::Ect0, 1));
         assert!(!marks.on_segment(Ecn::Ect0, 1));
         assert!(marks.on_segment(Ecn::Ce, 1));

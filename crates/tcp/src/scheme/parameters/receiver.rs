@@ -65,7 +65,7 @@ pub(super) const RECEIVER: &[SchemeParameter] = &[
     parameter!(
         "linux",
         "6.12|6.18|7.0",
-        "version of Linux (default: 6.18). Since 6.16 a receive window grows to 32 MB in place of 6 MB. Since 6.19 a receiver \
+        "version of Linux (default: 6.18). Since 6.16 a receive window grows to 32 MiB in place of 6 MiB. Since 6.19 a receiver \
                 holds back ACKs behind a gap for 33 % of a round trip in place of 5 %",
         |r, v| choose(v, &LinuxVersion::ALL).map(|version| version.apply(r, false))
     ),

@@ -154,9 +154,15 @@ impl Line {
 
     /// Delivers segments at `us` microseconds.
     fn arrive_at(&mut self, warm: &mut Warm, us: u64, segments: u64) {
+        self.arrive_timed(warm, us, segments, None);
+    }
+
+    /// Delivers segments at `us` microseconds, the latest of which took `rtt`.
+    fn arrive_timed(&mut self, warm: &mut Warm, us: u64, segments: u64, rtt: Option<Duration>) {
         self.now = Instant::from_nanos(1000 * us);
         self.acked += segments * MSS;
         let sample = AckSample {
+            rtt,
             sent_total: self.sent,
             acked_total: self.acked,
             ..AckSample::of(self.now, segments * MSS)

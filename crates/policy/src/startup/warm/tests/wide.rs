@@ -64,6 +64,28 @@ fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
     assert_eq!(line.window.pacing_order().unwrap().fixed, None);
 }
 
+/// A server sends a session ticket, whose ACK is delayed. Its answer leaves 60 ms later, and arrives
+/// at 8 Mbit/s from 220 ms on. The ticket's ACK, at 200 ms, is no part of that: with it, nine
+/// segments would have taken 27 ms, 2.7 Mbit/s, and slow start would end.
+#[test]
+fn a_delayed_ack_of_what_was_sent_before_is_no_part_of_the_flight() {
+    let (mut line, mut warm) = behind_tls();
+    let millis = |ms| Some(Duration::from_millis(ms));
+    line.arrive_timed(&mut warm, 80_000, 3, millis(80));
+    line.now = at(80);
+    line.start(&mut warm, 1);
+    line.now = at(140);
+    line.sent += 20 * MSS;
+    line.arrive_timed(&mut warm, 200_000, 1, millis(120));
+    for n in 0..9 {
+        assert_eq!(line.window.ssthresh(), u64::MAX, "{n}");
+        line.arrive_timed(&mut warm, 220_000 + n * 1000, 1, millis(80 + n));
+    }
+    assert_eq!((line.segments(), line.window.ssthresh()), (32, u64::MAX));
+    // It was the ninth that ended the measurement.
+    assert_eq!(warm.probe.rate(), 1_000_000);
+}
+
 /// The second and third segment of a TLS flight arrive within `ms` of the first: the window of the
 /// answer in segments, and its rate.
 fn probed(ms: u64) -> (u64, Option<Rate>, Line, Warm) {
