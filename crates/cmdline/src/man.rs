@@ -136,7 +136,10 @@ impl Manual<'_> {
         }
         text.push_roff(Roff::new().control("SH", ["COMMANDS"]));
         for sub in visible_subcommands(command) {
-            if !matches!((self.appendix_of)(&below(path, sub)), ManAppendix::OnParentsPage) {
+            if !matches!(
+                (self.appendix_of)(&subcommand_path(path, sub)),
+                ManAppendix::OnParentsPage
+            ) {
                 let about = sub.get_about().map(ToString::to_string).unwrap_or_default();
                 let heading = vec![bold(command_title(sub)), roman(format!("({SECTION})"))];
                 text.push_roff(Roff::new().control("TP", []).text(heading).text([roman(about)]));

@@ -45,11 +45,11 @@ pub(crate) struct LinkArgs {
     /// has up to that time of delay more, so packets may overtake each other. With ordered-jitter=
     /// they keep their order. delay-steps=2s:80ms changes the delay 2 s after the links begin. With
     /// aggregate=TIME packets arrive in bursts, one per interval.
-    #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::down)]
+    #[arg(long, value_name = "SPEC", requires = "up", value_parser = OneWay::parse_downlink)]
     down: Option<OneWay>,
 
     /// The link away from the command, in the same form
-    #[arg(long, value_name = "SPEC", requires = "down", value_parser = OneWay::up)]
+    #[arg(long, value_name = "SPEC", requires = "down", value_parser = OneWay::parse_uplink)]
     up: Option<OneWay>,
 
     /// Seed of losses, jitter and random drops

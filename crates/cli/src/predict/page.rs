@@ -38,7 +38,7 @@ pub(super) fn document(
             section(
                 "The model itself",
                 vec![
-                    Block::Text(shown::fit(result, now)),
+                    Block::Text(shown::fit_summary(result, now)),
                     Block::Text(ON_THE_LINE.to_owned()),
                     Block::Figure(captured_and_replayed(result, now)),
                 ],

@@ -66,7 +66,7 @@ impl PredictRequest {
         remarks_on(&visitors, args.most_transfers, &|text| watch.replays.note(text));
         let forecast = Forecast::of(visitors, args.queue);
         let forecast = forecasted(args, &now, forecast, watch.replays)?;
-        let written = forecast.write(args);
+        let written = forecast.write_page(args);
         Ok(CommandReply {
             json: stdout::json(&forecast.json())?,
             sentences: sentences(&forecast),

@@ -65,7 +65,7 @@ pub(crate) fn appendix() -> Appendix {
         ],
         notes: format!(
             "{}\n\nTimes count from the start of the load. Name lookups are part of it only with --dns.",
-            variants::about()
+            variants::variants_help()
         )
         .into(),
         exit: &[

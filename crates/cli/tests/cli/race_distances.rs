@@ -74,9 +74,10 @@ fn an_upload_is_sent_by_the_scheme_of_the_row() {
 #[test]
 fn a_host_nearer_than_a_path_that_changes_is_refused() {
     let path = ["--path", "20mbit,60ms,100p,rtt-steps=1s:30ms", "--exact", "--schemes", "linux"];
-    let at = |rtt: &str| [&["race", PAGE, "--rtt-of", rtt], &path[..]].concat();
-    refused(&at("photos.example=59ms"), &["photos.example is nearer", "give it 60ms at least"]);
-    assert_eq!(headstart(&at("photos.example=60ms")).status.code(), Some(0));
+    let near = [&["race", PAGE, "--rtt-of", "photos.example=59ms"], &path[..]].concat();
+    refused(&near, &["photos.example is nearer", "give it 60ms at least"]);
+    let as_far = [&["race", PAGE, "--rtt-of", "photos.example=60ms"], &path[..]].concat();
+    assert_eq!(headstart(&as_far).status.code(), Some(0));
     let recorded = ["race", "crates/cli/tests/recordings/frames.har", "--rtt-of", "recorded"];
     refused(&[&recorded[..], &path].concat(), &["is nearer than the path"]);
 }

@@ -58,7 +58,7 @@ pub(crate) struct PapersArgs {
     readings: bool,
 
     /// Readings to try in addition to each level alone
-    #[arg(long, value_name = "N", default_value_t = 40, requires = "readings", value_parser = budget)]
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "readings", value_parser = parse_budget)]
     budget: usize,
 
     /// Seed of the search

@@ -74,7 +74,7 @@ pub(super) fn figures_table(answer: &ClaimAnswer) -> Table {
     let heading = "Whether ours ± 2 standard errors meets the paper's";
     columns.push(Column::new("verdict", Quantity::Text, heading));
     let row = |(nth, line): (usize, &FigureLine)| {
-        let mut cells = vec![line.label.clone(), shown::paper(line), shown::ours(line)];
+        let mut cells = vec![line.label.clone(), shown::paper(line), shown::our_figure(line)];
         match answer.line_by_default(nth) {
             Some(plain) => cells.extend([shown::by_default(plain, line), shown::ns2(plain)]),
             None if has_default => cells.extend([shown::dash(), shown::dash()]),

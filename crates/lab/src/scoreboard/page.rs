@@ -29,7 +29,7 @@ pub(super) fn document(board: &Board) -> Document {
             section("Results", vec![Block::Table(table::scores(board))]),
             section("By load and visit or memory", vec![Block::Table(table::states(board))]),
             section("Time against harm", plot::blocks(board)),
-            section("What schemes lost time to", vec![Block::Table(table::causes(board))]),
+            section("What schemes lost time to", vec![Block::Table(table::causes_table(board))]),
             section(
                 "Time over linux's, by level",
                 vec![Block::Text(BLUE.to_owned()), Block::Heat(by_level(board, over_linux()))],

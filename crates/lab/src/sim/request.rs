@@ -1,6 +1,6 @@
 //! A plan that another program has run, in the words of the command line.
 
-use super::{SimArgs, Swept, Waited, page, plan_of, run_cells, show};
+use super::{SimArgs, Swept, Waited, plan_of, report_page, run_cells, show};
 use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::{Failure, input, request};

@@ -84,8 +84,8 @@ fn windows(rows: &[WindowRow]) -> Section {
     Section {
         heading: "SPAND: the window that ends a transfer with an epoch".to_owned(),
         blocks: vec![
-            Block::Figure(figure(chosen, x(), y("segments"), lines)),
-            Block::Figure(figure(counted, x(), trips_axis, trips)),
+            Block::Figure(new_figure(chosen, x(), y("segments"), lines)),
+            Block::Figure(new_figure(counted, x(), trips_axis, trips)),
         ],
     }
 }

@@ -79,7 +79,12 @@ impl Application {
     }
 
     /// Scheme with which a socket opens.
-    pub(super) fn scheme_of_socket(&self, socket: &Socket, listens: bool, fast_open: bool) -> Held<Scheme> {
+    pub(super) fn scheme_of_socket(
+        &self,
+        socket: &Socket,
+        listens: bool,
+        fast_open: bool,
+    ) -> Held<Scheme> {
         let mut parameters = self.machine.now.parameters(listens);
         if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());

@@ -273,7 +273,7 @@ mod tests {
     fn a_setting_that_the_scheme_refuses_is_an_error() {
         let base = Scheme::parse("linux+mss=1000").unwrap();
         let socket = Socket::new(0);
-        let opened = |machine: &str| socket.scheme(&base, vec![machine.to_owned()]);
+        let opened = |machine: &str| socket.scheme_with_options(&base, vec![machine.to_owned()]);
         assert_eq!(opened("mss=500").map_or_else(|_| 0, |scheme| scheme.config().mss), 500);
         let refused = opened("mss=1").map_or_else(|failure| failure.actual, |_| String::new());
         assert!(refused.contains("mss"), "{refused}");

@@ -276,7 +276,7 @@ impl Scheme {
     /// `rcvbuf_max=`) stays, and so does that of a version in it (`linux=`).
     #[must_use]
     pub fn with_window_of(&self, receiver: &Self) -> Self {
-        if self.gives_window() {
+        if self.sets_window() {
             return self.clone();
         }
         let mut recipe = Recipe::clone(&self.recipe);
@@ -300,7 +300,7 @@ impl Scheme {
             return self.clone();
         }
         let mut recipe = Recipe::clone(&self.recipe);
-        version.apply(&mut recipe, self.gives_window());
+        version.apply(&mut recipe, self.sets_window());
         Self { name: self.name.clone(), recipe: Arc::new(recipe) }
     }
 
@@ -311,12 +311,12 @@ impl Scheme {
     }
 
     /// True if the scheme's text sets the parameter.
-    fn gives(&self, parameter: &str) -> bool {
+    fn sets_parameter(&self, parameter: &str) -> bool {
         self.given_value(parameter).is_some()
     }
 
     /// True if the scheme's text sets a receive window.
-    fn gives_window(&self) -> bool {
+    fn sets_window(&self) -> bool {
         ["rwnd", "rcvbuf", "rcvbuf_max"].into_iter().any(|parameter| self.sets_parameter(parameter))
     }
 

@@ -62,7 +62,7 @@ impl Scheme {
         if !self.sets_parameter("ack") {
             config.receive.ack = AckPolicy::Delayed { timeout: MAX_ACK_DELAY };
         }
-        if !self.gives_window() {
+        if !self.sets_window() {
             config.receive.autotune = false;
             config.receive.initial_window = RECEIVE_WINDOW;
             config.receive.max_window = RECEIVE_WINDOW;

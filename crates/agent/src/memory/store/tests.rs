@@ -21,16 +21,16 @@ fn after_a_boot_only_the_own_namespace_is_known_by_its_new_number() {
     assert_eq!(new, PrefixKey { namespace: 44, ..key });
     // 2100 old: 2080 before this boot.
     assert_eq!(path.learnt_ns, 0_u64.wrapping_sub(2080));
-    assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44), None);
+    assert_eq!(restore_row(&key.to_bytes(), &row(false), &now, 44), None);
     let same = Moment { boot: 7, ..now };
-    assert_eq!(restored(&key.to_bytes(), &row(false), &same, 44).unwrap().0, key);
+    assert_eq!(restore_row(&key.to_bytes(), &row(false), &same, 44).unwrap().0, key);
 }
 
 #[test]
 fn what_all_namespaces_share_outlives_a_boot() {
     let key = PrefixKey { namespace: SHARED, prefix: "192.0.2.0/24".parse().unwrap() };
     let now = Moment { monotonic_ns: 20, wall_ns: 52_000, boot: 8 };
-    assert_eq!(restored(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
+    assert_eq!(restore_row(&key.to_bytes(), &row(false), &now, 44).unwrap().0, key);
 }
 
 /// A file of its own, and the store in it.
