@@ -152,7 +152,7 @@ impl Completion {
 pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> Completion {
     program.build();
     let Some((typed, before)) = words.split_last() else { return Completion::default() };
-    let walk = Walk::walk(&program, before);
+    let walk = Walk::over(&program, before);
     let values = |of: &Arg, typed: &str| argument_values(walk.command(), of, typed, source);
     let completion = match walk.completion_place(typed) {
         Place::Options => Completion::of(walk.options()),

@@ -28,7 +28,7 @@ pub(super) enum Place<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn walk(program: &'a Command, words: &[String]) -> Self {
+    pub(super) fn over(program: &'a Command, words: &[String]) -> Self {
         let start = Self {
             command: program,
             given: Vec::new(),
@@ -51,7 +51,7 @@ impl<'a> Walk<'a> {
             self.given.push(option.get_id());
             self.waiting = takes_next_word(option, word).then_some(option);
         } else if let Some(sub) = self.subcommand(word) {
-            return Self { command: sub, given: self.given, ..Self::walk(sub, &[]) };
+            return Self { command: sub, given: self.given, ..Self::over(sub, &[]) };
         } else if !word.starts_with('-') {
             self.words += 1;
         }

@@ -56,12 +56,12 @@ impl Figure {
 }
 
 impl Plane {
-    fn to_pixels(&self, x: f64, y: f64) -> (f64, f64) {
+    fn pixels_of(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.fraction(x), self.y.fraction(y))
     }
 
     fn is_mark_visible(&self, mark: &FigureMark) -> bool {
-        let (x, y) = self.to_pixels(mark.x, mark.y);
+        let (x, y) = self.pixels_of(mark.x, mark.y);
         in_sight(x) && in_sight(y)
     }
 
@@ -112,7 +112,7 @@ impl Plane {
         let mut path = PathData::default();
         for run in runs(points) {
             for (i, point) in run.iter().enumerate() {
-                let (x, y) = self.to_pixels(point.x, point.y);
+                let (x, y) = self.pixels_of(point.x, point.y);
                 if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
             }
         }
@@ -136,7 +136,7 @@ impl Plane {
     fn stairs(&self, run: &[Point], path: &mut PathData, floor: Option<f64>) {
         let mut level = floor;
         for (i, point) in run.iter().enumerate() {
-            let (x, y) = self.to_pixels(point.x, point.y);
+            let (x, y) = self.pixels_of(point.x, point.y);
             match level {
                 Some(level) if i > 0 => path.line_to(x, level),
                 start => path.move_to(x, start.unwrap_or(y)),
@@ -152,7 +152,7 @@ impl Plane {
     fn dots_path(&self, points: &[Point]) -> PathData {
         let mut path = PathData::default();
         for point in points.iter().filter(|p| p.y.is_finite()) {
-            let (x, y) = self.to_pixels(point.x, point.y);
+            let (x, y) = self.pixels_of(point.x, point.y);
             path.draw_dot(x, y);
         }
         path
@@ -176,14 +176,14 @@ impl Plane {
         let around = upper.iter().copied().chain(lower).chain(upper.first().copied());
         let mut path = PathData::default();
         for (i, (x, y)) in around.enumerate() {
-            let (x, y) = self.to_pixels(x, y);
+            let (x, y) = self.pixels_of(x, y);
             if i == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
         }
         path
     }
 
     fn draw_mark(&self, mark: &FigureMark) -> Use {
-        let (x, y) = self.to_pixels(mark.x, mark.y);
+        let (x, y) = self.pixels_of(mark.x, mark.y);
         Use::new()
             .set("href", format!("#{}", mark.symbol.id()))
             .set("class", mark.colour.class())
