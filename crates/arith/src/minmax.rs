@@ -7,7 +7,7 @@
 
 /// A value and when it was seen, on the caller's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Seen {
+struct TimedMax {
     at: u64,
     value: u64,
 }
@@ -15,13 +15,13 @@ struct Seen {
 /// A windowed maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaxFilter {
-    best: [Seen; 3],
+    best: [TimedMax; 3],
 }
 
 impl MaxFilter {
     /// Nothing seen yet: the maximum is 0.
     pub const fn new() -> Self {
-        Self { best: [Seen { at: 0, value: 0 }; 3] }
+        Self { best: [TimedMax { at: 0, value: 0 }; 3] }
     }
 
     /// The maximum.
@@ -32,7 +32,7 @@ impl MaxFilter {
     /// Takes a value seen at `at`, not earlier than any before, and answers the maximum over the
     /// last `window`.
     pub fn update(&mut self, window: u64, at: u64, value: u64) -> u64 {
-        let seen = Seen { at, value };
+        let seen = TimedMax { at, value };
         if value >= self.best[0].value || at.saturating_sub(self.best[2].at) > window {
             self.best = [seen; 3];
             return value;
@@ -49,7 +49,7 @@ impl MaxFilter {
 
     /// Moves up samples that are too old, and takes a second and a third choice from later parts of
     /// the window if all known ones are from its first ones.
-    fn age(&mut self, window: u64, seen: Seen) {
+    fn age(&mut self, window: u64, seen: TimedMax) {
         let elapsed = seen.at.saturating_sub(self.best[0].at);
         if elapsed > window {
             self.best = [self.best[1], self.best[2], seen];

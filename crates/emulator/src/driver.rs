@@ -47,7 +47,7 @@ struct UnreportedDeliveries {
 
 /// Reason why the thread continues.
 #[derive(PartialEq, Eq)]
-enum Woken {
+enum WakeReason {
     ByPacketOrTime,
     ByStop,
 }
@@ -83,7 +83,7 @@ impl Driver {
                     ErrorKind::Interrupted => {}
                     ErrorKind::WouldBlock => {
                         self.try_report(unreported);
-                        if self.wait_for_event()? == Woken::ByStop {
+                        if self.wait_for_event()? == WakeReason::ByStop {
                             return Ok(());
                         }
                     }
@@ -132,7 +132,7 @@ impl Driver {
     }
 
     /// Sleeps until a packet comes, the next is due, or it is over.
-    fn wait_for_event(&mut self) -> io::Result<Woken> {
+    fn wait_for_event(&mut self) -> io::Result<WakeReason> {
         let due = self.pipe.poll_timeout();
         let timeout = match due.map(|due| due.saturating_since(self.clock.now())) {
             Some(left) if left <= self.spin => Duration::ZERO,
@@ -144,8 +144,8 @@ impl Driver {
             PollFd::new(self.stop.as_fd(), PollFlags::POLLIN),
         ];
         match ppoll(&mut fds, (timeout != Duration::MAX).then(|| timespec(timeout)), None) {
-            Ok(_) if fds[1].any().unwrap_or(false) => Ok(Woken::ByStop),
-            Ok(_) | Err(Errno::EINTR) => Ok(Woken::ByPacketOrTime),
+            Ok(_) if fds[1].any().unwrap_or(false) => Ok(WakeReason::ByStop),
+            Ok(_) | Err(Errno::EINTR) => Ok(WakeReason::ByPacketOrTime),
             Err(error) => Err(error.into()),
         }
     }

@@ -63,15 +63,15 @@ pub struct EmulationReport {
 /// A running emulation. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Emulation {
-    down: Running,
-    up: Running,
+    down: RunningDirection,
+    up: RunningDirection,
     stop: Arc<EventFd>,
     clock: Clock,
     _awake: Awake,
 }
 
 #[derive(Debug)]
-struct Running {
+struct RunningDirection {
     live: Arc<Mutex<Live>>,
     /// Rate of the link from the next packet on, bits a second; 0: unchanged.
     next_rate: Arc<AtomicU64>,
@@ -99,7 +99,7 @@ impl Emulation {
             let stop = Arc::clone(&stop);
             let next_rate = Arc::new(AtomicU64::new(0));
             let driver = Driver { pipe, source, sink, stop, clock, spin, live, next_rate };
-            Running::start_thread(name, driver)
+            RunningDirection::start_thread(name, driver)
         };
         let (to_client, to_host) =
             recorders.map_or((None, None), |both| (Some(both.forward), Some(both.reverse)));
@@ -168,7 +168,7 @@ impl Drop for Emulation {
     }
 }
 
-impl Running {
+impl RunningDirection {
     fn start_thread(name: &str, driver: Driver) -> io::Result<Self> {
         let (live, next_rate) = (Arc::clone(&driver.live), Arc::clone(&driver.next_rate));
         let (sender, scheduling) = channel();

@@ -17,7 +17,7 @@ use units::{Instant, Rate};
 #[derive(Debug)]
 pub struct Pipe {
     link: Link,
-    kept: Slab<Kept>,
+    kept: Slab<StoredPacket>,
     /// Packets on the wire, the next to arrive on top.
     flying: BinaryHeap<Reverse<InFlight>>,
     departures: u64,
@@ -29,7 +29,7 @@ pub struct Pipe {
 
 /// A packet on the link, and its state so far.
 #[derive(Debug)]
-struct Kept {
+struct StoredPacket {
     bytes: Vec<u8>,
     record: PacketRecord,
 }
@@ -115,7 +115,7 @@ impl Pipe {
         if let Some(recorder) = &self.recorder {
             recorder.on_arrival(now, packet);
         }
-        self.kept.insert(Kept { bytes, record })
+        self.kept.insert(StoredPacket { bytes, record })
     }
 
     fn mark_if(&mut self, token: usize, marked: bool) {
@@ -158,7 +158,7 @@ impl Pipe {
 
     /// A packet ends on the way.
     fn end(&mut self, token: usize, fate: PacketFate, at: Instant) {
-        let Kept { bytes, mut record } = self.kept.remove(token);
+        let StoredPacket { bytes, mut record } = self.kept.remove(token);
         (record.fate, record.left) = (fate, at);
         if let Some(recorder) = &self.recorder {
             recorder.on_end(record, &bytes);
@@ -198,7 +198,7 @@ impl Pipe {
             return None;
         }
         self.flying.pop();
-        let Kept { bytes, mut record } = self.kept.remove(token);
+        let StoredPacket { bytes, mut record } = self.kept.remove(token);
         record.delivered = Some(now);
         if let Some(recorder) = &self.recorder {
             recorder.on_delivery(now, &bytes);

@@ -21,11 +21,11 @@ pub struct Port(Arc<Kind>);
 
 enum Kind {
     One(Box<dyn AsFd + Send + Sync>),
-    Several(Several),
+    Several(SeveralPorts),
 }
 
 /// The ports of several hosts.
-struct Several {
+struct SeveralPorts {
     hosts: Vec<(Vec<IpAddr>, Port)>,
     /// Readable while one of them is.
     readable: Epoll,
@@ -54,7 +54,7 @@ impl Port {
         for (_, port) in &hosts {
             readable.add(port, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
         }
-        let several = Several { hosts, readable, turn: AtomicUsize::new(0) };
+        let several = SeveralPorts { hosts, readable, turn: AtomicUsize::new(0) };
         Ok(Self(Arc::new(Kind::Several(several))))
     }
 
@@ -85,7 +85,7 @@ impl Port {
     }
 }
 
-impl Several {
+impl SeveralPorts {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let first = self.turn.load(Ordering::Relaxed);
         for n in 0..self.hosts.len() {

@@ -16,7 +16,7 @@ use units::Instant;
 
 /// Findings of connections, each alone.
 #[derive(Default)]
-pub(crate) struct Alone {
+pub(crate) struct PerConnection {
     connections: Numbered<Watched>,
     pub(crate) losses: LossCounters,
     pub(crate) compression: CompressionCounters,
@@ -46,7 +46,7 @@ impl Watched {
     }
 }
 
-impl Alone {
+impl PerConnection {
     /// Adds the results of another part. Connections that it still follows are left out.
     pub(crate) fn add(&mut self, other: &Self) {
         self.losses.add(&other.losses);

@@ -7,7 +7,7 @@ use crate::notes::{Acked, SentTo};
 use crate::numbered::Numbered;
 use crate::parallel::{Epoch, Member, Period};
 use crate::tiered::Tiered;
-use crate::warm::{Foreknown, LastSeen};
+use crate::warm::{KnowledgeAtStart, LastSeen};
 use memory::{PathKey, Scope};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
@@ -20,7 +20,7 @@ const MAX_IDLE: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 /// the beginning.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(crate) struct Followed {
+pub(crate) struct FollowingTransfer {
     /// Next new offset.
     nxt: u64,
     mss: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Followed {
     /// Index among the members of its host's loss epoch, if it is one.
     seat: u32,
     /// Knowledge at its start, until a transfer is over that did not fit into its first window.
-    pub(crate) foreknown: Option<Box<Foreknown>>,
+    pub(crate) foreknown: Option<Box<KnowledgeAtStart>>,
 }
 
 /// A client host. The fields that ACKs read are adjacent.
@@ -54,7 +54,7 @@ struct NetworkState {
 
 /// All connections, hosts and networks.
 pub(crate) struct Following {
-    connections: Numbered<Followed>,
+    connections: Numbered<FollowingTransfer>,
     hosts: Tiered<IpAddr, HostState>,
     networks: Tiered<PathKey, NetworkState>,
 }
@@ -74,7 +74,7 @@ impl Following {
     pub(crate) fn begin(&mut self, connection: u64, client: IpAddr, at: Instant) {
         let host = self.hosts.add_user(client);
         let network = self.networks.add_user(PathKey::new(client, Scope::Network));
-        let mut known = Foreknown { began: at, host: None, network: None, small: None };
+        let mut known = KnowledgeAtStart { began: at, host: None, network: None, small: None };
         known.network = self.networks.at(network).and_then(|network| network.last);
         let mut place = None;
         if let Some(state) = self.hosts.at(host) {
@@ -83,7 +83,7 @@ impl Following {
             place = Some(state.open.len() as u32);
             state.open.push(connection);
         }
-        let followed = Followed {
+        let followed = FollowingTransfer {
             host,
             network,
             place,
@@ -118,11 +118,11 @@ impl Following {
     }
 
     /// Removes a connection, which has no more events.
-    pub(crate) fn end(&mut self, connection: u64) -> Option<Followed> {
+    pub(crate) fn end(&mut self, connection: u64) -> Option<FollowingTransfer> {
         self.connections.remove(connection)
     }
 
-    pub(crate) fn at(&mut self, connection: u64) -> Option<&mut Followed> {
+    pub(crate) fn at(&mut self, connection: u64) -> Option<&mut FollowingTransfer> {
         self.connections.get_mut(connection)
     }
 
@@ -181,7 +181,7 @@ impl Following {
     }
 }
 
-impl Followed {
+impl FollowingTransfer {
     /// Returns the connection's state for a loss epoch that starts now.
     fn member(&self, connection: u64) -> Member {
         let Self { una, nxt, mss, .. } = *self;

@@ -11,7 +11,7 @@ const FIRST: usize = 8;
 /// A slot: a number, and its value.
 #[derive(Debug)]
 #[repr(C)]
-struct Place<V> {
+struct NumberedSlot<V> {
     number: u64,
     value: V,
 }
@@ -20,13 +20,13 @@ struct Place<V> {
 #[derive(Debug)]
 pub(crate) struct Numbered<V> {
     /// The slots: a power of two, or none.
-    places: Vec<Place<V>>,
+    places: Vec<NumberedSlot<V>>,
     /// Shift that reduces a product to the index of a slot.
     shift: u32,
     len: usize,
 }
 
-impl<V: Default> Place<V> {
+impl<V: Default> NumberedSlot<V> {
     fn free() -> Self {
         Self { number: FREE, value: V::default() }
     }
@@ -102,14 +102,14 @@ impl<V: Default> Numbered<V> {
         while self.places[place].number != FREE {
             place = self.next(place);
         }
-        self.places[place] = Place { number, value };
+        self.places[place] = NumberedSlot { number, value };
     }
 
     fn grow(&mut self) {
         let most = (2 * self.places.len()).max(FIRST);
-        let fresh = std::iter::repeat_with(Place::free).take(most).collect();
+        let fresh = std::iter::repeat_with(NumberedSlot::free).take(most).collect();
         self.shift = 64 - most.ilog2();
-        for Place { number, value } in std::mem::replace(&mut self.places, fresh) {
+        for NumberedSlot { number, value } in std::mem::replace(&mut self.places, fresh) {
             if number != FREE {
                 self.insert_absent(number, value);
             }
@@ -119,7 +119,8 @@ impl<V: Default> Numbered<V> {
     /// Removes a value.
     pub(crate) fn remove(&mut self, number: u64) -> Option<V> {
         let mut free = self.place_of(number)?;
-        let Place { value, .. } = std::mem::replace(&mut self.places[free], Place::free());
+        let NumberedSlot { value, .. } =
+            std::mem::replace(&mut self.places[free], NumberedSlot::free());
         self.len -= 1;
         // Entries that a search would not find across the free slot are moved there (Knuth 6.4,
         // algorithm R).

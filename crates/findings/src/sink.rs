@@ -1,7 +1,7 @@
 //! Takes the results of the engine. The thread that rebuilds a connection follows it alone; one
 //! thread combines the facts that connections share.
 
-use crate::alone::Alone;
+use crate::alone::PerConnection;
 use crate::notes::{FindingsNote, TakesNotes};
 use crate::parallel::LossEpoch;
 use crate::result::TraceFindings;
@@ -17,7 +17,7 @@ use units::Instant;
 /// ([`FindingsSink`]), or for another thread ([`FindingsPart`]).
 #[derive(Default)]
 pub struct NotedFindings<T> {
-    alone: Alone,
+    alone: PerConnection,
     notes: T,
 }
 

@@ -73,7 +73,7 @@ impl LastSeen {
 
 /// Knowledge at the start of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Foreknown {
+pub(crate) struct KnowledgeAtStart {
     pub(crate) began: Instant,
     pub(crate) host: Option<LastSeen>,
     pub(crate) network: Option<LastSeen>,
@@ -95,7 +95,7 @@ impl SmallTransfer {
     }
 }
 
-impl Foreknown {
+impl KnowledgeAtStart {
     fn gap(&self, last: &LastSeen) -> Duration {
         self.began.saturating_since(last.at)
     }
@@ -156,12 +156,12 @@ pub(crate) struct WarmCounters {
 
 impl WarmCounters {
     /// Adds a finished connection whose transfers all fit into the first window.
-    pub(crate) fn add_small(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
+    pub(crate) fn add_small(&mut self, known: &KnowledgeAtStart, transfer: &SmallTransfer) {
         self.fit_first_window += 1;
         self.count(known, transfer);
     }
 
-    fn count(&mut self, known: &Foreknown, transfer: &SmallTransfer) {
+    fn count(&mut self, known: &KnowledgeAtStart, transfer: &SmallTransfer) {
         self.first_transfers += 1;
         self.nanos += u128::from(transfer.took.as_nanos());
         for (class_counters, last) in
@@ -176,7 +176,7 @@ impl WarmCounters {
     }
 
     /// Adds the first transfer of a connection that exceeded its first window.
-    pub(crate) fn add(&mut self, known: &Foreknown, report: &TransferReport) {
+    pub(crate) fn add(&mut self, known: &KnowledgeAtStart, report: &TransferReport) {
         self.count(known, &SmallTransfer::of(report));
         if let Some((window, of_host)) =
             known.window().filter(|(window, _)| *window > report.first_window)
@@ -272,8 +272,13 @@ mod tests {
         }
     }
 
-    fn known(host: Option<LastSeen>, network: Option<LastSeen>) -> Foreknown {
-        Foreknown { began: Instant::from_nanos(1_000_000_000_000), host, network, small: None }
+    fn known(host: Option<LastSeen>, network: Option<LastSeen>) -> KnowledgeAtStart {
+        KnowledgeAtStart {
+            began: Instant::from_nanos(1_000_000_000_000),
+            host,
+            network,
+            small: None,
+        }
     }
 
     /// 70 kB in windows of 10, 20, 40 kB take three rounds. The host had 40 kB 100 s before, its

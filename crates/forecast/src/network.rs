@@ -120,7 +120,7 @@ impl ClientNetwork {
         };
         let last = self.connections().map(|(_, connection)| connection.last()).max();
         let span = ReplaySpan { first, last: last.unwrap_or(first), seed };
-        let seated = Seated::of(self, span, variant, sender.order());
+        let seated = NetworkHosts::of(self, span, variant, sender.order());
         let opens = self.openings(first);
         let specs = self.connections().zip(opens).map(|((client, connection), opens)| ReplaySpec {
             plan: connection.clone(),
@@ -160,7 +160,7 @@ impl ClientNetwork {
 }
 
 /// The hosts of a network.
-struct Seated {
+struct NetworkHosts {
     topology: Topology,
     /// Links towards the clients.
     downs: Vec<LinkId>,
@@ -168,7 +168,7 @@ struct Seated {
     servers: BTreeMap<IpAddr, HostId>,
 }
 
-impl Seated {
+impl NetworkHosts {
     /// Builds the hosts. The clients' links have their own queues, or lose nothing and keep the
     /// order.
     fn of(

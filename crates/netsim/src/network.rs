@@ -15,7 +15,7 @@ use crate::packet::PacketPool;
 use crate::processing::Processing;
 use crate::routes::Routes;
 use crate::{AppId, HostId, LinkId, LinkSpec, SimPacket, Topology};
-use ahead::Ahead;
+use ahead::CrossedAhead;
 use link::{Link, LinkFate, QueueLimit, Stage, stream};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -90,7 +90,7 @@ pub(crate) struct Network {
     processing: Processing,
     queue: EventQueue,
     lanes: BTreeMap<LaneClass, u32>,
-    ahead: Ahead,
+    ahead: CrossedAhead,
     /// The key of the last event.
     current: Key,
     observers: Vec<Box<dyn Observer>>,
@@ -118,7 +118,7 @@ impl Network {
             kept: Vec::new(),
             queue: EventQueue::new(),
             lanes: BTreeMap::new(),
-            ahead: Ahead::default(),
+            ahead: CrossedAhead::default(),
             current: Key::FIRST,
             observers: Vec::new(),
             unreachable: None,

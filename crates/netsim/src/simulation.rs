@@ -83,7 +83,7 @@ impl fmt::Display for SimulationError {
 impl std::error::Error for SimulationError {}
 
 /// An application and its state.
-struct Seat {
+struct StartedApplication {
     app: Box<dyn Application>,
     started: bool,
 }
@@ -91,7 +91,7 @@ struct Seat {
 /// A topology with applications, at some instant of virtual time.
 pub struct Simulation {
     world: World,
-    seats: Vec<Seat>,
+    seats: Vec<StartedApplication>,
 }
 
 impl Simulation {
@@ -141,7 +141,7 @@ impl Simulation {
         foreground: bool,
     ) -> AppId {
         let id = self.world.register_application(foreground);
-        self.seats.push(Seat { app, started: false });
+        self.seats.push(StartedApplication { app, started: false });
         self.world.set_timer(id, start, 0);
         id
     }

@@ -236,12 +236,12 @@ impl World {
     /// Runs time forward to `limit` or the next event that causes a notice at once, when all hosts
     /// have been served. `Err` if no event is left until `limit`.
     #[inline(always)]
-    pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, Quiet> {
+    pub(crate) fn step(&mut self, limit: Instant) -> Result<Option<Notice>, NoMoreEvents> {
         let next = self.network.next(limit);
         while let Some(packet) = self.network.poll_lost() {
             self.note_loss(&packet);
         }
-        match next.ok_or(Quiet)? {
+        match next.ok_or(NoMoreEvents)? {
             Next::Delivered(packet) => Ok(self.deliver(packet)),
             Next::Wake(host) => {
                 self.serve_wakeup(host);
@@ -315,7 +315,7 @@ fn list_touched(endpoint: &mut Endpoint, host: HostId, touched: &mut Ring<HostId
 
 /// No event happens until the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quiet;
+pub(crate) struct NoMoreEvents;
 
 /// Returns the packet that carries a host's segment.
 #[inline(always)]

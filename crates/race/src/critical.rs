@@ -121,15 +121,19 @@ struct Walk<'a> {
 struct Cause {
     after: CriticalCause,
     until: Instant,
-    ahead: Option<Ahead>,
+    ahead: Option<EarlierObject>,
 }
 
 /// An object, and the instant at which the next one no longer waited for it.
-type Ahead = (ObjectId, Instant);
+type EarlierObject = (ObjectId, Instant);
 
 impl Walk<'_> {
     /// The phases of an object up to `end`, and the object that it waited for.
-    fn step_back(&self, id: ObjectId, end: Instant) -> Option<(CriticalObject, Option<Ahead>)> {
+    fn step_back(
+        &self,
+        id: ObjectId,
+        end: Instant,
+    ) -> Option<(CriticalObject, Option<EarlierObject>)> {
         let milestones = &self.recording.milestones[id.index()];
         let requested = milestones.requested?;
         let (phases, cause) = match self.held_by(id, milestones) {
@@ -177,7 +181,7 @@ impl Walk<'_> {
     }
 
     /// The object that had the connection when this one wanted it, and when it was complete.
-    fn held_by(&self, id: ObjectId, own: &Milestones) -> Option<Ahead> {
+    fn held_by(&self, id: ObjectId, own: &Milestones) -> Option<EarlierObject> {
         let (discovered, requested) = (own.discovered?, own.requested?);
         let ready = self.connection(own)?.ready?;
         let others = self.page.ids().filter(|other| *other != id);

@@ -6,7 +6,7 @@
 //! Intervals of equal length, since a load that is merely over sooner leaves its background less
 //! time.
 
-use super::run::{self, Stage, Staging};
+use super::run::{self, SimulationParts, Stage};
 use super::{Contestant, Race, RunOptions};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn baseline_curve(
     wanted: &[(usize, Duration)],
 ) -> Curve {
     let linux = race.baseline();
-    let mut stage = Stage::new(&Staging::new(race, &linux), repeat);
+    let mut stage = Stage::new(&SimulationParts::new(race, &linux), repeat);
     let starts = visit_starts(race, &linux, stage.start, repeat, options);
     for (n, start) in starts.iter().enumerate().skip(1) {
         stage.begin_visit(race, n as u32, *start);
@@ -86,6 +86,6 @@ fn visit_starts(
         return vec![first];
     }
     let plain = RunOptions { record: false, capture: false, ..options };
-    let loads = run::run(&Staging::new(race, linux), repeat, plain);
+    let loads = run::run(&SimulationParts::new(race, linux), repeat, plain);
     loads.iter().filter_map(|load| load.began).collect()
 }

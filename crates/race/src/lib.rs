@@ -125,7 +125,7 @@ pub use world::World;
 use crate::limit::{Capacity, Limit, limit, limit_again, limit_without_handshake};
 use link::path::PathSpec;
 use rayon::prelude::*;
-use run::Staging;
+use run::SimulationParts;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tcp::Scheme;
@@ -335,7 +335,7 @@ impl Race {
         let all = self.schemes.iter().flat_map(|s| (0..self.repeats).map(move |r| (s, r)));
         let runs: Vec<(&Scheme, u32)> = all.collect();
         let visits = |(scheme, repeat): &(&Scheme, u32)| {
-            let visits = run::run(&Staging::new(self, scheme), *repeat, options);
+            let visits = run::run(&SimulationParts::new(self, scheme), *repeat, options);
             (options.on_run)();
             visits
         };

@@ -15,7 +15,7 @@
 
 use super::contestant::MeasuredLoad;
 use super::distance::Distances;
-use super::run::{self, Staging};
+use super::run::{self, SimulationParts};
 use super::{BASELINE, Contestant, Race, RunOptions, World, harm, in_threads};
 use link::path::PathSpec;
 use link::{CoDelConfig, Discipline, FqCoDelConfig, LinkConfig, QueueLimit};
@@ -65,7 +65,8 @@ impl Race {
         let orders = LinkOrder::all(self.background > 0);
         let load = |repeat| {
             let visits = |order: &LinkOrder| {
-                let staging = Staging { race: &race, scheme: &server, links: order.of_path() };
+                let staging =
+                    SimulationParts { race: &race, scheme: &server, links: order.of_path() };
                 run::run(&staging, repeat, options)
             };
             let faster = orders.iter().map(visits).min_by_key(|visits| time_of(visits));

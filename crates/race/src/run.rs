@@ -60,14 +60,14 @@ struct Counts {
 
 /// The parts that a simulation is made of.
 #[derive(Clone)]
-pub(super) struct Staging<'a> {
+pub(super) struct SimulationParts<'a> {
     pub(super) race: &'a Race,
     pub(super) scheme: &'a Scheme,
     /// The access link of a path.
     pub(super) links: fn(&PathSpec) -> Duplex<LinkConfig>,
 }
 
-impl<'a> Staging<'a> {
+impl<'a> SimulationParts<'a> {
     /// A scheme over the race's path.
     pub(super) fn new(race: &'a Race, scheme: &'a Scheme) -> Self {
         Self { race, scheme, links: PathSpec::links }
@@ -76,7 +76,7 @@ impl<'a> Staging<'a> {
 
 /// Visits the page, as often as the race has it.
 pub(super) fn run(
-    staging: &Staging<'_>,
+    staging: &SimulationParts<'_>,
     repeat: u32,
     options: RunOptions<'_>,
 ) -> Vec<MeasuredLoad> {
@@ -85,7 +85,7 @@ pub(super) fn run(
     let race = staging.race;
     let recorded = staging.scheme.recorded();
     let scheme = if record { &recorded } else { staging.scheme };
-    let mut stage = Stage::new(&Staging { scheme, ..staging.clone() }, repeat);
+    let mut stage = Stage::new(&SimulationParts { scheme, ..staging.clone() }, repeat);
     stage.attach_observers(record);
     if options.capture && first {
         stage.capture();
@@ -108,8 +108,8 @@ struct EndedLoad {
 }
 
 impl Stage {
-    pub(super) fn new(staging: &Staging<'_>, repeat: u32) -> Self {
-        let Staging { race, scheme, .. } = *staging;
+    pub(super) fn new(staging: &SimulationParts<'_>, repeat: u32) -> Self {
+        let SimulationParts { race, scheme, .. } = *staging;
         let scheme = as_browsers_use_it(scheme);
         let setup = Setup::new(race, repeat);
         let mut access = setup.topology(race, staging.links);

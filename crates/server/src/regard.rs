@@ -9,7 +9,7 @@ use workload::ObjectKind;
 
 /// Property of a response that the transport learns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Regard {
+pub(crate) enum ResponseProperty {
     /// Nothing: connections share no path, or take plain turns.
     Nothing,
     /// The kind of its content: the scheme has a policy of its own.
@@ -34,7 +34,7 @@ pub fn check_weights(scheme: &Scheme) -> Result<(), String> {
     ))
 }
 
-impl Regard {
+impl ResponseProperty {
     /// The property that `scheme` uses, with the weights that the operator gave.
     pub(crate) fn new(scheme: &Scheme, given: Option<Weights>) -> Self {
         if check_weights(scheme).is_err() {
@@ -85,20 +85,20 @@ pub(crate) fn content_name(kind: ObjectKind) -> &'static str {
 mod tests {
     use super::*;
 
-    fn regard(scheme: &str, given: Option<&str>) -> Regard {
+    fn regard(scheme: &str, given: Option<&str>) -> ResponseProperty {
         let scheme = Scheme::parse(scheme).unwrap();
-        Regard::new(&scheme, given.map(|text| text.parse().unwrap()))
+        ResponseProperty::new(&scheme, given.map(|text| text.parse().unwrap()))
     }
 
     #[test]
     fn a_scheme_with_a_policy_by_content_keeps_it_unless_weights_are_given() {
-        let default = Regard::Weight(Weights::ensemble_tcp());
-        assert_eq!(regard("linux", None), Regard::Nothing);
-        assert_eq!(regard("tcp-int", None), Regard::Nothing);
+        let default = ResponseProperty::Weight(Weights::ensemble_tcp());
+        assert_eq!(regard("linux", None), ResponseProperty::Nothing);
+        assert_eq!(regard("tcp-int", None), ResponseProperty::Nothing);
         assert_eq!(regard("etcp-fair", None), default);
         assert_eq!(regard("linux+share=wrr", None), default);
-        assert_eq!(regard("etcp-html-pre", None), Regard::Content);
-        let given = Regard::Weight("image=9".parse().unwrap());
+        assert_eq!(regard("etcp-html-pre", None), ResponseProperty::Content);
+        let given = ResponseProperty::Weight("image=9".parse().unwrap());
         assert_eq!(regard("etcp-html-pre", Some("image=9")), given);
     }
 

@@ -3,9 +3,9 @@
 use crate::access::StatusAccess;
 use crate::body::EndedResponse;
 use crate::files::Files;
-use crate::regard::Regard;
+use crate::regard::ResponseProperty;
 use crate::respond::respond;
-use crate::site::{Listed, Open, Site, lock};
+use crate::site::{Open, Site, SiteMembership, lock};
 use crate::weights::Weights;
 use endpoint::{Endpoint, Listener, Stream};
 use hyper::server::conn::http1;
@@ -60,7 +60,7 @@ impl HttpServer {
         Ok(Self(Arc::new(Site {
             files: Files::new(&root)?,
             endpoint,
-            regard: Mutex::new(Regard::new(&scheme, weights)),
+            regard: Mutex::new(ResponseProperty::new(&scheme, weights)),
             scheme,
             status,
             listener: Arc::from(on_response),
@@ -73,7 +73,7 @@ impl HttpServer {
 
     /// Responses have these weights from now on, those under way included.
     pub fn set_weights(&self, weights: Weights) {
-        let regard = Regard::new(&self.0.scheme, Some(weights));
+        let regard = ResponseProperty::new(&self.0.scheme, Some(weights));
         *lock(&self.0.regard) = regard.clone();
         for open in lock(&self.0.open).values() {
             if let Some(kind) = *lock(&open.kind) {
@@ -127,7 +127,7 @@ impl HttpServer {
 
 async fn serve(site: Arc<Site>, stream: Stream, peer: SocketAddr, watcher: Watcher) {
     let open = Arc::new(Open { peer, handle: stream.handle(), kind: Mutex::new(None) });
-    let _listed = Listed::new(&site, &open);
+    let _listed = SiteMembership::new(&site, &open);
     let service = service_fn(|request| respond(Arc::clone(&site), Arc::clone(&open), request));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

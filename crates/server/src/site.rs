@@ -3,7 +3,7 @@
 use crate::access::StatusAccess;
 use crate::body::OnResponse;
 use crate::files::Files;
-use crate::regard::Regard;
+use crate::regard::ResponseProperty;
 use endpoint::{Endpoint, Handle};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ pub(crate) struct Site {
     pub(crate) started: Instant,
     pub(crate) requests: AtomicU64,
     pub(crate) idle: Duration,
-    pub(crate) regard: Mutex<Regard>,
+    pub(crate) regard: Mutex<ResponseProperty>,
     pub(crate) open: Mutex<BTreeMap<SocketAddr, Arc<Open>>>,
 }
 
@@ -37,19 +37,19 @@ pub(crate) struct Open {
 }
 
 /// A connection is among those of its site as long as this lives, also where serving it panics.
-pub(crate) struct Listed {
+pub(crate) struct SiteMembership {
     site: Arc<Site>,
     open: Arc<Open>,
 }
 
-impl Listed {
+impl SiteMembership {
     pub(crate) fn new(site: &Arc<Site>, open: &Arc<Open>) -> Self {
         lock(&site.open).insert(open.peer, Arc::clone(open));
         Self { site: Arc::clone(site), open: Arc::clone(open) }
     }
 }
 
-impl Drop for Listed {
+impl Drop for SiteMembership {
     fn drop(&mut self) {
         let mut all = lock(&self.site.open);
         // A later connection of the same port may have replaced it.

@@ -40,11 +40,11 @@ pub struct PeerSlots {
 struct Waiting {
     next: u64,
     /// In the order of their numbers: the one that has waited longest first.
-    held: VecDeque<Held>,
+    held: VecDeque<HeldSlots>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldSlots {
     number: u64,
     peer: IpAddr,
     /// The slot is lost when this goes.
@@ -73,7 +73,7 @@ impl PeerSlots {
         waiting.make_room(peer, self.limits);
         let number = waiting.next;
         waiting.next += 1;
-        waiting.held.push_back(Held { number, peer, _hold: hold });
+        waiting.held.push_back(HeldSlots { number, peer, _hold: hold });
         PeerSlot { all: Arc::clone(self), number, lost }
     }
 
@@ -99,7 +99,7 @@ impl PeerSlots {
 
 impl Waiting {
     fn make_room(&mut self, peer: IpAddr, limits: SlotLimits) {
-        let is_of_peer = |held: &Held| held.peer == peer;
+        let is_of_peer = |held: &HeldSlots| held.peer == peer;
         let of_peer = self.held.iter().filter(|held| is_of_peer(held)).count();
         let longest = match of_peer >= limits.of_peer {
             true => self.held.iter().position(is_of_peer),

@@ -47,7 +47,7 @@ pub struct OpenState {
 }
 
 /// Kinds of files, found before anything is changed.
-enum Found {
+enum FileKind {
     /// It does not exist, or has no bytes.
     Nothing,
     Own,
@@ -96,12 +96,12 @@ impl StateFormat {
 
     fn try_open(&self, file: &Path) -> Result<Result<OpenState, DatabaseError>, String> {
         let found = match self.identify_file(file) {
-            Ok(Found::Foreign) => return Err(self.foreign_file_error(file)),
+            Ok(FileKind::Foreign) => return Err(self.foreign_file_error(file)),
             Ok(found) => found,
             Err(error) => return Ok(Err(error)),
         };
         match (self.create(file), found) {
-            (Err(error), Found::Own) if is_damaged(&error) => {
+            (Err(error), FileKind::Own) if is_damaged(&error) => {
                 let aside = self.put_aside(file)?;
                 let why = format!(
                     "{} is damaged ({error}): it is now {}, and nothing is remembered",
@@ -116,10 +116,10 @@ impl StateFormat {
     }
 
     /// Finds out whose a file is, and only reads it.
-    fn identify_file(&self, file: &Path) -> Result<Found, DatabaseError> {
+    fn identify_file(&self, file: &Path) -> Result<FileKind, DatabaseError> {
         match is_database(file)? {
-            None => return Ok(Found::Nothing),
-            Some(false) => return Ok(Found::Foreign),
+            None => return Ok(FileKind::Nothing),
+            Some(false) => return Ok(FileKind::Foreign),
             Some(true) => {}
         }
         let is_own = match Builder::new().set_cache_size(self.cache).open_read_only(file) {
@@ -131,7 +131,7 @@ impl StateFormat {
             // tables are not listed yet.
             Err(_) => self.names_own_table(File::open(file)?)?,
         };
-        Ok(if is_own { Found::Own } else { Found::Foreign })
+        Ok(if is_own { FileKind::Own } else { FileKind::Foreign })
     }
 
     /// True for a table of this service, or if there is no table at all: the process ended before

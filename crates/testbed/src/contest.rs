@@ -7,7 +7,7 @@ use crate::contender::Contender;
 use crate::kernel::{Agent, ServerProgram, Service};
 use crate::punctual::TOO_LATE;
 use crate::real::{Real, runs_in};
-use crate::visit_bed::{self, Who};
+use crate::visit_bed::{self, BedEnds};
 use race::{ClientTurn, Contestant, Race, RaceOutcome, RunOptions, Setting, World};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -90,7 +90,7 @@ pub fn run(race: &Race, how: ContestOptions<'_>) -> io::Result<RaceOutcome> {
             if contestant.left_out.is_none() {
                 let loader = &contender.loader(race);
                 let (client, browser, record) = (how.client, how.browser, how.record);
-                let who = Who { place, service, loader, client, browser, record };
+                let who = BedEnds { place, service, loader, client, browser, record };
                 let took = turns.take(contestant, who, repeat);
                 contestant.left_out = reason_to_go_on_without(contender, took)?;
             }
@@ -157,9 +157,14 @@ struct RealTurns<'a> {
 
 impl RealTurns<'_> {
     /// A repeat, as often as packets are late, but not for ever.
-    fn take(&mut self, contestant: &mut Contestant, who: Who<'_>, repeat: u32) -> io::Result<()> {
+    fn take(
+        &mut self,
+        contestant: &mut Contestant,
+        who: BedEnds<'_>,
+        repeat: u32,
+    ) -> io::Result<()> {
         let seed = self.race.seed.wrapping_add(u64::from(repeat));
-        let who = Who { record: who.record && repeat == 0, ..who };
+        let who = BedEnds { record: who.record && repeat == 0, ..who };
         let race = Race { path: self.race.path_of(repeat, Instant::ZERO), ..self.race.clone() };
         for patience in (0..=PATIENCE).rev() {
             let captures = self.folder.of(&contestant.name, contestant.world, repeat);

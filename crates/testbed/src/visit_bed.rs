@@ -11,7 +11,7 @@ use crate::host::{ServerHost, ServerLine, Serves};
 use crate::kernel::{HookingAgent, KernelServer, Service};
 use crate::real::Real;
 use crate::timer;
-use crate::watch::Crossed;
+use crate::watch::EndedSegments;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, EmulationReport, Interface,
     InterfaceConfig, Namespace, Port, ThreadScheduling,
@@ -31,7 +31,7 @@ use workload::{LoaderConfig, PageMilestone};
 /// If the machine does not let it: no privilege, no TUN device, no such congestion control.
 pub(crate) fn visit(
     race: &Race,
-    who: Who<'_>,
+    who: BedEnds<'_>,
     seed: u64,
     captures: &Ends,
 ) -> io::Result<Vec<MeasuredLoad>> {
@@ -43,7 +43,7 @@ pub(crate) fn visit(
 
 /// Both ends of a test bed: servers and client.
 #[derive(Clone, Copy)]
-pub(crate) struct Who<'a> {
+pub(crate) struct BedEnds<'a> {
     /// Executor of the sender in real time.
     pub(crate) place: Real<'a>,
     /// The service of the kernel, if the kernel sends.
@@ -58,7 +58,7 @@ pub(crate) struct Who<'a> {
     pub(crate) record: bool,
 }
 
-impl Who<'_> {
+impl BedEnds<'_> {
     /// The protocol that both ends support.
     fn client_protocol(&self) -> ClientProtocol {
         let server = match self.place {
@@ -92,7 +92,7 @@ struct Line {
     servers: Vec<ServerHost>,
     emulation: Emulation,
     recording: EmulationRecording,
-    crossed: Crossed,
+    crossed: EndedSegments,
     captures: Ends,
 }
 
@@ -109,7 +109,7 @@ struct LinePlan<'a> {
 }
 
 impl VisitBed {
-    fn new(race: &Race, who: Who<'_>, seed: u64, captures: &Ends) -> io::Result<Self> {
+    fn new(race: &Race, who: BedEnds<'_>, seed: u64, captures: &Ends) -> io::Result<Self> {
         let clock = Clock::start();
         let client = Namespace::new()?;
         who.client.prepare(&client)?;
@@ -140,7 +140,7 @@ impl VisitBed {
         Ok(Self { client, lines, agent, clock })
     }
 
-    fn run(self, race: &Race, who: Who<'_>) -> io::Result<Vec<MeasuredLoad>> {
+    fn run(self, race: &Race, who: BedEnds<'_>) -> io::Result<Vec<MeasuredLoad>> {
         let Self { client, lines, clock, agent } = self;
         client.enter()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -164,7 +164,7 @@ impl VisitBed {
 impl Line {
     fn new(
         race: &Race,
-        who: Who<'_>,
+        who: BedEnds<'_>,
         LinePlan { path, pairs, of, serves, seed, captures }: LinePlan<'_>,
         client: &Namespace,
         clock: Clock,
@@ -181,7 +181,7 @@ impl Line {
         };
         let servers = pairs.map(server).collect::<io::Result<Vec<_>>>()?;
         let port = port_of(&servers)?;
-        let (sink, crossed) = Crossed::begin();
+        let (sink, crossed) = EndedSegments::begin();
         let (recording, recorders) = captures.begin(sink)?;
         let recorders = Some(recorders);
         let options =
@@ -218,7 +218,7 @@ fn port_of(servers: &[(Addresses, ServerHost)]) -> io::Result<Port> {
 /// All visits of the clients in a namespace, with a visitor for each server of each line.
 async fn load_all(
     race: &Race,
-    who: Who<'_>,
+    who: BedEnds<'_>,
     namespace: &Namespace,
     lines: &[Line],
     clock: Clock,

@@ -11,9 +11,9 @@ use units::Instant;
 
 /// Segments whose way has ended, in the order of their ends.
 #[derive(Debug)]
-pub(crate) struct Crossed(Receiver<SegmentEnd>);
+pub(crate) struct EndedSegments(Receiver<SegmentEnd>);
 
-impl Crossed {
+impl EndedSegments {
     /// Returns the sink of segments, and the receiver that has them when the emulation is over.
     pub(crate) fn begin() -> (SegmentSink, Self) {
         let (sender, receiver) = channel();
@@ -25,10 +25,10 @@ impl Crossed {
     /// have to be dropped first.
     pub(crate) fn link_watch(self, queues: bool) -> LinkWatch {
         let ends: Vec<SegmentEnd> = self.0.into_iter().collect();
-        let mut steps: Vec<Seen<'_>> = ends.iter().flat_map(steps).collect();
+        let mut steps: Vec<SegmentStep<'_>> = ends.iter().flat_map(steps).collect();
         steps.sort_by_key(|step| step.at);
         let mut watch = LinkWatch::new(queues);
-        for Seen { at, step, end } in steps {
+        for SegmentStep { at, step, end } in steps {
             let SegmentEnd { direction, record, packet } = end;
             let (way, client) = match direction {
                 Direction::Down => (Way::Down, packet.destination),
@@ -43,14 +43,14 @@ impl Crossed {
 }
 
 /// A step of a segment.
-struct Seen<'a> {
+struct SegmentStep<'a> {
     at: Instant,
     step: LinkStep,
     end: &'a SegmentEnd,
 }
 
 /// Steps of a segment on its way, in order.
-fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
+fn steps(end: &SegmentEnd) -> impl Iterator<Item = SegmentStep<'_>> {
     let record = &end.record;
     let (arrived, left) = (record.arrived, record.left);
     let steps = match record.fate {
@@ -64,5 +64,5 @@ fn steps(end: &SegmentEnd) -> impl Iterator<Item = Seen<'_>> {
             vec![(arrived, LinkStep::Enter), (left, LinkStep::Leave), (there, LinkStep::Arrive)]
         }
     };
-    steps.into_iter().map(move |(at, step)| Seen { at, step, end })
+    steps.into_iter().map(move |(at, step)| SegmentStep { at, step, end })
 }

@@ -9,7 +9,7 @@ use crate::fit_error::FitError;
 use crate::profile::SenderModel;
 use crate::rebuilt::{IdleSender, Predictor, RebuiltSender, SenderAck, Terms, sack_offsets};
 use crate::transfer::PassingData;
-use crate::vantage::Place;
+use crate::vantage::CapturePosition;
 use capture::Observed;
 use copies::Prints;
 pub(crate) use offer::Offer;
@@ -182,7 +182,7 @@ impl Half {
 
     /// Returns true if one of the packets before was the same.
     #[inline(always)]
-    pub(crate) fn is_copy(&mut self, segment: &Observed, place: &Place) -> bool {
+    pub(crate) fn is_copy(&mut self, segment: &Observed, place: &CapturePosition) -> bool {
         self.recent.is_copy(segment, place, self.stamps.last())
     }
 

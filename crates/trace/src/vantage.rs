@@ -40,7 +40,7 @@ const LEAST: Duration = Duration::from_micros(200);
 
 /// The position of the capture, as far as the handshake shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CapturePosition {
     pub(crate) vantage: Vantage,
     /// Round trip between the capture and the client; zero if the capture is next to it.
     pub(crate) to_client: Duration,
@@ -48,7 +48,7 @@ pub(crate) struct Place {
     pub(crate) to_server: Duration,
 }
 
-impl Place {
+impl CapturePosition {
     /// Derives the position from the handshake's round trips between the capture and each end.
     pub(crate) fn of(client_rtt: Option<Duration>, server_rtt: Option<Duration>) -> Self {
         let (Some(to_client), Some(to_server)) = (client_rtt, server_rtt) else {
@@ -92,13 +92,14 @@ mod tests {
     #[test]
     fn the_end_that_answers_at_once_is_next_to_the_capture() {
         let ms = |n| Some(Duration::from_millis(n));
-        let vantage = |client, server| Place::of(client, server).vantage;
+        let vantage = |client, server| CapturePosition::of(client, server).vantage;
         assert_eq!(vantage(ms(50), ms(1)), Vantage::Server);
         assert_eq!(vantage(ms(1), ms(50)), Vantage::Client);
         assert_eq!(vantage(ms(30), ms(20)), Vantage::Middle);
         assert_eq!(vantage(ms(30), None), Vantage::Unknown);
         // On one machine both ends answer at once: nothing lags.
-        let both = Place::of(Some(Duration::from_micros(40)), Some(Duration::from_micros(30)));
+        let both =
+            CapturePosition::of(Some(Duration::from_micros(40)), Some(Duration::from_micros(30)));
         assert_eq!((both.vantage, both.to_server), (Vantage::Server, Duration::ZERO));
     }
 }

@@ -43,7 +43,7 @@ pub struct AgentSignals {
 }
 
 /// The programs as they are attached.
-struct Work {
+struct AttachedPrograms {
     /// Dropped first: without links (before Linux 6.4) a congestion control is removed through its
     /// map, which closes with the programs.
     attached: Attached,
@@ -117,7 +117,7 @@ fn run_main_loop(
             loaded.attach(&config.cgroups, &config.except_cgroups)?
         }
     };
-    let mut work = Work { attached, loaded };
+    let mut work = AttachedPrograms { attached, loaded };
     let (mut later, mut renewal) = (LateModules::default(), Renewal::new());
     let (mut follower, mut watch) = (CgroupWatch::default(), DetachWatch::default());
     let mut compare_at_ns = 0;
@@ -179,7 +179,7 @@ fn run_main_loop(
 fn hand_over(
     claim: &HandoverRequest,
     shared: &SharedState,
-    work: &mut Work,
+    work: &mut AttachedPrograms,
     hear: impl FnOnce() -> bool,
 ) -> bool {
     if !work.loaded.is_linked() {
@@ -248,14 +248,22 @@ fn tell_manager(states: &[NotifyState<'_>]) {
 }
 
 /// Reloads the configuration. If the new one has an error, the old one stays in force.
-fn reload(shared: &SharedState, work: &mut Work, reread: impl Fn() -> Result<AgentConfig, String>) {
+fn reload(
+    shared: &SharedState,
+    work: &mut AttachedPrograms,
+    reread: impl Fn() -> Result<AgentConfig, String>,
+) {
     match reread().and_then(|new| apply_config(shared, work, new)) {
         Ok(()) => say(Level::Notice, "the configuration was read again"),
         Err(why) => say(Level::Error, &format!("the configuration stays as it was: {why}")),
     }
 }
 
-fn apply_config(shared: &SharedState, work: &mut Work, mut new: AgentConfig) -> Result<(), String> {
+fn apply_config(
+    shared: &SharedState,
+    work: &mut AttachedPrograms,
+    mut new: AgentConfig,
+) -> Result<(), String> {
     let mut config = shared.config();
     for key in config.fixed_differences(&new) {
         say(Level::Warning, &format!("{key} is as it was until the agent is restarted"));

@@ -56,7 +56,7 @@ fn last_words(said: &str) -> Option<&str> {
 }
 
 /// A known message, and its meaning.
-struct Known {
+struct KnownMessage {
     /// Before what is named.
     before: &'static str,
     /// Behind it.
@@ -65,20 +65,24 @@ struct Known {
     means: &'static str,
 }
 
-impl Known {
+impl KnownMessage {
     fn in_words(&self, said: &str) -> Option<String> {
         let named = said.lines().find_map(|line| text_between(line, self.before, self.after))?;
         Some(self.means.replace("{}", named))
     }
 }
 
-const fn known_message(before: &'static str, after: &'static str, means: &'static str) -> Known {
-    Known { before, after, means }
+const fn known_message(
+    before: &'static str,
+    after: &'static str,
+    means: &'static str,
+) -> KnownMessage {
+    KnownMessage { before, after, means }
 }
 
 /// Messages in the order in which they are looked for. Their sources are libbpf.c (`extern`, `map`,
 /// `struct_ops`) and the kernel's kernel/bpf/verifier.c.
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownMessage] = &[
     known_message("extern (func ksym) '", "'", "has no function {} for programs"),
     known_message("unresolved weak ksym '", "'", "has no function {} for programs"),
     known_message("Cannot find member ", " in", "has no operation {} of congestion controls"),

@@ -79,7 +79,7 @@ impl HeldLink {
 }
 
 /// Hook and cgroup of an attached program.
-pub(crate) type Place = (CgroupHook, PathBuf);
+pub(crate) type AttachPoint = (CgroupHook, PathBuf);
 
 /// Replaces the number of a directory that had gone when the link was taken over. No directory has
 /// it.
@@ -97,7 +97,7 @@ pub(crate) struct HookLink {
 #[derive(Debug, Default)]
 pub struct Attached {
     /// Programs of cgroups are dropped first, and `attend` first among them.
-    pub(crate) hooks: BTreeMap<Place, HookLink>,
+    pub(crate) hooks: BTreeMap<AttachPoint, HookLink>,
     /// The congestion controls can be had while these live.
     pub(crate) controls: Vec<(String, HeldLink)>,
 }

@@ -4,7 +4,7 @@ mod maps;
 mod takeover;
 
 use super::leftovers;
-use super::links::{Attached, CgroupHook, HeldLink, HookLink, Place};
+use super::links::{AttachPoint, Attached, CgroupHook, HeldLink, HookLink};
 use super::load_options::{LoadOptions, Mode};
 use super::shape;
 use super::telemetry::gauges::ProgramFile;
@@ -325,7 +325,7 @@ impl Loaded {
         hook: CgroupHook,
         cgroups: &[PathBuf],
         present: &Attached,
-    ) -> Result<Vec<(Place, HookLink)>, String> {
+    ) -> Result<Vec<(AttachPoint, HookLink)>, String> {
         let program = self.program_for(hook);
         let missing = cgroups.iter().map(|cgroup| (hook, cgroup.clone()));
         let missing = missing.filter(|place| !present.hooks.contains_key(place));

@@ -2,7 +2,7 @@
 
 use super::label::Carrier;
 use super::protocol::NetworkProtocol;
-use super::{Rest, tunnel};
+use super::{PacketRest, tunnel};
 use crate::counters::NotASegment;
 use crate::observed::Observed;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -33,7 +33,7 @@ const MAX_EXTENSIONS: usize = 12;
 #[inline]
 pub(super) fn read(
     protocol: NetworkProtocol,
-    rest: &mut Rest<'_>,
+    rest: &mut PacketRest<'_>,
     slot: &mut Observed,
 ) -> Result<(), NotASegment> {
     let carried = header(protocol, rest, slot)?;
@@ -51,7 +51,7 @@ pub(super) fn read(
 #[cold]
 fn through_tunnels(
     mut carried: u8,
-    rest: &mut Rest<'_>,
+    rest: &mut PacketRest<'_>,
     slot: &mut Observed,
 ) -> Result<(), NotASegment> {
     for _ in 0..MAX_TUNNELS {
@@ -88,7 +88,7 @@ fn ends_of(slot: &Observed) -> u32 {
 #[inline]
 pub(super) fn header(
     protocol: NetworkProtocol,
-    rest: &mut Rest<'_>,
+    rest: &mut PacketRest<'_>,
     slot: &mut Observed,
 ) -> Result<u8, NotASegment> {
     let [first] = *rest.head()?;
@@ -102,7 +102,7 @@ pub(super) fn header(
 
 /// RFC 791 §3.1.
 #[inline]
-fn v4(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
+fn v4(rest: &mut PacketRest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
     const MORE_FRAGMENTS: u16 = 0x2000;
     const OFFSET: u16 = 0x1fff;
     let head: &[u8; 20] = rest.head()?;
@@ -131,7 +131,7 @@ fn v4(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
 
 /// RFC 8200 §3.
 #[inline]
-fn v6(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
+fn v6(rest: &mut PacketRest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
     let head: &[u8; 40] = rest.head()?;
     let [a, b, c, d] = [head[0], head[1], head[2], head[3]].map(u32::from);
     let payload = u32::from(u16::from_be_bytes([head[4], head[5]]));
@@ -151,7 +151,7 @@ fn v6(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<u8, NotASegment> {
 
 /// Skips extension headers of IPv6 (RFC 8200 §4), and authentication (RFC 4302 §2) also of IPv4.
 #[inline]
-fn extensions(protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
+fn extensions(protocol: u8, rest: &mut PacketRest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
     // A copy is returned, so that the original can stay in registers.
     let mut behind = *rest;
     let carried = skip_extensions(protocol, &mut behind, is_v6);
@@ -160,7 +160,11 @@ fn extensions(protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotA
 }
 
 #[cold]
-fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result<u8, NotASegment> {
+fn skip_extensions(
+    mut protocol: u8,
+    rest: &mut PacketRest<'_>,
+    is_v6: bool,
+) -> Result<u8, NotASegment> {
     for _ in 0..=MAX_EXTENSIONS {
         let header = match protocol {
             AUTHENTICATION => {
@@ -185,7 +189,7 @@ fn skip_extensions(mut protocol: u8, rest: &mut Rest<'_>, is_v6: bool) -> Result
 
 /// RFC 8200 §4.5: the offset in the upper 13 bits of bytes 2 and 3, whether more follow in the
 /// lowest.
-fn note_fragment(rest: &mut Rest<'_>) -> Result<(), NotASegment> {
+fn note_fragment(rest: &mut PacketRest<'_>) -> Result<(), NotASegment> {
     let head: &[u8; 8] = rest.head()?;
     let field = u16::from_be_bytes([head[2], head[3]]);
     if field >> 3 != 0 {

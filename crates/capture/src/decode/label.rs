@@ -2,7 +2,7 @@
 //! sessions. Labels distinguish networks and tunnels, since two networks may have the same
 //! addresses.
 
-use super::Rest;
+use super::PacketRest;
 use super::protocol::NetworkProtocol;
 use crate::counters::NotASegment;
 
@@ -53,7 +53,7 @@ impl Carrier {
 /// Skips MPLS labels (RFC 3032 §2.1): four bytes each, with a flag in the last one. They do not
 /// name the next protocol. It is IP if its version and its length are those of IP (RFC 4928 §3);
 /// otherwise it may be a frame, which is not decoded.
-pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn in_mpls(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const LAST: u8 = 1;
     for _ in 0..MAX_LABELS {
         let label: &[u8; 4] = rest.take()?;
@@ -66,7 +66,7 @@ pub(super) fn in_mpls(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegmen
 }
 
 /// Returns the version of the IP header that a packet begins with, if it can be one.
-fn version_of(rest: &Rest<'_>) -> Option<NetworkProtocol> {
+fn version_of(rest: &PacketRest<'_>) -> Option<NetworkProtocol> {
     let head: &[u8; 6] = rest.head().ok()?;
     let half = |at: usize| u32::from(u16::from_be_bytes([head[at], head[at + 1]]));
     let fits = |length: u32| length <= rest.length;
@@ -79,7 +79,7 @@ fn version_of(rest: &Rest<'_>) -> Option<NetworkProtocol> {
 }
 
 /// Skips the header of a PPPoE session (RFC 2516 §4): six bytes, and PPP.
-pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn in_pppoe(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     /// Version 1, type 1, and code 0: data.
     const DATA: [u8; 2] = [0x11, 0];
     let head: &[u8; 6] = rest.take()?;
@@ -91,7 +91,7 @@ pub(super) fn in_pppoe(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegme
 /// Skips PPP (RFC 1661 §2): address and control of two bytes, which may be missing (§6.6), and the
 /// protocol. A first byte of zero of the protocol may be missing (§6.5): only the last byte is odd.
 /// Returns `None` if the protocol is not IP (RFC 1332 §4, RFC 5072 §2).
-pub(super) fn in_ppp(rest: &mut Rest<'_>) -> Result<Option<NetworkProtocol>, NotASegment> {
+pub(super) fn in_ppp(rest: &mut PacketRest<'_>) -> Result<Option<NetworkProtocol>, NotASegment> {
     /// All stations, unnumbered information.
     const ADDRESS_AND_CONTROL: [u8; 2] = [0xff, 3];
     if rest.head()? == &ADDRESS_AND_CONTROL {

@@ -4,7 +4,7 @@
 mod host;
 mod wireless;
 
-use super::Rest;
+use super::PacketRest;
 use super::label::{self, Carrier};
 use super::protocol::NetworkProtocol;
 use crate::counters::NotASegment;
@@ -15,7 +15,7 @@ use crate::observed::{Observed, PacketDirection};
 #[inline]
 pub(super) fn skip_link_header(
     link: LinkType,
-    rest: &mut Rest<'_>,
+    rest: &mut PacketRest<'_>,
     slot: &mut Observed,
 ) -> Result<NetworkProtocol, NotASegment> {
     match link {
@@ -35,7 +35,7 @@ pub(super) fn skip_link_header(
 }
 
 #[cold]
-fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn rare_link(link: LinkType, rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     match link {
         LinkType::Ppp => label::in_ppp(rest)?.ok_or(NotASegment::NotIp),
         LinkType::Pppoe => label::in_pppoe(rest),
@@ -55,7 +55,7 @@ fn rare_link(link: LinkType, rest: &mut Rest<'_>) -> Result<NetworkProtocol, Not
 
 /// Skips Ethernet, IEEE 802.3 §3.1.1: two addresses of six bytes each, and the EtherType.
 #[inline]
-pub(super) fn ethernet(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn ethernet(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 14] = rest.take()?;
     ethertype(u16::from_be_bytes([head[12], head[13]]), rest)
 }
@@ -76,7 +76,7 @@ const MAX_TAGS: usize = 4;
 #[inline]
 pub(super) fn ethertype(
     ethertype: u16,
-    rest: &mut Rest<'_>,
+    rest: &mut PacketRest<'_>,
 ) -> Result<NetworkProtocol, NotASegment> {
     match ethertype {
         IPV4 => Ok(NetworkProtocol::V4),
@@ -92,7 +92,10 @@ pub(super) fn ethertype(
 }
 
 #[cold]
-fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn rare_ethertype(
+    mut ethertype: u16,
+    rest: &mut PacketRest<'_>,
+) -> Result<NetworkProtocol, NotASegment> {
     for _ in 0..=MAX_TAGS {
         match ethertype {
             IPV4 => return Ok(NetworkProtocol::V4),
@@ -113,7 +116,7 @@ fn rare_ethertype(mut ethertype: u16, rest: &mut Rest<'_>) -> Result<NetworkProt
 }
 
 /// Reads an address family of four bytes, in either order: all families are small numbers.
-fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn loopback(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head = *rest.take::<4>()?;
     match u32::from_be_bytes(head).min(u32::from_le_bytes(head)) {
         2 => Ok(NetworkProtocol::V4),
@@ -125,7 +128,7 @@ fn loopback(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 
 /// Skips LINKTYPE_LINUX_SLL: packet type, ARP hardware type, length and bytes of the sender's
 /// address, and the protocol in the last two of 16 bytes.
-fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
+fn sll(rest: &mut PacketRest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 16] = rest.take()?;
     slot.direction = direction(u16::from_be_bytes([head[0], head[1]]));
     ethertype(u16::from_be_bytes([head[14], head[15]]), rest)
@@ -133,7 +136,7 @@ fn sll(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotA
 
 /// Skips LINKTYPE_LINUX_SLL2: protocol, 2 bytes reserved, interface index, ARP hardware type,
 /// packet type of one byte, length and bytes of the address; 20 bytes.
-fn sll2(rest: &mut Rest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
+fn sll2(rest: &mut PacketRest<'_>, slot: &mut Observed) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 20] = rest.take()?;
     slot.direction = direction(u16::from(head[10]));
     slot.interface = u16::from_be_bytes([head[6], head[7]]);

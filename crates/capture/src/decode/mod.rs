@@ -39,7 +39,7 @@ pub(crate) struct Frame<'a> {
 /// The unread rest of a packet. Layers advance it; they return bytes, since structs in results cost
 /// copies.
 #[derive(Clone, Copy, Debug)]
-struct Rest<'a> {
+struct PacketRest<'a> {
     /// Captured bytes; may be longer than the packet by the padding of its frame.
     bytes: &'a [u8],
     /// Number of bytes on the wire.
@@ -51,7 +51,7 @@ struct Rest<'a> {
     udp: UdpUse,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> PacketRest<'a> {
     #[inline]
     const fn of(bytes: &'a [u8], length: u32) -> Self {
         Self { bytes, length, is_fragment: false, label: 0, udp: UdpUse::None }
@@ -101,7 +101,7 @@ pub(crate) fn decode(
     counters.count(frame.at, frame.bytes.len(), frame.length);
     slot.number = counters.packets;
     slot.at = frame.at;
-    let mut rest = Rest::of(frame.bytes, frame.length);
+    let mut rest = PacketRest::of(frame.bytes, frame.length);
     match read(frame, &mut rest, slot) {
         Ok(()) => {
             counters.segments += 1;
@@ -117,7 +117,11 @@ pub(crate) fn decode(
 
 /// Reads the headers of a segment into `slot`.
 #[inline]
-fn read(frame: &Frame<'_>, rest: &mut Rest<'_>, slot: &mut Observed) -> Result<(), NotASegment> {
+fn read(
+    frame: &Frame<'_>,
+    rest: &mut PacketRest<'_>,
+    slot: &mut Observed,
+) -> Result<(), NotASegment> {
     slot.interface = frame.interface;
     slot.direction = frame.direction;
     let protocol = link::skip_link_header(frame.link, rest, slot)?;
@@ -133,7 +137,7 @@ fn read(frame: &Frame<'_>, rest: &mut Rest<'_>, slot: &mut Observed) -> Result<(
 /// Returns the offset of the TCP header in a packet that begins with its IP header; `None` if there
 /// is none, or it is in a tunnel.
 pub(crate) fn tcp_offset(packet: &[u8], length: u32) -> Option<usize> {
-    let mut rest = Rest::of(packet, length);
+    let mut rest = PacketRest::of(packet, length);
     let slot = &mut Observed::default();
     let carried = ip::header(protocol::NetworkProtocol::Ip, &mut rest, slot).ok()?;
     (carried == ip::TCP).then(|| packet.len() - rest.bytes.len())

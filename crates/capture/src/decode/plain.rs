@@ -4,7 +4,7 @@
 //! damaged ones, are for the layers one by one (`ip`, `tcp`), which must read these headers in the
 //! same way.
 
-use super::Rest;
+use super::PacketRest;
 use super::ip::TCP;
 use super::protocol::NetworkProtocol;
 use super::tcp;
@@ -24,7 +24,7 @@ const FRAGMENT: u16 = 0x3fff;
 /// Reads a segment with these headers into `slot`. Returns `false`, with the slot unchanged, if it
 /// has others.
 #[inline]
-pub(super) fn read(protocol: NetworkProtocol, rest: &Rest<'_>, slot: &mut Observed) -> bool {
+pub(super) fn read(protocol: NetworkProtocol, rest: &PacketRest<'_>, slot: &mut Observed) -> bool {
     let Some((head, behind)) = rest.bytes.split_first_chunk::<BOTH>() else { return false };
     let half = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
     let total = usize::from(half(2));

@@ -1,6 +1,6 @@
 //! The TCP header (RFC 9293 §3.1).
 
-use super::Rest;
+use super::PacketRest;
 use crate::counters::NotASegment;
 use crate::observed::Observed;
 use crate::tls::TlsHead;
@@ -13,7 +13,7 @@ const ALL_FLAGS: u16 = 0x1FF;
 
 /// Reads a segment into `slot`.
 #[inline]
-pub(super) fn read(rest: Rest<'_>, slot: &mut Observed) -> Result<(), NotASegment> {
+pub(super) fn read(rest: PacketRest<'_>, slot: &mut Observed) -> Result<(), NotASegment> {
     let head: &[u8; SHORTEST] = rest.head()?;
     let header = header_bytes(head[12]);
     let payload = rest.length.checked_sub(header as u32);

@@ -1,7 +1,7 @@
 //! Headers of tunnels between one IP header and the next: GRE with ERSPAN, and over UDP VXLAN,
 //! Geneve, GTP-U and GRE.
 
-use super::Rest;
+use super::PacketRest;
 use super::label::Carrier;
 use super::link::{ethernet, ethertype};
 use super::protocol::NetworkProtocol;
@@ -21,7 +21,7 @@ const GRE: u16 = 4754;
 
 /// Skips GRE (RFC 2784 §2, RFC 2890 §2): four bytes, then checksum, key and number, four bytes each
 /// if their flags are set. Source routes and version 1 (PPTP) are not decoded.
-pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn in_gre(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const CHECKSUM: u16 = 0x8000;
     const KEY: u16 = 0x2000;
     const NUMBER: u16 = 0x1000;
@@ -51,7 +51,7 @@ pub(super) fn in_gre(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
 
 /// Skips ERSPAN type II: eight bytes, with the VLAN in the lower 12 bits of the first two, and the
 /// session in the lower ten of the next.
-fn erspan_2(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn erspan_2(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION: u8 = 1;
     let head: &[u8; 8] = rest.take()?;
     enter_session(VERSION, [head[0], head[1], head[2], head[3]], rest)?;
@@ -60,7 +60,7 @@ fn erspan_2(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 
 /// Skips ERSPAN type III: twelve bytes, and eight more if the last bit is set. The contents are an
 /// Ethernet frame, or an IP packet.
-fn erspan_3(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn erspan_3(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION: u8 = 2;
     const HAS_MORE: u8 = 1;
     let head: &[u8; 12] = rest.take()?;
@@ -76,7 +76,7 @@ fn erspan_3(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 }
 
 /// Notes VLAN and session of a header of this version of ERSPAN.
-fn enter_session(version: u8, head: [u8; 4], rest: &mut Rest<'_>) -> Result<(), NotASegment> {
+fn enter_session(version: u8, head: [u8; 4], rest: &mut PacketRest<'_>) -> Result<(), NotASegment> {
     if head[0] >> 4 != version {
         return Err(NotASegment::Tunnelled);
     }
@@ -87,7 +87,7 @@ fn enter_session(version: u8, head: [u8; 4], rest: &mut Rest<'_>) -> Result<(), 
 
 /// Skips UDP (RFC 768): eight bytes; its port determines which tunnel may follow. A datagram of no
 /// tunnel counts as UDP, with the use that its bytes show.
-pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn in_udp(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.take().map_err(|_| NotASegment::Udp)?;
     let [from, to, length] =
         [[head[0], head[1]], [head[2], head[3]], [head[4], head[5]]].map(u16::from_be_bytes);
@@ -110,7 +110,7 @@ pub(super) fn in_udp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment
 /// Skips VXLAN (RFC 7348 §5): eight bytes, with a flag for the network's number in the first, and a
 /// frame. Reserved bytes of zero distinguish it from other uses of its ports. They may hold a
 /// group's number (draft-smith-vxlan-group-policy §2).
-fn vxlan(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn vxlan(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const HAS_NUMBER: u8 = 0x08;
     const HAS_GROUP: u8 = 0x80;
     let head: &[u8; 8] = rest.take().map_err(|_| NotASegment::Udp)?;
@@ -126,7 +126,7 @@ fn vxlan(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 
 /// Skips Geneve (RFC 8926 §3.4): eight bytes, and options, whose number of words is in the first
 /// byte. Its version, and reserved bits of zero, distinguish it from other uses of its port.
-fn geneve(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn geneve(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const WORDS: u8 = 0x3f;
     const RESERVED: u8 = 0x3f;
     let head: &[u8; 8] = rest.take().map_err(|_| NotASegment::Udp)?;
@@ -142,7 +142,7 @@ fn geneve(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 /// Skips GTP-U (3GPP TS 29.281 §5.1): eight bytes, and four more if any of three flags is set. The
 /// last of the four names an extension header, as does the last byte of each extension header
 /// (§5.2.1). In a message that carries a packet, IP follows at once.
-fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn gtp(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const VERSION_AND_TYPE: u8 = 0xf0;
     const VERSION_1: u8 = 0x30;
     const HAS_EXTENSION: u8 = 4;
@@ -175,7 +175,7 @@ fn gtp(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
 }
 
 /// Returns the protocol that an EtherType within a tunnel announces.
-fn inner_protocol(carried: u16, rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn inner_protocol(carried: u16, rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     if carried == ETHERNET {
         return ethernet(rest);
     }

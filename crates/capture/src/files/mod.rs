@@ -50,7 +50,7 @@ pub struct CaptureFiles {
 
 /// A file whose time has not come.
 struct WaitingFile {
-    first: Place,
+    first: MergePosition,
     path: PathBuf,
     /// The reader; `None` if the file was closed again.
     reader: Option<CaptureReader>,
@@ -58,24 +58,24 @@ struct WaitingFile {
 
 /// A file whose time has come.
 struct ActiveFile {
-    given: Given,
+    given: ReversedPosition,
     reader: CaptureReader,
 }
 
 /// Position of a file in the given order, reversed.
-type Given = Reverse<usize>;
+type ReversedPosition = Reverse<usize>;
 
 /// The time of a file's next packet. If times are equal, the file given last precedes, as in
 /// `mergecap`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct MergePosition {
     at: Instant,
-    given: Given,
+    given: ReversedPosition,
 }
 
-impl Place {
+impl MergePosition {
     /// Returns the last instant at which a packet of another file precedes this one.
-    fn limit(self, other: Given) -> Instant {
+    fn limit(self, other: ReversedPosition) -> Instant {
         let before = u64::from(other > self.given);
         Instant::from_nanos(self.at.as_nanos().saturating_sub(before))
     }
@@ -125,7 +125,7 @@ impl CaptureFiles {
     /// Makes a file wait for the time of its first packet.
     fn queue_file(
         &mut self,
-        given: Given,
+        given: ReversedPosition,
         path: PathBuf,
         mut reader: CaptureReader,
         stay_open: bool,
@@ -134,7 +134,7 @@ impl CaptureFiles {
         loop {
             match reader.peek_time(true) {
                 Ok(Next::At(at)) => {
-                    let first = Place { at, given };
+                    let first = MergePosition { at, given };
                     let reader = Some(reader).filter(|_| stay_open);
                     return self.waiting.push(WaitingFile { first, path, reader });
                 }
@@ -164,14 +164,14 @@ impl CaptureFiles {
     }
 
     /// Returns the source of the next packet.
-    fn next_source(&mut self, may_read: bool) -> Turn {
-        let mut first: Option<(usize, Place)> = None;
+    fn next_source(&mut self, may_read: bool) -> NextSource {
+        let mut first: Option<(usize, MergePosition)> = None;
         let mut second = self.waiting.last().map(|file| file.first);
         let mut index = 0;
         while let Some(ActiveFile { given, reader }) = self.active.get_mut(index) {
             let place = match reader.peek_time(may_read) {
-                Ok(Next::At(at)) => Place { at, given: *given },
-                Ok(Next::Unread) => return Turn::Unread,
+                Ok(Next::At(at)) => MergePosition { at, given: *given },
+                Ok(Next::Unread) => return NextSource::Unread,
                 Ok(Next::End) => {
                     let ended = self.active.swap_remove(index);
                     self.retire_file(&ended.reader);
@@ -179,7 +179,7 @@ impl CaptureFiles {
                 }
                 Err(error) => {
                     self.errors.push_back(error);
-                    return Turn::Error;
+                    return NextSource::Error;
                 }
             };
             let later = match first {
@@ -190,12 +190,12 @@ impl CaptureFiles {
             index += 1;
         }
         match (first, second) {
-            (None, None) => Turn::End,
-            (Some((file, _)), None) => Turn::Of { file, until: Instant::FAR_FUTURE },
+            (None, None) => NextSource::End,
+            (Some((file, _)), None) => NextSource::Of { file, until: Instant::FAR_FUTURE },
             (Some((file, place)), Some(other)) if place < other => {
-                Turn::Of { file, until: other.limit(place.given) }
+                NextSource::Of { file, until: other.limit(place.given) }
             }
-            _ => Turn::OfWaiting,
+            _ => NextSource::OfWaiting,
         }
     }
 
@@ -213,11 +213,11 @@ impl CaptureFiles {
         while self.errors.is_empty() && batch.len() < BATCH && self.counters.packets < enough {
             // Packets that have been read do not wait for more.
             match self.next_source(self.counters.packets == before) {
-                Turn::Of { file, until } => self.read_from(file, until, batch),
-                Turn::OfWaiting => self.activate_next_file(),
-                Turn::Error => {}
-                Turn::Unread => return true,
-                Turn::End => return batch.len() > 0,
+                NextSource::Of { file, until } => self.read_from(file, until, batch),
+                NextSource::OfWaiting => self.activate_next_file(),
+                NextSource::Error => {}
+                NextSource::Unread => return true,
+                NextSource::End => return batch.len() > 0,
             }
         }
         true
@@ -225,7 +225,7 @@ impl CaptureFiles {
 }
 
 /// The source of the next packet.
-enum Turn {
+enum NextSource {
     /// An active file, as long as its packets are not later than `until`.
     Of { file: usize, until: Instant },
     /// The next waiting file.

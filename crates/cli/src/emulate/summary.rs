@@ -26,7 +26,7 @@ struct Summary<'a> {
     down: Direction<'a>,
     up: Direction<'a>,
     #[serde(rename = "lateness")]
-    scheduling_delay: Late,
+    scheduling_delay: DelayPercentiles,
 }
 
 /// One direction: counters in packets and bytes.
@@ -48,12 +48,12 @@ struct Direction<'a> {
     overrun_packets: u64,
     real_time: bool,
     #[serde(rename = "lateness")]
-    scheduling_delay: Late,
+    scheduling_delay: DelayPercentiles,
 }
 
 /// Scheduling delays of packets, nanoseconds.
 #[derive(Serialize)]
-struct Late {
+struct DelayPercentiles {
     packets: u64,
     p50_ns: u64,
     p99_ns: u64,
@@ -66,12 +66,12 @@ impl<'a> Summary<'a> {
         Self {
             down: Direction::of(&links.forward, &report.down, overruns.forward),
             up: Direction::of(&links.reverse, &report.up, overruns.reverse),
-            scheduling_delay: Late::of(scheduling_delay),
+            scheduling_delay: DelayPercentiles::of(scheduling_delay),
         }
     }
 }
 
-impl Late {
+impl DelayPercentiles {
     fn of(scheduling_delay: &SchedulingDelays) -> Self {
         Self {
             packets: scheduling_delay.packets(),
@@ -101,7 +101,7 @@ impl<'a> Direction<'a> {
             held_packets: totals.held_packets,
             overrun_packets: overruns,
             real_time: report.scheduling == ThreadScheduling::RealTime,
-            scheduling_delay: Late::of(&report.scheduling_delay),
+            scheduling_delay: DelayPercentiles::of(&report.scheduling_delay),
         }
     }
 }

@@ -14,7 +14,7 @@ use cmdline::captures::Feed;
 use cmdline::progress::{CommandWatch, TerminalWatch};
 use cmdline::{Failure, FirstFailure, interrupt, jobs, remark, report_file, stdout};
 use forecast::{CapturedVisitors, Forecast, ForecastOptions, ForecastResult, Visitors};
-use running::Running;
+use running::ServerScheme;
 use shown::{ForecastJson, PathsEvidence};
 use std::path::PathBuf;
 use tcp::Scheme;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
     if !feed.has_results() {
         return feed.verdict();
     }
-    let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
+    let Some(now) = ServerScheme::of(&visitors, &models, &args.senders.sender) else {
         return Err(Failure::input(nothing::why_no_prediction(&visitors)));
     };
     interrupt::end_at_once(feed.has_ended_as_asked())?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &PredictArgs) -> Result<(), Failure> {
 /// A forecast.
 struct ForecastOutcome<'a> {
     evidence: PathsEvidence,
-    now: &'a Running,
+    now: &'a ServerScheme,
     result: ForecastResult,
 }
 
@@ -83,7 +83,7 @@ impl ForecastOutcome<'_> {
 /// Replays, first under what the servers run.
 fn forecasted<'a>(
     args: &PredictArgs,
-    now: &'a Running,
+    now: &'a ServerScheme,
     forecast: Forecast,
     watch: &dyn CommandWatch,
 ) -> Result<ForecastOutcome<'a>, Failure> {

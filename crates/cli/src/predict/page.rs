@@ -1,7 +1,7 @@
 //! `--report`: a forecast as one HTML page: the distribution of times, gains, and the replay beside
 //! the capture.
 
-use super::running::Running;
+use super::running::ServerScheme;
 use super::shown::{self, PathsEvidence};
 use cmdline::installed;
 use forecast::{ForecastResult, ForecastRow};
@@ -15,7 +15,7 @@ const HEIGHT: u32 = 320;
 
 pub(super) fn document(
     evidence: &PathsEvidence,
-    running: &Running,
+    running: &ServerScheme,
     result: &ForecastResult,
 ) -> Document {
     let now = running.name();

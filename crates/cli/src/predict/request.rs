@@ -1,7 +1,7 @@
 //! A forecast that another program asks for, in the words of the command line.
 
 use super::args::PredictArgs;
-use super::running::Running;
+use super::running::ServerScheme;
 use super::{ForecastOutcome, forecasted, nothing, read, remarks_on, shown};
 use clap::Command;
 use cmdline::captures::{Feed, ReadingWatch};
@@ -60,7 +60,7 @@ impl PredictRequest {
         if !feed.has_results() {
             return Err(verdict.err().unwrap_or_else(|| Failure::failed("nothing could be read")));
         }
-        let Some(now) = Running::of(&visitors, &models, &args.senders.sender) else {
+        let Some(now) = ServerScheme::of(&visitors, &models, &args.senders.sender) else {
             return Err(Failure::input(nothing::why_no_prediction(&visitors)));
         };
         remarks_on(&visitors, args.most_transfers, &|text| watch.replays.note(text));

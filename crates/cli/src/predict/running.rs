@@ -7,7 +7,7 @@ use trace::SenderModels;
 
 /// The TCP of the servers.
 #[derive(Debug, Serialize)]
-pub(super) struct Running {
+pub(super) struct ServerScheme {
     #[serde(serialize_with = "by_name")]
     pub(super) scheme: Scheme,
     /// All of them seem to run it.
@@ -22,7 +22,7 @@ fn by_name<S: Serializer>(scheme: &Scheme, serializer: S) -> Result<S::Ok, S::Er
     serializer.serialize_str(scheme.name())
 }
 
-impl Running {
+impl ServerScheme {
     /// The scheme that explains the packets of the server that sent most, or `sender` if that is a
     /// name; `None` without a transfer.
     pub(super) fn of(

@@ -1,6 +1,6 @@
 //! Output of a forecast: words, tables and JSON.
 
-use super::Running;
+use super::ServerScheme;
 use cmdline::{Failure, stdout};
 use forecast::{
     Forecast, ForecastGroup, ForecastResult, ForecastRow, GroupGain, MAX_ERROR, ModelFit,
@@ -122,7 +122,7 @@ const FORMAT: u32 = 2;
 /// A forecast for programs.
 pub(super) struct ForecastJson<'a> {
     pub(super) paths: &'a PathsEvidence,
-    pub(super) running: &'a Running,
+    pub(super) running: &'a ServerScheme,
     pub(super) result: &'a ForecastResult,
 }
 
@@ -148,7 +148,7 @@ impl Serialize for ForecastJson<'_> {
 /// Prints words and tables.
 pub(super) fn print(
     evidence: &PathsEvidence,
-    running: &Running,
+    running: &ServerScheme,
     result: &ForecastResult,
 ) -> Result<(), Failure> {
     let now = running.name();

@@ -80,7 +80,7 @@ Otherwise a line has figures.
 Only networks leave this host: 24 bits of an IPv4 address, 48 bits of an IPv6 address.";
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let mut teller = Teller::new(args)?;
+    let mut teller = ReportOutput::new(args)?;
     match (&args.file, args.fd) {
         (Some(file), _) => report_lines(&mut teller, file)?,
         (None, Some(fd)) => {
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 
 /// Reports line by line, so a program may write for as long as it runs. A wrong line is skipped
 /// with an error.
-fn report_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
+fn report_lines(teller: &mut ReportOutput, file: &Path) -> Result<(), Failure> {
     let mut reader: Box<dyn BufRead> = match file.as_os_str() == "-" {
         true => Box::new(io::stdin().lock()),
         false => {
@@ -135,9 +135,9 @@ fn report_lines(teller: &mut Teller, file: &Path) -> Result<(), Failure> {
 }
 
 /// Reports to the gateway, or shows what it would report.
-struct Teller(Option<SiteReporter>);
+struct ReportOutput(Option<SiteReporter>);
 
-impl Teller {
+impl ReportOutput {
     fn new(args: &ReportArgs) -> Result<Self, Failure> {
         let config = input::read(&args.config)?;
         let config = ClientConfig::of_agent(&args.config, &config, Collector::Application);

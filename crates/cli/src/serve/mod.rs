@@ -38,7 +38,7 @@ fn run_on_a_device(args: &ServeArgs, log: &Arc<Log>) -> Result<(), Failure> {
     let ServerDevice { endpoint, name, addresses, peers } = device::open(args)?;
     let server = server(args, endpoint.clone(), StatusAccess::Only(peers), log)?;
     let runtime = runtime()?;
-    let asked = runtime.block_on(async { Asked::new() }).map_err(Failure::failed)?;
+    let asked = runtime.block_on(async { ServerSignals::new() }).map_err(Failure::failed)?;
     runtime.block_on(async {
         let listener = listen(args, &endpoint).await?;
         announce(args, log, &addresses, Some(&name));
@@ -126,13 +126,13 @@ fn time(duration: units::Duration) -> Duration {
 }
 
 /// Signals that ask the server for something.
-struct Asked {
+struct ServerSignals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
-impl Asked {
+impl ServerSignals {
     fn new() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

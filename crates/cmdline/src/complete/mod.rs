@@ -14,7 +14,7 @@ pub use shells::{Shell, answer, script};
 
 use clap::{Arg, Command, ValueHint};
 use std::borrow::Cow;
-use walk::{Place, Walk};
+use walk::{CompletionPlace, Walk};
 
 /// A word, or a part of one, that may come next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,14 +155,14 @@ pub fn complete(mut program: Command, words: &[String], source: Source<'_>) -> C
     let walk = Walk::over(&program, before);
     let values = |of: &Arg, typed: &str| argument_values(walk.command(), of, typed, source);
     let completion = match walk.completion_place(typed) {
-        Place::Options => Completion::of(walk.options()),
-        Place::Value { of, settled } => values(of, &typed[settled..]).behind(settled),
-        Place::Word(argument) => {
+        CompletionPlace::Options => Completion::of(walk.options()),
+        CompletionPlace::Value { of, settled } => values(of, &typed[settled..]).behind(settled),
+        CompletionPlace::Word(argument) => {
             let mut here = argument.map_or_else(Completion::default, |of| values(of, typed));
             here.candidates.extend(walk.subcommands());
             if here.is_empty() { Completion::of(walk.options()) } else { here }
         }
-        Place::Argument(of) => match walk.is_first() {
+        CompletionPlace::Argument(of) => match walk.is_first() {
             true => values(of, typed),
             false => Completion::files(FilesOffered::Ending(&[])),
         },

@@ -56,15 +56,15 @@ fn names(is_scheme: impl Fn(&str) -> bool) -> Completion {
 }
 
 /// A parameter as it is offered.
-struct Offered {
+struct OfferedParameter {
     name: &'static str,
     values: Vec<String>,
     about: Cow<'static, str>,
 }
 
 /// The parameters that a scheme has.
-fn offered_parameters() -> Vec<Offered> {
-    let offered = |parameter: &SchemeParameter| Offered {
+fn offered_parameters() -> Vec<OfferedParameter> {
+    let offered = |parameter: &SchemeParameter| OfferedParameter {
         name: parameter.name,
         values: examples(&parameter.values, parameter.default),
         about: parameter.about.clone(),

@@ -16,7 +16,7 @@ pub(super) struct Walk<'a> {
 
 /// Kind of the word that is being typed.
 #[derive(Debug)]
-pub(super) enum Place<'a> {
+pub(super) enum CompletionPlace<'a> {
     /// The name of an option.
     Options,
     /// The value of an option, behind `settled` bytes of the word.
@@ -91,21 +91,22 @@ impl<'a> Walk<'a> {
         self.command
     }
 
-    pub(super) fn completion_place(&self, typed: &str) -> Place<'a> {
+    pub(super) fn completion_place(&self, typed: &str) -> CompletionPlace<'a> {
         if let Some(of) = self.waiting {
-            return Place::Value { of, settled: 0 };
+            return CompletionPlace::Value { of, settled: 0 };
         }
         if self.is_behind_dashes {
             let last = self.command.get_positionals().find(|argument| argument.is_last_set());
-            return last.map_or(Place::Word(self.next_argument()), Place::Argument);
+            return last
+                .map_or(CompletionPlace::Word(self.next_argument()), CompletionPlace::Argument);
         }
         match (typed.starts_with('-'), typed.find('=')) {
             (true, Some(equals)) if typed.starts_with("--") => match self.option(typed) {
-                Some(of) if takes_value(of) => Place::Value { of, settled: equals + 1 },
-                _ => Place::Options,
+                Some(of) if takes_value(of) => CompletionPlace::Value { of, settled: equals + 1 },
+                _ => CompletionPlace::Options,
             },
-            (true, _) => Place::Options,
-            _ => Place::Word(self.next_argument()),
+            (true, _) => CompletionPlace::Options,
+            _ => CompletionPlace::Word(self.next_argument()),
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Replayed {
 }
 
 /// An open connection.
-pub(super) struct Running {
+pub(super) struct ReplayedConnection {
     pub(super) spec: ReplaySpec,
     pub(super) client: Option<ConnId>,
     pub(super) server: Option<ConnId>,
@@ -57,7 +57,7 @@ pub(super) struct Running {
     pub(super) is_over: bool,
 }
 
-impl Running {
+impl ReplayedConnection {
     pub(super) fn new(spec: ReplaySpec) -> Self {
         let result =
             Replayed { took: vec![None; spec.plan.transfers.len()], ..Replayed::default() };

@@ -12,7 +12,7 @@ pub(crate) use connection::{ReplaySpec, Replayed};
 
 use crate::captured::CapturedTransfer;
 use crate::opening::OpeningTime;
-use connection::Running;
+use connection::ReplayedConnection;
 use netsim::{AppContext, Application, HostId};
 use openings::Openings;
 use rustc_hash::FxHashMap;
@@ -47,7 +47,7 @@ impl Due {
 
 /// A replay of all connections of a network.
 pub(crate) struct Replay {
-    connections: Vec<Running>,
+    connections: Vec<ReplayedConnection>,
     at_client: FxHashMap<(HostId, ConnId), usize>,
     at_server: FxHashMap<(HostId, ConnId), usize>,
     /// The last connection opened from each port of a client.
@@ -65,7 +65,7 @@ impl Replay {
         Self {
             openings: Openings::of(&specs),
             under_way: specs.len(),
-            connections: specs.into_iter().map(Running::new).collect(),
+            connections: specs.into_iter().map(ReplayedConnection::new).collect(),
             at_client: FxHashMap::default(),
             at_server: FxHashMap::default(),
             callers: FxHashMap::default(),
@@ -307,7 +307,7 @@ impl Replay {
             self.count(context, index);
             self.under_way -= 1;
             // Answers not delivered by now will never be: their slot becomes free all the same.
-            let Running { arrived, spec, .. } = &self.connections[index];
+            let ReplayedConnection { arrived, spec, .. } = &self.connections[index];
             let never = *arrived..spec.plan.transfers.len();
             self.open_behind(context, index, never);
         }
@@ -317,7 +317,7 @@ impl Replay {
     }
 }
 
-impl Running {
+impl ReplayedConnection {
     /// Returns the payload that the server has received, bytes.
     fn received(&self, context: &AppContext<'_>) -> u64 {
         let host = context.host(self.spec.server);

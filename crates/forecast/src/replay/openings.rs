@@ -8,17 +8,17 @@ use std::collections::VecDeque;
 use units::Duration;
 
 /// A connection by its number, and its gap after an answer.
-type Follower = (usize, Duration);
+type FollowingOpening = (usize, Duration);
 
 /// Connections that have not opened yet, except those that open at an instant.
 #[derive(Debug, Default)]
 pub(super) struct Openings {
     /// Connections by the transfer that they follow: number of its connection, and of the transfer.
-    followers: FxHashMap<(usize, usize), Vec<Follower>>,
+    followers: FxHashMap<(usize, usize), Vec<FollowingOpening>>,
     /// Transfers whose end frees a slot of their client.
     freeing: FxHashMap<(usize, usize), HostId>,
     /// Connections that wait for a slot of a client, in the order of the capture.
-    waiting: FxHashMap<HostId, VecDeque<Follower>>,
+    waiting: FxHashMap<HostId, VecDeque<FollowingOpening>>,
 }
 
 impl Openings {
@@ -51,7 +51,7 @@ impl Openings {
         &mut self,
         connection: usize,
         transfer: usize,
-    ) -> Vec<Follower> {
+    ) -> Vec<FollowingOpening> {
         let mut followers = self.followers.remove(&(connection, transfer)).unwrap_or_default();
         let freed = self.freeing.remove(&(connection, transfer));
         let waiting = freed.and_then(|client| self.waiting.get_mut(&client));

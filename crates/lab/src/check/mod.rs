@@ -41,11 +41,11 @@ use units::counted;
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     #[command(subcommand)]
-    against: Against,
+    against: Baseline,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Against {
+enum Baseline {
     /// Compare the simulator with measurements made by ns-2.35
     ///
     /// Runs the cases of the measurements, and prints our figures beside those of ns-2 and the
@@ -206,20 +206,20 @@ constant-load or changed-load with a delay like 50ms.";
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     match &args.against {
-        Against::Ns2 { files, suite, quick, json } => {
+        Baseline::Ns2 { files, suite, quick, json } => {
             let selection = Selection { suite: suite.clone(), quick: *quick };
             against_ns2(files, &selection, *json)
         }
-        Against::Worlds(args) => worlds::run(args),
-        Against::Scripts(args) => scripts::run(args),
-        Against::FuzzKernel(args) => fuzz_kernel::run(args),
-        Against::Traces(args) => traces::run(args),
-        Against::Truth(args) => truth::run(args),
-        Against::Pages(args) => pages::run(args),
-        Against::Published(args) => published::run(args),
-        Against::Quic(args) => quic::run(args),
-        Against::Agent(args) => agent::run(args),
-        Against::Harm(args) => harm::run(args),
+        Baseline::Worlds(args) => worlds::run(args),
+        Baseline::Scripts(args) => scripts::run(args),
+        Baseline::FuzzKernel(args) => fuzz_kernel::run(args),
+        Baseline::Traces(args) => traces::run(args),
+        Baseline::Truth(args) => truth::run(args),
+        Baseline::Pages(args) => pages::run(args),
+        Baseline::Published(args) => published::run(args),
+        Baseline::Quic(args) => quic::run(args),
+        Baseline::Agent(args) => agent::run(args),
+        Baseline::Harm(args) => harm::run(args),
     }
 }
 

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use trace::EngineConfig;
 
 /// Findings in them.
-pub(super) struct Given {
+pub(super) struct GivenReadings {
     pub(super) site: Option<SiteFound>,
     pub(super) log: Option<LogFound>,
     /// Files that could not be read completely. The answers rest on the others.
     pub(super) verdicts: [Result<(), Failure>; 2],
 }
 
-impl Given {
+impl GivenReadings {
     /// Refuses files that answer none of the claims asked for.
     ///
     /// # Errors

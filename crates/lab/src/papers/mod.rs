@@ -11,7 +11,7 @@ use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::request::{self, CommandReply, NamedTable};
 use cmdline::{Appendix, Failure, interrupt, report_file, stdout};
-use given::Given;
+use given::GivenReadings;
 use reproduction::papers::{self, ClaimAnswer, PaperClaim, PreparedRuns};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &PapersArgs) -> Result<(), Failure> {
     if args.readings {
         return readings::run(args, &claims);
     }
-    Given::check(args, &claims)?;
+    GivenReadings::check(args, &claims)?;
     if let Some(report) = &args.report {
         let inputs = args.capture.iter().chain(&args.access_log);
         report_file::check(report, inputs.map(PathBuf::as_path))?;
@@ -202,7 +202,7 @@ fn answers(
     watch: &dyn CommandWatch,
 ) -> Result<(Vec<ClaimAnswer>, Result<(), Failure>), Failure> {
     let mut prepared = PreparedRuns::new(claims, args.quick).map_err(Failure::failed)?;
-    let given = Given::read(args)?;
+    let given = GivenReadings::read(args)?;
     interrupt::end_at_once(false)?;
     if given.site.is_some() {
         prepared = prepared.with_captures_given();

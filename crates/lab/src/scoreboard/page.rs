@@ -99,36 +99,41 @@ fn section(heading: &str, blocks: Vec<Block>) -> Section {
 }
 
 /// Content of a map of levels.
-struct Shown {
+struct LevelMap {
     title: &'static str,
     value: fn(&LevelScore) -> Option<f64>,
     quantity: Quantity,
     scale: HeatScale,
 }
 
-const fn over_linux() -> Shown {
+const fn over_linux() -> LevelMap {
     let title = "Time over linux's, geometric mean";
-    Shown { title, value: |level| level.over_linux, quantity: Quantity::Ratio, scale: RATIO }
+    LevelMap { title, value: |level| level.over_linux, quantity: Quantity::Ratio, scale: RATIO }
 }
 
-const fn over_limit() -> Shown {
+const fn over_limit() -> LevelMap {
     let title = "Time over the limit, geometric mean";
-    Shown { title, value: |level| level.over_limit, quantity: Quantity::Ratio, scale: OVER_LIMIT }
+    LevelMap {
+        title,
+        value: |level| level.over_limit,
+        quantity: Quantity::Ratio,
+        scale: OVER_LIMIT,
+    }
 }
 
-const fn harm() -> Shown {
+const fn harm() -> LevelMap {
     let title = "Mean of the time that the background took over that beside linux, less one";
-    Shown { title, value: |level| level.harm, quantity: Quantity::Gain, scale: HARM }
+    LevelMap { title, value: |level| level.harm, quantity: Quantity::Gain, scale: HARM }
 }
 
-const fn over_fair() -> Shown {
+const fn over_fair() -> LevelMap {
     let title =
         "Mean of the time that the background took over what fair sharing would leave, less one";
     let value = |level: &LevelScore| level.harm_over_fair;
-    Shown { title, value, quantity: Quantity::Gain, scale: HARM }
+    LevelMap { title, value, quantity: Quantity::Gain, scale: HARM }
 }
 
-fn by_level(board: &Board, shown: Shown) -> HeatMap {
+fn by_level(board: &Board, shown: LevelMap) -> HeatMap {
     let group = |factor: BoardFactor| HeatGroup {
         title: factor.name.to_owned(),
         columns: factor.levels.iter().map(|level| (*level).to_owned()).collect(),

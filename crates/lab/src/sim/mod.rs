@@ -121,7 +121,7 @@ fn run_sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure
     let page = report_page(plan, args, path)?;
     let watch = SimWatch::default();
     let stop = cmdline::interrupt::watch()?;
-    let waited = Waited { watch: &watch, stop: stop.asked() };
+    let waited = SweepWatch { watch: &watch, stop: stop.asked() };
     let swept = run_cells(plan, args, &args.folder(path), page.as_ref(), waited)?;
     let Swept { folder, manifest, summary, .. } = &swept;
     match args.json {
@@ -137,7 +137,7 @@ fn run_sweep(plan: &Plan<'_>, args: &SimArgs, path: &Path) -> Result<(), Failure
 
 /// Progress of a sweep, and what ends it early.
 #[derive(Clone, Copy)]
-struct Waited<'a> {
+struct SweepWatch<'a> {
     watch: &'a dyn CommandWatch,
     stop: &'a AtomicBool,
 }
@@ -161,7 +161,7 @@ fn run_cells(
     args: &SimArgs,
     place: &Path,
     page: Option<&ReportPage>,
-    Waited { watch, stop }: Waited<'_>,
+    SweepWatch { watch, stop }: SweepWatch<'_>,
 ) -> Result<Swept, Failure> {
     let mut manifest = Manifest::new(plan, args.shard());
     // The page is checked before `--force` deletes old results. A page within a new folder is

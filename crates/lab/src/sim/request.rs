@@ -1,6 +1,6 @@
 //! A plan that another program has run, in the words of the command line.
 
-use super::{SimArgs, Swept, Waited, plan_of, report_page, run_cells, show};
+use super::{SimArgs, SweepWatch, Swept, plan_of, report_page, run_cells, show};
 use clap::Command;
 use cmdline::progress::CommandWatch;
 use cmdline::{Failure, input, request};
@@ -103,7 +103,7 @@ impl SimRequest {
         let source = Path::new(&text.name);
         let page = report_page(&plan, args, source)?;
         let place = args.folder(source);
-        let swept = run_cells(&plan, args, &place, page.as_ref(), Waited { watch, stop })?;
+        let swept = run_cells(&plan, args, &place, page.as_ref(), SweepWatch { watch, stop })?;
         let Swept { folder, manifest, summary, done, .. } = &swept;
         if let Some(page) = page {
             page.write(&plan, summary, manifest, *done)?;

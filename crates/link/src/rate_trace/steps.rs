@@ -17,12 +17,12 @@ pub struct TraceStep {
 /// Steps that last for more than no time and move more than nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RateSteps {
-    steps: Vec<Placed>,
+    steps: Vec<StepWithEnd>,
 }
 
 /// A step and its end in the cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Placed {
+struct StepWithEnd {
     bps: u64,
     /// Its end, nanoseconds from the beginning of the cycle.
     ends: u64,
@@ -33,12 +33,12 @@ struct Placed {
 impl RateSteps {
     /// `None` if the steps last for no time, move nothing, or last for more than 584 years.
     pub(super) fn new(steps: &[TraceStep]) -> Option<Self> {
-        let mut placed: Vec<Placed> = Vec::with_capacity(steps.len());
-        let mut last = Placed::default();
+        let mut placed: Vec<StepWithEnd> = Vec::with_capacity(steps.len());
+        let mut last = StepWithEnd::default();
         for step in steps.iter().filter(|step| !step.lasts.is_zero()) {
             let (bps, nanos) = (step.rate.as_bps(), step.lasts.as_nanos());
             let moved = last.moved + u128::from(bps) * u128::from(nanos);
-            last = Placed { bps, ends: last.ends.checked_add(nanos)?, moved };
+            last = StepWithEnd { bps, ends: last.ends.checked_add(nanos)?, moved };
             placed.push(last);
         }
         (last.moved > 0).then_some(Self { steps: placed })
@@ -54,7 +54,7 @@ impl RateSteps {
         self.last().moved
     }
 
-    fn last(&self) -> Placed {
+    fn last(&self) -> StepWithEnd {
         self.steps.last().copied().unwrap_or_default()
     }
 

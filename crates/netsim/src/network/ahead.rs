@@ -19,14 +19,14 @@ use units::Duration;
 
 /// The packets that have crossed a link ahead of time.
 #[derive(Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct CrossedAhead {
     /// By packet: the key of its entry into the link that it crossed ahead last.
     entered: Vec<Key>,
     /// True if crossings in the future have been taken back.
     paused: bool,
 }
 
-impl Ahead {
+impl CrossedAhead {
     /// Notes that a packet crosses a link ahead, which it enters by `key`.
     #[inline(always)]
     fn note_crossing(&mut self, packet: u32, key: Key) {

@@ -47,7 +47,7 @@ pub use startup_report::{StartUpExit, StartUpReport};
 use units::{Duration, Instant};
 pub use usage::SendLimit;
 use usage::{PathBytes, WindowUsage};
-use wait::Wait;
+use wait::PacerWait;
 
 /// The congestion state towards one destination.
 pub struct Path {
@@ -66,7 +66,7 @@ pub struct Path {
     /// The start-up's plan for the spacing of segments.
     planned: Option<PlannedSending>,
     /// Delay of its timer for the segment to be sent.
-    wait: Wait,
+    wait: PacerWait,
     in_flight: u64,
     /// Segments outstanding of a member that has the path for itself.
     segments_out: u64,
@@ -138,7 +138,7 @@ impl Path {
             pacing_gain: config.pacing_gain,
             spaces: config.pacing,
             planned: None,
-            wait: Wait::default(),
+            wait: PacerWait::default(),
             in_flight: 0,
             segments_out: 0,
             sent_total: 0,

@@ -158,9 +158,9 @@ mod tests {
     use units::Instant;
 
     /// Lowers the threshold to this many bytes.
-    struct Lowering(u64);
+    struct LoweringControl(u64);
 
-    impl StartUp for Lowering {
+    impl StartUp for LoweringControl {
         fn on_ack(&mut self, _: &mut Window, _: &AckSample) -> Phase {
             Phase::Done
         }
@@ -178,7 +178,7 @@ mod tests {
             let config =
                 ConnectionConfig { mss: 1000, initial_window: 15, ..ConnectionConfig::default() };
             let reno = Reno { halve: Halve::FlightSize, whole_segments: true };
-            let mut path = Path::new(&config, Box::new(Lowering(lowered)), Box::new(reno));
+            let mut path = Path::new(&config, Box::new(LoweringControl(lowered)), Box::new(reno));
             let event = CongestionEvent {
                 now: Instant::ZERO,
                 flight_size: 15_000,

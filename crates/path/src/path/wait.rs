@@ -5,14 +5,14 @@ use units::{Duration, Instant};
 /// State of the last question to the pacer. Timers of real hosts are late; a simulated one is not,
 /// so in simulation this has no effect.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wait {
+pub(super) struct PacerWait {
     /// Time at which the waiting segment may be sent.
     due: Option<Instant>,
     asked: Instant,
     late: Duration,
 }
 
-impl Wait {
+impl PacerWait {
     /// Notes that the pacer was asked whether a segment may be sent now, and its answer (`None`:
     /// now).
     pub(super) fn on_asked(&mut self, now: Instant, release: Option<Instant>) {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn late_is_what_waited_for_the_pacer_and_no_more() {
-        let mut wait = Wait::default();
+        let mut wait = PacerWait::default();
         wait.on_asked(at(100), Some(at(500)));
         // The pacer is asked twice at the same moment, as a member of a path and as a connection.
         wait.on_asked(at(520), None);

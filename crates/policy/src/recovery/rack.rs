@@ -112,7 +112,7 @@ enum Timer {
 
 /// Retransmissions that wait for the next ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Hold {
+enum HeldRetransmissions {
     #[default]
     None,
     /// It may prove unnecessary.
@@ -142,7 +142,7 @@ pub struct RackTlp {
     prr: Option<Prr>,
     /// Timeouts in a row.
     timeouts: u32,
-    hold: Hold,
+    hold: HeldRetransmissions,
     timer: Option<(Instant, Timer)>,
     segments_out: usize,
     head_sent_at: Instant,
@@ -171,7 +171,7 @@ impl RackTlp {
             frto: FRto::new(),
             prr: None,
             timeouts: 0,
-            hold: Hold::None,
+            hold: HeldRetransmissions::None,
             timer: None,
             segments_out: 0,
             head_sent_at: Instant::ZERO,
@@ -211,7 +211,7 @@ impl RackTlp {
         self.state = State::Loss;
         self.high = cx.snd_nxt;
         self.prr = None;
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         self.timer = None;
         self.timeouts = self.timeouts.saturating_add(1);
         report
@@ -227,7 +227,7 @@ impl RackTlp {
         self.state = State::Loss;
         self.high = cx.snd_nxt;
         self.prr = None;
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         self.timer = None;
         Report::default()
     }
@@ -249,8 +249,8 @@ impl RackTlp {
 
     /// Linux `tcp_xmit_recovery`: ends F-RTO if no new data was sent.
     fn on_nothing_new(&mut self, cx: &RecoveryContext<'_>) -> Report {
-        if self.hold == Hold::ForNewData && cx.snd_nxt <= self.high {
-            self.hold = Hold::None;
+        if self.hold == HeldRetransmissions::ForNewData && cx.snd_nxt <= self.high {
+            self.hold = HeldRetransmissions::None;
             self.frto.begin(false);
         }
         Report::default()
@@ -290,7 +290,7 @@ impl LossRecovery for RackTlp {
             repairs_timeout: self.state == State::Loss,
             is_disordered: self.state == State::Disorder,
             timeout: self.timeout(),
-            wants_new_data: self.hold == Hold::ForNewData,
+            wants_new_data: self.hold == HeldRetransmissions::ForNewData,
             may_be_needless: self.undo.has_sent_again(),
             is_probing: !self.probe.is_idle(),
             reordering: self.reordering.reported(),
@@ -338,7 +338,7 @@ impl LossRecovery for RackTlp {
     }
 
     fn next_retransmission(&mut self, cx: &mut RecoveryContext<'_>) -> Option<usize> {
-        if self.hold == Hold::None { cx.board.next_lost() } else { None }
+        if self.hold == HeldRetransmissions::None { cx.board.next_lost() } else { None }
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {

@@ -145,7 +145,11 @@ impl RenoRecovery {
         self.dup.count += segments;
         self.overtaken += segments;
         let una = cx.board.segment(0).map_or(0, |s| s.start);
-        if self.is_busy() && self.may_enter(cx, una) { self.enter_fast_recovery(cx) } else { Report::default() }
+        if self.is_busy() && self.may_enter(cx, una) {
+            self.enter_fast_recovery(cx)
+        } else {
+            Report::default()
+        }
     }
 
     fn is_busy(&self) -> bool {

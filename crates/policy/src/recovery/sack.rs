@@ -81,7 +81,11 @@ impl Sack {
         let first_is_lost = cx.board.segment(0).is_some_and(|s| s.is_lost());
         let lost = self.dup.count >= DUP_THRESH || first_is_lost;
         // §5.1: a new recovery may begin once all up to the last RecoveryPoint is acknowledged.
-        if lost && ack.una >= self.dup.recover { self.enter_recovery(cx) } else { Report::default() }
+        if lost && ack.una >= self.dup.recover {
+            self.enter_recovery(cx)
+        } else {
+            Report::default()
+        }
     }
 }
 
@@ -103,7 +107,11 @@ impl Sack {
     fn on_later_acks(&mut self, cx: &mut RecoveryContext<'_>, evidence: MemberEvidence) -> Report {
         let una = cx.board.segment(0).map_or(0, |head| head.start);
         let fresh = una >= self.dup.recover;
-        if evidence == MemberEvidence::Lost && fresh { self.enter_recovery(cx) } else { Report::default() }
+        if evidence == MemberEvidence::Lost && fresh {
+            self.enter_recovery(cx)
+        } else {
+            Report::default()
+        }
     }
 
     fn on_rto(&mut self, cx: &mut RecoveryContext<'_>) -> Report {

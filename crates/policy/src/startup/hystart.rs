@@ -107,7 +107,8 @@ impl HyStart {
         let train = self.round.train_length(sample.now);
         let long_train =
             train.is_some_and(|length| length > train_limit(window, sample, min_delay));
-        let slow_round = self.round.delay(delay).is_some_and(|d| d > min_delay + delay_threshold(min_delay));
+        let slow_round =
+            self.round.delay(delay).is_some_and(|d| d > min_delay + delay_threshold(min_delay));
         (long_train && !self.ignores_trains) || slow_round
     }
 }

@@ -197,7 +197,8 @@ impl Overlay for QuiclyJump {
                 self.stage = Stage::Normal;
             }
             Stage::SafeRetreat { until } => {
-                window.set_ssthresh(self.window_after_loss().max(window.ssthresh()), Cause::FallBack);
+                window
+                    .set_ssthresh(self.window_after_loss().max(window.ssthresh()), Cause::FallBack);
                 if sample.acked_total >= until {
                     self.stage = Stage::Normal;
                 }

@@ -5,7 +5,9 @@
 
 use super::{LossEvent, Phase, StartUp, StartUpCapabilities, StartUpDescriptor};
 use crate::ack::{AckSample, RoundTrip};
-use crate::congestion::vegas::{GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, lower_window, threshold};
+use crate::congestion::vegas::{
+    GAMMA, QUEUED, SECOND, VegasOptions, keeps_up, lower_window, threshold,
+};
 use crate::registry::Make;
 use crate::window::{Cause, Window};
 

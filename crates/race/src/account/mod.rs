@@ -20,7 +20,7 @@ mod sender;
 
 use crate::bound::{BoundFrom, BoundShares};
 use crate::record::LoadRecording;
-use page::Parties;
+use page::WaitingParties;
 use replies::BrowserWork;
 use units::Instant;
 use workload::Page;
@@ -51,7 +51,7 @@ pub(crate) fn account(page: &Page, recording: &LoadRecording, end: Instant) -> A
     let alone: Vec<Vec<BoundFrom>> = (0..recording.transfers.len())
         .map(|index| sender::timeline(page, recording, index))
         .collect();
-    let parties = Parties::new(&recording.busy, &BrowserWork::of(page, recording), &alone);
+    let parties = WaitingParties::new(&recording.busy, &BrowserWork::of(page, recording), &alone);
     let shares = parties.bound_shares(recording.start, end);
     Account { shares, alone }
 }

@@ -16,12 +16,12 @@ struct PartyChange {
 }
 
 /// The parties that wait for each bound, from the first change on.
-pub(super) struct Parties {
+pub(super) struct WaitingParties {
     /// Changes in the order of time.
     changes: Vec<PartyChange>,
 }
 
-impl Parties {
+impl WaitingParties {
     /// The link is `busy`, the browser has work of its own, and senders wait for `alone` while the
     /// link is idle.
     pub(super) fn new(busy: &[Stretch], browser: &BrowserWork, alone: &[Vec<BoundFrom>]) -> Self {

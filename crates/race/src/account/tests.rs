@@ -1,11 +1,11 @@
 //! Compares the account, an outside view, with the state of simulated senders.
 
-use super::page::Parties;
+use super::page::WaitingParties;
 use super::replies::BrowserWork;
 use super::sender::timeline;
 use crate::bound::{Bound, BoundFrom};
 use crate::record::{LoadRecording, Recorder, Stretch};
-use crate::run::{Stage, Staging};
+use crate::run::{SimulationParts, Stage};
 use crate::{Hosts, ProcessingDelay, Race, Visits};
 use std::sync::Arc;
 use tcp::Scheme;
@@ -70,7 +70,7 @@ fn account_at((stage, race): (&Stage, &Race), at: Instant) -> Vec<AccountAt> {
 /// Runs a load and samples it about every 0.3 ms; returns the samples, and the account's view of
 /// each sender.
 fn asked(race: &Race) -> (Vec<AccountAt>, Vec<Vec<BoundFrom>>) {
-    let mut stage = Stage::new(&Staging::new(race, &race.schemes[0]), 0);
+    let mut stage = Stage::new(&SimulationParts::new(race, &race.schemes[0]), 0);
     stage.attach_observers(false);
     let (mut at, mut account) = (stage.start, Vec::new());
     while !stage.load_of(race, 0).loader().is_done() {
@@ -162,7 +162,8 @@ fn moments_are_divided_among_those_who_wait() {
         requests: vec![stretch(30, 40), stretch(30, 40)],
         lookups: vec![stretch(50, 60), stretch(50, 60), stretch(80, 95)],
     };
-    let shares = Parties::new(&busy, &browser, &senders).bound_shares(at(0), at(100)).unwrap();
+    let shares =
+        WaitingParties::new(&busy, &browser, &senders).bound_shares(at(0), at(100)).unwrap();
     // cwnd: 10 alone, half of 20 to 30, a third of 30 to 40; server: as much of these, 40 to 50,
     // and half of 50 to 60.
     let third = 10.0 / 3.0;
@@ -178,5 +179,5 @@ fn moments_are_divided_among_those_who_wait() {
         assert!((shares.get(bound) - nanos / 100.0).abs() < 1e-12, "{bound:?}: {shares:?}");
     }
     let idle = BrowserWork { requests: Vec::new(), lookups: Vec::new() };
-    assert_eq!(Parties::new(&[], &idle, &[]).bound_shares(at(5), at(5)), None);
+    assert_eq!(WaitingParties::new(&[], &idle, &[]).bound_shares(at(5), at(5)), None);
 }

@@ -49,14 +49,14 @@ impl std::iter::Sum for CauseCounts {
 
 /// Watches the transfer's packets at the access link.
 #[derive(Clone, Debug)]
-pub(super) struct Resends {
+pub(super) struct RetransmissionWatch {
     servers: HostSet,
     since: Instant,
     syns: u64,
     segments: u64,
 }
 
-impl Resends {
+impl RetransmissionWatch {
     /// Counts packets from and to these servers from `since` on.
     pub(super) fn new(servers: &[HostId], since: Instant) -> Self {
         Self { servers: HostSet::of(servers), since, syns: 0, segments: 0 }
@@ -76,7 +76,7 @@ impl Resends {
     }
 }
 
-impl Observer for Resends {
+impl Observer for RetransmissionWatch {
     fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &SimPacket) {
         // The access link is the only one on the way, so a packet is offered to a link once.
         if at < self.since || !matches!(step, Step::Enter { .. } | Step::Drop { .. }) {

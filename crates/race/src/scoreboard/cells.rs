@@ -125,11 +125,11 @@ impl MatrixFactor {
 }
 
 /// A level of every factor.
-pub(super) type Place = [usize; FACTORS];
+pub(super) type CellLevels = [usize; FACTORS];
 
 impl MatrixCell {
     /// The cell of these levels.
-    pub(super) fn at([size, rtt, rate, queue, load, memory, shape]: Place) -> Self {
+    pub(super) fn at([size, rtt, rate, queue, load, memory, shape]: CellLevels) -> Self {
         Self {
             bytes: SIZES[size],
             rtt_ms: RTTS[rtt],
@@ -142,7 +142,7 @@ impl MatrixCell {
     }
 
     /// Its levels.
-    pub(super) fn levels(&self) -> Place {
+    pub(super) fn levels(&self) -> CellLevels {
         let of = |levels: &[u64], value| levels.iter().position(|l| *l == value).unwrap_or(0);
         [
             of(&SIZES, self.bytes),
@@ -217,7 +217,7 @@ impl MatrixCell {
 }
 
 /// Every combination of levels of the matrix, the last factor varying fastest.
-pub(super) fn all() -> Vec<Place> {
+pub(super) fn all() -> Vec<CellLevels> {
     let count: usize = LEVELS.iter().product();
     let place = |n: usize| {
         let (mut n, mut place) = (n, [0; FACTORS]);
@@ -241,10 +241,11 @@ pub(super) fn first_cells(count: usize) -> Vec<MatrixCell> {
 }
 
 /// Chooses `count` of these combinations, so that each two levels meet about equally often.
-pub(super) fn balanced_cells(places: Vec<Place>, count: usize) -> Vec<MatrixCell> {
+pub(super) fn balanced_cells(places: Vec<CellLevels>, count: usize) -> Vec<MatrixCell> {
     let pairs = pairs();
-    let tie = |place: &Place| derive_seed(0, &format!("scoreboard/{place:?}"));
-    let mut left: Vec<(u64, Place)> = places.iter().map(|place| (tie(place), *place)).collect();
+    let tie = |place: &CellLevels| derive_seed(0, &format!("scoreboard/{place:?}"));
+    let mut left: Vec<(u64, CellLevels)> =
+        places.iter().map(|place| (tie(place), *place)).collect();
     left.sort_unstable();
     // Number of times that each two levels of each two factors have met.
     let mut met = vec![[[0u64; 5]; 5]; pairs.len()];
@@ -252,7 +253,7 @@ pub(super) fn balanced_cells(places: Vec<Place>, count: usize) -> Vec<MatrixCell
     while chosen.len() < count.min(left.len() + chosen.len()) {
         // A pair that has met m times of the n in which it may weighs m n: rare pairs must not
         // wait.
-        let weight = |place: &Place| -> u64 {
+        let weight = |place: &CellLevels| -> u64 {
             let of = |(n, (a, b)): (usize, &(usize, usize))| {
                 met[n][place[*a]][place[*b]] * (LEVELS[*a] * LEVELS[*b]) as u64
             };

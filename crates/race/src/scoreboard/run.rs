@@ -2,9 +2,9 @@
 //! remember, and the measured transfer.
 
 use super::TIME_LIMIT;
-use super::causes::{CauseCounts, Resends};
+use super::causes::{CauseCounts, RetransmissionWatch};
 use super::cell_setup::{BackgroundLoad, Before, CellSetup, DownRate};
-use super::standing::{Standing, StandingCounters};
+use super::standing::{CountersFrom, StandingCounters};
 use super::wander;
 use crate::ends::EndCounts;
 use crate::perfect::{self, LinkOrder};
@@ -234,7 +234,7 @@ impl Stage {
     fn watch_background(&mut self, setup: &CellSetup, start: Instant) -> Option<Watched> {
         let _ = self.simulation.run_until(start);
         let sources = &self.access.servers[self.servers..];
-        let (standing, counters) = Standing::new(sources, start, setup.background_bytes());
+        let (standing, counters) = CountersFrom::new(sources, start, setup.background_bytes());
         if sources.is_empty() {
             return None;
         }
@@ -245,11 +245,12 @@ impl Stage {
     fn measure(mut self, setup: &CellSetup, load: AppId, start: Instant) -> TransferOutcome {
         let counters = self.watch_background(setup, start);
         let before = self.end_counts(load);
-        self.simulation.observe(Resends::new(&self.access.servers[..self.servers], start));
+        self.simulation
+            .observe(RetransmissionWatch::new(&self.access.servers[..self.servers], start));
         let ended = self.simulation.run(start + TIME_LIMIT).is_ok();
         let done = self.load(load).loader().page_done_at().filter(|_| ended);
         let ends = self.end_counts(load).since(before);
-        let resends = self.simulation.observer::<Resends>().expect("it was added");
+        let resends = self.simulation.observer::<RetransmissionWatch>().expect("it was added");
         let causes = resends.with(ends);
         if let Some(counters) = &counters {
             self.finish_background(setup, start + TIME_LIMIT, counters);

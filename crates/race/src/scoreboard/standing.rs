@@ -10,7 +10,7 @@ use units::{Instant, SeqNum};
 
 /// Counts from the instant at which it is made.
 #[derive(Clone, Debug)]
-pub(super) struct Standing {
+pub(super) struct CountersFrom {
     /// For each source, the offset up to which data is acknowledged, once an ACK was received.
     acked: BTreeMap<HostId, Option<SeqNum>>,
     since: Instant,
@@ -31,7 +31,7 @@ pub(super) struct StandingCounters {
     pub(super) dropped: u64,
 }
 
-impl Standing {
+impl CountersFrom {
     /// Watches `sources` from `since` on, until `goal` bytes are acknowledged to them together. The
     /// counters are shared with the caller.
     pub(super) fn new(
@@ -67,7 +67,7 @@ impl Standing {
     }
 }
 
-impl Observer for Standing {
+impl Observer for CountersFrom {
     fn on_packet(&mut self, at: Instant, _: LinkId, step: Step, packet: &SimPacket) {
         let Body::Segment(transit) = &packet.body else { return };
         let segment = &transit.segment;

@@ -7,7 +7,7 @@
 
 use super::cell_setup::BackgroundLoad;
 use super::cells::{
-    MatrixCell, MatrixFactor, Place, SAMPLE_CELLS, all, balanced_cells, first_cells,
+    CellLevels, MatrixCell, MatrixFactor, SAMPLE_CELLS, all, balanced_cells, first_cells,
 };
 use super::half::Half;
 use super::real;
@@ -95,16 +95,16 @@ impl WeighedCell {
 }
 
 fn quick_strata() -> Vec<Stratum> {
-    let (idle, busy): (Vec<Place>, Vec<Place>) =
+    let (idle, busy): (Vec<CellLevels>, Vec<CellLevels>) =
         all().into_iter().partition(|place| MatrixCell::at(*place).load == BackgroundLoad::Idle);
-    let rate = |place: &Place| place[MatrixFactor::Rate as usize];
+    let rate = |place: &CellLevels| place[MatrixFactor::Rate as usize];
     let of_rate = |at| busy.iter().copied().filter(|place| rate(place) == at).collect();
     let busy = QUICK_BUSY.iter().enumerate().map(|(at, count)| stratum(of_rate(at), *count));
     [stratum(idle, QUICK_IDLE)].into_iter().chain(busy).collect()
 }
 
 /// A stratum of `count` cells that represent all of these combinations.
-fn stratum(places: Vec<Place>, count: usize) -> Stratum {
+fn stratum(places: Vec<CellLevels>, count: usize) -> Stratum {
     let share = places.len() as f64 / all().len() as f64;
     Stratum { cells: of_board(balanced_cells(places, count)), share }
 }

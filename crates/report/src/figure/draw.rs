@@ -9,7 +9,7 @@ use svg::node::element::{Line, Path, SVG, Text, Use};
 
 /// Mapping from numbers to a canvas.
 #[derive(Clone, Copy)]
-struct Plane {
+struct PlotMapping {
     x: Span,
     y: Span,
 }
@@ -19,7 +19,7 @@ impl Figure {
     /// x up to `home` at first, or all of it.
     pub(crate) fn to_canvas(&self, link: Option<&str>, home: Option<f64>) -> Canvas {
         let x = self.x_span();
-        let plane = Plane { x: home.map_or(x, |home| x.with_home(home)), y: self.y_span() };
+        let plane = PlotMapping { x: home.map_or(x, |home| x.with_home(home)), y: self.y_span() };
         let shades = self.shades.iter().map(|shade| plane.draw_shade(shade));
         let series = self.series.iter().flat_map(|series| plane.draw_series(series));
         let curves = shades.chain(series).map(Path::into);
@@ -55,7 +55,7 @@ impl Figure {
     }
 }
 
-impl Plane {
+impl PlotMapping {
     fn pixels_of(&self, x: f64, y: f64) -> (f64, f64) {
         (self.x.fraction(x), self.y.fraction(y))
     }

@@ -3,7 +3,7 @@
 use super::super::machine::{self, MachineHistory};
 use super::super::model::{Call, Errno, ScriptSettings};
 use super::socket::{Phase, Socket};
-use super::{Failure, Held, seconds};
+use super::{CheckResult, Failure, seconds};
 use std::collections::{BTreeMap, BTreeSet};
 use tcp::{LinuxVersion, Scheme};
 use units::Instant;
@@ -84,7 +84,7 @@ impl Application {
         socket: &Socket,
         listens: bool,
         fast_open: bool,
-    ) -> Held<Scheme> {
+    ) -> CheckResult<Scheme> {
         let mut parameters = self.machine.now.parameters(listens);
         if fast_open && self.machine.now.fast_open.is_some() {
             parameters.push("tfo=on".to_owned());
@@ -97,7 +97,7 @@ impl Application {
     }
 
     /// A listener takes data in SYNs.
-    pub(super) fn listener_scheme(&self, socket: &Socket) -> Held<Scheme> {
+    pub(super) fn listener_scheme(&self, socket: &Socket) -> CheckResult<Scheme> {
         let bits = self.machine.now.fast_open();
         let asked = socket.fast_open_queue > 0 || bits & machine::TFO_SERVER_ALL != 0;
         self.scheme_of_socket(socket, true, bits & machine::TFO_SERVER != 0 && asked)

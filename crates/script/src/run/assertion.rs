@@ -4,11 +4,11 @@ use super::super::code::{Expression, Statement, Unknown};
 use super::super::model::{CodeLine, TcpInfoField};
 use super::super::number::ExactFraction;
 use super::subject::Subject;
-use super::{Failure, Held, Run};
+use super::{CheckResult, Failure, Run};
 
 impl<S: Subject> Run<'_, S> {
     /// All assertions among `lines` must hold; unanswered ones are noted and not judged.
-    pub(super) fn code(&mut self, lines: &[CodeLine]) -> Held {
+    pub(super) fn code(&mut self, lines: &[CodeLine]) -> CheckResult {
         for line in lines {
             self.line(line)
                 .map_err(|failure| Failure { line: Some(line.position.line), ..failure })?;
@@ -16,7 +16,7 @@ impl<S: Subject> Run<'_, S> {
         Ok(())
     }
 
-    fn line(&mut self, line: &CodeLine) -> Held {
+    fn line(&mut self, line: &CodeLine) -> CheckResult {
         let expression = match &line.statement {
             Statement::Assert(expression) | Statement::Assign(_, expression) => expression,
         };

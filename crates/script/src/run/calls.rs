@@ -7,7 +7,7 @@ use super::super::model::{
 use super::application::Waiting;
 use super::socket::{Phase, Socket, failed_call, returns_error};
 use super::subject::{ConnectRequest, ConnectionRequest, SocketProgress, Subject};
-use super::{Failure, Held, Run};
+use super::{CheckResult, Failure, Run};
 use units::Instant;
 
 /// `SOCK_MIN_RCVBUF`, about: a smaller buffer is this, bytes.
@@ -15,7 +15,7 @@ const MIN_RECEIVE_BUFFER: u32 = 2304;
 
 impl<S: Subject> Run<'_, S> {
     /// Makes a call, which returns at `returns` if it waits.
-    pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> Held {
+    pub(super) fn call(&mut self, call: &Call, returns: Option<Instant>, line: u32) -> CheckResult {
         self.finish_call()?;
         if let Some(outcome) = self.refused(call) {
             return self.finish(call, outcome);
@@ -115,7 +115,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Connects, if the call does, whether it returns or waits.
-    fn begin(&mut self, call: &Call, waits: bool) -> Held {
+    fn begin(&mut self, call: &Call, waits: bool) -> CheckResult {
         let Some(socket) = self.application.socket(call.fd) else { return Ok(()) };
         let (phase, first) = (socket.phase, matches!(socket.phase, Phase::Fresh | Phase::Deferred));
         let fast_open_connect = socket.fast_open_connect;
@@ -146,7 +146,7 @@ impl<S: Subject> Run<'_, S> {
         }
     }
 
-    fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) -> Held {
+    fn connect(&mut self, fd: u32, request: ConnectRequest, fast_open: bool) -> CheckResult {
         let Some(socket) = self.application.sockets.get(&fd) else { return Ok(()) };
         let scheme = self.application.scheme_of_socket(socket, false, fast_open)?;
         let connection = socket.connection;
@@ -209,7 +209,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// The call returns `outcome`: checks that it is the script's, and does what it does.
-    pub(super) fn finish(&mut self, call: &Call, outcome: CallOutcome) -> Held {
+    pub(super) fn finish(&mut self, call: &Call, outcome: CallOutcome) -> CheckResult {
         let agrees = match (call.outcome, outcome) {
             (CallOutcome::AnyError, CallOutcome::Error(_)) => true,
             // Results of fcntl and its like are not compared.
@@ -246,7 +246,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Does what a call that returned `value` does.
-    fn perform(&mut self, call: &Call, value: u64) -> Held {
+    fn perform(&mut self, call: &Call, value: u64) -> CheckResult {
         let fd = call.fd;
         if let CallKind::Socket { non_blocking } = call.kind {
             let number = self.application.connections;
@@ -351,7 +351,7 @@ impl<S: Subject> Run<'_, S> {
         Ok(())
     }
 
-    fn listen(&mut self, fd: u32) -> Held {
+    fn listen(&mut self, fd: u32) -> CheckResult {
         self.set_phase(fd, Phase::Listening);
         if let Some(socket) = self.application.sockets.get(&fd) {
             let scheme = self.application.listener_scheme(socket)?;
@@ -365,7 +365,7 @@ impl<S: Subject> Run<'_, S> {
 
     /// The machine has changed: listeners open the next connection with its settings, and with a
     /// key of its own.
-    pub(super) fn listen_again(&mut self) -> Held {
+    pub(super) fn listen_again(&mut self) -> CheckResult {
         let sockets = self.application.sockets.iter();
         let listening = sockets.filter(|(_, socket)| socket.phase == Phase::Listening);
         let listening: Vec<_> = listening.map(|(fd, _)| *fd).collect();

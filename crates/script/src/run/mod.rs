@@ -110,7 +110,7 @@ impl Failure {
     }
 }
 
-type Held<T = ()> = Result<T, Failure>;
+type CheckResult<T = ()> = Result<T, Failure>;
 
 /// Times at which an event may happen; `None`: whenever.
 type Bounds = Option<(Instant, Instant)>;
@@ -148,7 +148,7 @@ impl<'a, S: Subject> Run<'a, S> {
         }
     }
 
-    fn event(&mut self, event: &ScriptEvent) -> Held {
+    fn event(&mut self, event: &ScriptEvent) -> CheckResult {
         let bounds = self.bounds(event.when);
         match &event.action {
             ScriptAction::Outbound(expected) => self.outbound(expected, bounds)?,
@@ -165,7 +165,7 @@ impl<'a, S: Subject> Run<'a, S> {
         Ok(())
     }
 
-    fn act(&mut self, action: &ScriptAction, event: &ScriptEvent) -> Held {
+    fn act(&mut self, action: &ScriptAction, event: &ScriptEvent) -> CheckResult {
         match action {
             ScriptAction::Inbound(segment) => {
                 if segment.has(Flags::SYN) && !segment.has(Flags::ACK) {
@@ -217,7 +217,7 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// Commands set something of the machine.
-    fn set(&mut self, settings: &[MachineSetting]) -> Held {
+    fn set(&mut self, settings: &[MachineSetting]) -> CheckResult {
         for setting in settings {
             match setting {
                 MachineSetting::ForgetPeers => self.subject.forget_peers(),
@@ -240,7 +240,7 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// A counter must have increased; a counter that the subject lacks is not asked for.
-    fn check_counter(&mut self, ExpectedCounter { name, times }: &ExpectedCounter) -> Held {
+    fn check_counter(&mut self, ExpectedCounter { name, times }: &ExpectedCounter) -> CheckResult {
         let Some(now) = self.subject.counter(name) else {
             self.not_asked += 1;
             return Ok(());
@@ -269,14 +269,14 @@ impl<'a, S: Subject> Run<'a, S> {
     }
 
     /// Lets time pass up to `at`; an event whose time is past happens now.
-    fn advance(&mut self, at: Instant) -> Held {
+    fn advance(&mut self, at: Instant) -> CheckResult {
         while self.step(at)? {
             self.settle_call()?;
         }
         Ok(())
     }
 
-    fn step(&mut self, limit: Instant) -> Held<bool> {
+    fn step(&mut self, limit: Instant) -> CheckResult<bool> {
         self.subject.step(limit).map_err(|why| {
             let actual = format!("{why} at {}", seconds(self.subject.now()));
             Failure::new("the host makes no progress", "time passes".to_owned(), actual)

@@ -3,7 +3,7 @@
 use super::super::model::{Expected, ExpectedEcn};
 use super::super::notation;
 use super::subject::{ObservedSegment, Subject};
-use super::{Bounds, Failure, Held, Run, seconds};
+use super::{Bounds, CheckResult, Failure, Run, seconds};
 use tcp::{Ecn, Flags, Segment, TcpOptions, Timestamps};
 use units::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(3_600);
 impl<S: Subject> Run<'_, S> {
     /// Takes the next segment that the host sends, or several that together are `expected`, and
     /// compares.
-    pub(super) fn outbound(&mut self, expected: &Expected, bounds: Bounds) -> Held {
+    pub(super) fn outbound(&mut self, expected: &Expected, bounds: Bounds) -> CheckResult {
         let whole = expected_text(expected, bounds);
         let mut rest = *expected;
         loop {
@@ -47,7 +47,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// The next segment sent, for which time passes as far as `bounds` allow.
-    fn wait_for_segment(&mut self, bounds: Bounds) -> Held<Option<ObservedSegment>> {
+    fn wait_for_segment(&mut self, bounds: Bounds) -> CheckResult<Option<ObservedSegment>> {
         let limit = self.limit(bounds);
         loop {
             // As in packetdrill, segments of other connections are ignored.

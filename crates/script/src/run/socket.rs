@@ -2,7 +2,7 @@
 
 use super::super::model::{CallKind, CallOutcome, Errno, Polled, SocketOption, Writing};
 use super::subject::SocketProgress;
-use super::{Failure, Held};
+use super::{CheckResult, Failure};
 use tcp::{ResetCause, Scheme};
 use units::Duration;
 
@@ -95,7 +95,11 @@ impl Socket {
 
     /// Scheme with which `listen`'s child, or this socket, opens: `base` with the parameters of the
     /// machine and of the socket.
-    pub(super) fn scheme_with_options(&self, base: &Scheme, machine: Vec<String>) -> Held<Scheme> {
+    pub(super) fn scheme_with_options(
+        &self,
+        base: &Scheme,
+        machine: Vec<String>,
+    ) -> CheckResult<Scheme> {
         let mut text = base.name().to_owned();
         let mut set = |parameter: &str| {
             let name = parameter.split('=').next().unwrap_or_default();

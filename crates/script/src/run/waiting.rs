@@ -3,12 +3,12 @@
 use super::super::model::{Call, CallKind, CallOutcome};
 use super::application::Waiting;
 use super::subject::Subject;
-use super::{Failure, Held, Run, seconds};
+use super::{CheckResult, Failure, Run, seconds};
 use units::Instant;
 
 impl<S: Subject> Run<'_, S> {
     /// Lets the waiting call return if it can, and checks that it does so in time.
-    pub(super) fn settle_call(&mut self) -> Held {
+    pub(super) fn settle_call(&mut self) -> CheckResult {
         let Some(waiting) = self.application.waiting.take() else {
             return Ok(());
         };
@@ -51,7 +51,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// `poll` must have found the script's events, and none if it returns 0.
-    pub(super) fn check_polled(&mut self, call: &Call, outcome: CallOutcome) -> Held {
+    pub(super) fn check_polled(&mut self, call: &Call, outcome: CallOutcome) -> CheckResult {
         let CallKind::Poll(polled) = call.kind else { return Ok(()) };
         let Some(socket) = self.application.sockets.get(&call.fd) else { return Ok(()) };
         let found = match outcome {
@@ -66,7 +66,7 @@ impl<S: Subject> Run<'_, S> {
     }
 
     /// Waits for the call that has not returned yet.
-    pub(super) fn finish_call(&mut self) -> Held {
+    pub(super) fn finish_call(&mut self) -> CheckResult {
         while let Some(waiting) = &self.application.waiting {
             let limit = waiting.returns + self.tolerance();
             let fired = self.step(limit)?;

@@ -29,7 +29,7 @@ pub struct SenderTiming {
 
 /// The ACK owed to the peer since the last ACK was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Owed {
+enum OwedAck {
     Nothing,
     /// `ICSK_ACK_SCHED`: data has come.
     Data,
@@ -42,7 +42,7 @@ enum Owed {
 /// `struct icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinuxAcks {
-    owed: Owed,
+    owed: OwedAck,
     /// The session is interactive: this end has answered soon after data came.
     pingpong: bool,
     /// ACKs that are not to be delayed.
@@ -61,7 +61,7 @@ pub(super) struct LinuxAcks {
 impl LinuxAcks {
     pub(super) const fn new() -> Self {
         Self {
-            owed: Owed::Nothing,
+            owed: OwedAck::Nothing,
             pingpong: false,
             quick: 0,
             ato: Duration::ZERO,
@@ -114,7 +114,7 @@ impl LinuxAcks {
 
     /// Processes data received, in order or not (`inet_csk_schedule_ack`).
     pub(super) fn on_arrival(&mut self) {
-        self.owed = self.owed.max(Owed::Data);
+        self.owed = self.owed.max(OwedAck::Data);
     }
 
     /// The window was opened further, which the next ACK reports at once (`tcp_grow_window`).
@@ -171,10 +171,10 @@ impl LinuxAcks {
     /// An ACK leaves, on its own or with data (`tcp_event_ack_sent`).
     #[inline]
     pub(super) fn on_ack_sent(&mut self) {
-        if self.owed == Owed::Nothing {
+        if self.owed == OwedAck::Nothing {
             return;
         }
-        self.owed = Owed::Nothing;
+        self.owed = OwedAck::Nothing;
         if self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -186,7 +186,7 @@ impl LinuxAcks {
     /// Data came since the last ACK (`inet_csk_ack_scheduled`).
     #[inline]
     pub(super) fn is_ack_owed(&self) -> bool {
-        self.owed != Owed::Nothing
+        self.owed != OwedAck::Nothing
     }
 
     /// The application has read everything. Returns true if an ACK is worth sending because the
@@ -194,9 +194,9 @@ impl LinuxAcks {
     #[inline]
     pub(super) fn wants_ack_once_read(&self) -> bool {
         match self.owed {
-            Owed::Nothing | Owed::Data => false,
-            Owed::Pushed => !self.pingpong,
-            Owed::PushedTwice => true,
+            OwedAck::Nothing | OwedAck::Data => false,
+            OwedAck::Pushed => !self.pingpong,
+            OwedAck::PushedTwice => true,
         }
     }
 
@@ -208,7 +208,7 @@ impl LinuxAcks {
         if len >= self.segment {
             self.segment = len;
             if pushed {
-                self.owed = self.owed.max(Owed::Pushed);
+                self.owed = self.owed.max(OwedAck::Pushed);
             }
             return;
         }
@@ -225,7 +225,8 @@ impl LinuxAcks {
                 return;
             }
         }
-        self.owed = if self.owed >= Owed::Pushed { Owed::PushedTwice } else { Owed::Pushed };
+        self.owed =
+            if self.owed >= OwedAck::Pushed { OwedAck::PushedTwice } else { OwedAck::Pushed };
     }
 
     /// `tcp_incr_quickack`: as many as half a window holds segments of two.

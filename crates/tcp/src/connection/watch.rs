@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 
 /// The event for which the timer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+enum WatchedEvent {
     /// The peer's FIN, after the application has closed.
     Fin,
     /// That data is acknowledged.
@@ -24,7 +24,7 @@ enum Purpose {
 /// The application's settings, and the state when the timer was set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
-    purpose: Option<Purpose>,
+    purpose: Option<WatchedEvent>,
     user_timeout: Option<Duration>,
     keepalive: Option<KeepAlive>,
     /// `snd_una` must reach this when the timer expires; otherwise the peer accepted too little.
@@ -84,7 +84,7 @@ impl Connection {
 
     /// All was acknowledged: new data has all the time again.
     pub(super) fn watch_no_more(&mut self) {
-        if self.watch.purpose == Some(Purpose::Progress) {
+        if self.watch.purpose == Some(WatchedEvent::Progress) {
             self.watch.purpose = None;
         }
     }
@@ -113,7 +113,7 @@ impl Connection {
     /// Returns the offset that must be acknowledged when the timer expires: a full segment and the
     /// bytes that [`crate::Lifetimes::min_rate`] demands. It is no more than waits now, because
     /// data written later may be acknowledged later.
-    fn offset_to_ack(&self, wanted: Option<(Purpose, Duration)>, guard: &Guard) -> u64 {
+    fn offset_to_ack(&self, wanted: Option<(WatchedEvent, Duration)>, guard: &Guard) -> u64 {
         let time = wanted.map_or(Duration::ZERO, |(_, delay)| delay);
         let asked = guard.limits.lifetimes.min_rate.bytes_in(time).max(self.sender.mss());
         self.sender.una().saturating_add(asked).min(self.sender.end())
@@ -122,24 +122,24 @@ impl Connection {
     /// All our data is acknowledged: from now on only the peer's FIN is missing.
     pub(super) fn await_fin(&mut self, now: Instant) {
         if let Some(limit) = self.watch.orphan {
-            self.watch.purpose = Some(Purpose::Fin);
+            self.watch.purpose = Some(WatchedEvent::Fin);
             self.timers.watch = Deadline::at(now + limit);
         }
     }
 
     /// Returns the event to wait for, and the time to wait.
-    fn to_watch(&self, guard: &Guard) -> Option<(Purpose, Duration)> {
+    fn to_watch(&self, guard: &Guard) -> Option<(WatchedEvent, Duration)> {
         if let Some(limit) = self.watch.orphan.filter(|_| self.state == State::FinWait2) {
-            return Some((Purpose::Fin, limit));
+            return Some((WatchedEvent::Fin, limit));
         }
         let lifetimes = &guard.limits.lifetimes;
         let waiting = self.state.is_synchronized() && self.sender.una() < self.sender.end();
         if let Some(limit) = self.watch.user_timeout.or(lifetimes.user_timeout).filter(|_| waiting)
         {
-            return Some((Purpose::Progress, limit));
+            return Some((WatchedEvent::Progress, limit));
         }
         let keepalive = self.keepalive(guard).filter(|_| self.state.is_synchronized())?;
-        Some((Purpose::Life, keepalive.idle))
+        Some((WatchedEvent::Life, keepalive.idle))
     }
 
     fn keepalive(&self, guard: &Guard) -> Option<KeepAlive> {
@@ -152,15 +152,15 @@ impl Connection {
         let was = self.watch.purpose.take();
         let now_wanted = self.to_watch(guard).map(|(purpose, _)| purpose);
         match was.filter(|purpose| Some(*purpose) == now_wanted) {
-            Some(Purpose::Fin) => {
+            Some(WatchedEvent::Fin) => {
                 guard.counters.fin_wait_expired += 1;
                 return self.forget();
             }
-            Some(Purpose::Progress) if self.sender.una() < self.watch.goal => {
+            Some(WatchedEvent::Progress) if self.sender.una() < self.watch.goal => {
                 guard.counters.stalled += 1;
                 return self.give_up_on_peer();
             }
-            Some(Purpose::Life) => return self.ask_for_life(now, guard),
+            Some(WatchedEvent::Life) => return self.ask_for_life(now, guard),
             _ => {}
         }
         self.set_timer(now, guard);
@@ -181,7 +181,7 @@ impl Connection {
         }
         guard.counters.keepalives += 1;
         self.watch.unanswered += 1;
-        self.watch.purpose = Some(Purpose::Life);
+        self.watch.purpose = Some(WatchedEvent::Life);
         self.peer_window.request_probe(BareProbe::Alive);
         self.timers.watch = Deadline::at(now + keepalive.interval);
     }

@@ -10,7 +10,7 @@ const DESTINATIONS: usize = 4096;
 const MAX_DOUBLINGS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct KnownDestinations {
     cookie: Option<FastOpenCookie>,
     /// Segment size that the peer offered with it, bytes.
     mss: Option<u32>,
@@ -38,7 +38,7 @@ pub(crate) enum Offer {
 
 /// A client's cookies.
 pub(crate) struct Cookies {
-    known: DestinationTable<Known>,
+    known: DestinationTable<KnownDestinations>,
     config: FastOpenClient,
 }
 
@@ -100,7 +100,7 @@ impl Cookies {
         let lost =
             pauses && exchange.data_sent && exchange.syn_losses > self.config.timeouts_tolerated;
         let ignored = exchange.is_ignored_request();
-        let known = self.known.entry_or(key(remote), Known::default);
+        let known = self.known.entry_or(key(remote), KnownDestinations::default);
         if exchange.granted.is_some() {
             known.cookie = exchange.granted;
         }

@@ -10,7 +10,7 @@ mod server;
 
 pub(crate) use client::{Cookies, Offer};
 pub use segment::FastOpenCookie;
-pub(crate) use server::{Doorman, SynVerdict};
+pub(crate) use server::{FastOpenServer, SynVerdict};
 use std::net::IpAddr;
 use units::Duration;
 

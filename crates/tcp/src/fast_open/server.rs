@@ -22,13 +22,13 @@ pub(crate) struct SynVerdict {
 }
 
 /// Decides which connections are accepted before their handshake ends.
-pub(crate) struct Doorman {
+pub(crate) struct FastOpenServer {
     config: FastOpen,
     /// Times at which connections that were reset while pending no longer count.
     resets: VecDeque<Instant>,
 }
 
-impl Doorman {
+impl FastOpenServer {
     pub(crate) const fn new(config: FastOpen) -> Self {
         Self { config, resets: VecDeque::new() }
     }
@@ -108,13 +108,13 @@ mod tests {
         IpAddr::V4(Ipv4Addr::new(192, 0, 2, last))
     }
 
-    fn judge(doorman: &mut Doorman, last: u8, shown: FastOpenCookie) -> SynVerdict {
+    fn judge(doorman: &mut FastOpenServer, last: u8, shown: FastOpenCookie) -> SynVerdict {
         doorman.validate_cookie(NOW, address(last), (Some(shown), 0), &mut HostCounters::default())
     }
 
     #[test]
     fn a_cookie_opens_for_the_address_that_it_was_given_to_and_no_other() {
-        let mut doorman = Doorman::new(FastOpen::new([1; 16]));
+        let mut doorman = FastOpenServer::new(FastOpen::new([1; 16]));
         let asked = judge(&mut doorman, 1, FastOpenCookie::REQUEST);
         assert!(!asked.admitted);
         let cookie = asked.grant.unwrap();
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_key_before_still_opens_and_its_cookie_is_replaced() {
-        let mut doorman = Doorman::new(FastOpen::new([1; 16]));
+        let mut doorman = FastOpenServer::new(FastOpen::new([1; 16]));
         let old = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
         doorman.set(FastOpen { previous_key: Some([1; 16]), ..FastOpen::new([2; 16]) });
         let verdict = judge(&mut doorman, 1, old);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn who_demands_no_cookie_takes_data_from_anybody() {
         let config = FastOpen { demands_cookie: false, ..FastOpen::new([1; 16]) };
-        let mut doorman = Doorman::new(config);
+        let mut doorman = FastOpenServer::new(config);
         let verdict =
             doorman.validate_cookie(NOW, address(1), (None, 0), &mut HostCounters::default());
         assert_eq!(verdict, SynVerdict { admitted: true, grant: None });
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn without_cookies_resets_count_for_as_long() {
         let config = FastOpen { demands_cookie: false, pending: 1, ..FastOpen::new([1; 16]) };
-        let mut doorman = Doorman::new(config);
-        let at = |now, doorman: &mut Doorman| {
+        let mut doorman = FastOpenServer::new(config);
+        let at = |now, doorman: &mut FastOpenServer| {
             doorman
                 .validate_cookie(now, address(1), (None, 0), &mut HostCounters::default())
                 .admitted
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn resets_do_not_make_room_for_more() {
-        let mut doorman = Doorman::new(FastOpen { pending: 2, ..FastOpen::new([1; 16]) });
+        let mut doorman = FastOpenServer::new(FastOpen { pending: 2, ..FastOpen::new([1; 16]) });
         let cookie = judge(&mut doorman, 1, FastOpenCookie::REQUEST).grant.unwrap();
-        let at = |now, doorman: &mut Doorman| {
+        let at = |now, doorman: &mut FastOpenServer| {
             doorman
                 .validate_cookie(now, address(1), (Some(cookie), 0), &mut HostCounters::default())
                 .admitted

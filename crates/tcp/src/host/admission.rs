@@ -1,6 +1,6 @@
 //! Admission of connections to a host, their removal, and their paths.
 
-use super::reported::{ConnectionEntry, Prospect, ReportedState, Standing, report_changes};
+use super::reported::{ConnectionEntry, PollState, ReportedState, SharingFacts, report_changes};
 use super::{ConnId, End, Event, EventKind, Host};
 use crate::connection::{Connection, State};
 use crate::ensemble::{MemberShare, PathId};
@@ -26,11 +26,11 @@ impl Host {
         let reported = ReportedState { passive, ..ReportedState::default() };
         let prospect = scheme.sharing().map(|sharing| {
             let scheme = scheme.shared_name();
-            Box::new(Prospect { scheme, sharing, share: MemberShare::default() })
+            Box::new(SharingFacts { scheme, sharing, share: MemberShare::default() })
         });
         let early = prospect.is_some() && conn.is_early_data_allowed();
         let entry =
-            ConnectionEntry { conn, path, standing: Standing::Idle, reported, prospect, held: 0 };
+            ConnectionEntry { conn, path, standing: PollState::Idle, reported, prospect, held: 0 };
         let id = ConnId(self.connections.insert(entry));
         self.wakeups.forget(id);
         self.by_tuple.insert(tuple, id);

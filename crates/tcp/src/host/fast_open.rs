@@ -4,7 +4,7 @@
 use super::{ConnId, Host};
 use crate::config::Opening;
 use crate::connection::Connection;
-use crate::fast_open::{Cookies, Doorman, FastOpen, FastOpenClient, Offer};
+use crate::fast_open::{Cookies, FastOpen, FastOpenClient, FastOpenServer, Offer};
 use crate::scheme::Scheme;
 use crate::segment::Segment;
 use std::net::IpAddr;
@@ -13,14 +13,14 @@ use units::Instant;
 /// A host's state of Fast Open.
 pub(super) struct FastOpenSide {
     cookies: Cookies,
-    doorman: Doorman,
+    doorman: FastOpenServer,
     /// Connections accepted by a cookie; some may have ended their handshake since.
     pending: Vec<ConnId>,
 }
 
 impl FastOpenSide {
     pub(super) fn new(key: [u8; 16]) -> Self {
-        let doorman = Doorman::new(FastOpen::new(key));
+        let doorman = FastOpenServer::new(FastOpen::new(key));
         Self { cookies: Cookies::default(), doorman, pending: Vec::new() }
     }
 }

@@ -1,6 +1,6 @@
 //! Segments received by a host: for connections, for listening ports, and for neither.
 
-use super::time_wait::Late;
+use super::time_wait::TimeWaitVerdict;
 use super::{ConnId, Host, Transmit};
 use crate::segment::{Flags, Segment};
 use crate::tuple::FourTuple;
@@ -50,9 +50,11 @@ impl Host {
     /// No connection has this tuple; perhaps one had.
     fn handle_late(&mut self, now: Instant, tuple: &FourTuple, segment: &Segment) {
         match self.time_wait.handle(now, (tuple, segment), &mut self.guard) {
-            Late::Unknown => self.handle_unknown(now, (tuple, segment), None),
-            Late::Reopens(least) => self.handle_unknown(now, (tuple, segment), Some(least)),
-            Late::Done(answer) => self
+            TimeWaitVerdict::Unknown => self.handle_unknown(now, (tuple, segment), None),
+            TimeWaitVerdict::Reopens(least) => {
+                self.handle_unknown(now, (tuple, segment), Some(least))
+            }
+            TimeWaitVerdict::Done(answer) => self
                 .stateless_replies
                 .extend(answer.filter(|_| self.stateless_replies.len() < MAX_STATELESS_REPLIES)),
         }

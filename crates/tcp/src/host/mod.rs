@@ -44,7 +44,7 @@ use memory::{DestinationTable, ReuseGate, ShareRule, Shared};
 use openings::Openings;
 pub use output::Transmit;
 use ready::Ready;
-use reported::{Aftermath, ConnectionEntry, report_changes};
+use reported::{ConnectionEntry, PendingWork, report_changes};
 pub use rescheme::SchemeIsFixed;
 use rustc_hash::FxHashMap;
 use secret::Secret;
@@ -392,7 +392,7 @@ impl Host {
     }
 
     #[inline(always)]
-    fn see_to(&mut self, now: Instant, id: ConnId, aftermath: Aftermath) {
+    fn see_to(&mut self, now: Instant, id: ConnId, aftermath: PendingWork) {
         if aftermath.is_member {
             self.touch_member(now, id);
         }

@@ -2,7 +2,7 @@
 //! something to send, in the order in which they were touched.
 
 use super::ready::Sender;
-use super::reported::Standing;
+use super::reported::PollState;
 use super::{ConnId, Host};
 use crate::connection::State;
 use crate::segment::Segment;
@@ -108,7 +108,7 @@ impl Host {
     fn poll_connection(&mut self, now: Instant, id: ConnId, out: &mut Transmit) -> Polled {
         let Some(entry) = self.connections.at_mut(id.0) else { return Polled::Nothing };
         let Some(path) = self.paths.at_mut(entry.path.0) else { return Polled::Nothing };
-        if entry.standing == Standing::Member {
+        if entry.standing == PollState::Member {
             return Polled::Nothing;
         }
         path.set_now(now);
@@ -125,7 +125,7 @@ impl Host {
                 return Polled::More;
             }
         }
-        entry.standing = Standing::Idle;
+        entry.standing = PollState::Idle;
         let over = match entry.conn.state() {
             State::TimeWait => self.guard.limits.retire_early,
             State::Closed => departure.is_none(),

@@ -16,11 +16,11 @@ pub(super) struct ConnectionEntry {
     pub(super) conn: Connection,
     pub(super) path: PathId,
     /// State of the connection's polling for segments.
-    pub(super) standing: Standing,
+    pub(super) standing: PollState,
     /// State that was last reported to the application.
     pub(super) reported: ReportedState,
     /// Facts for sharing, under a scheme that shares paths.
-    pub(super) prospect: Option<Box<Prospect>>,
+    pub(super) prospect: Option<Box<SharingFacts>>,
     /// Bytes that the connection holds of the host's room for received data; only where that is
     /// limited.
     pub(super) held: u64,
@@ -28,7 +28,7 @@ pub(super) struct ConnectionEntry {
 
 /// State of a connection's polling for segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum PollState {
     /// It has nothing to send.
     Idle,
     /// It is in the queue of those that may have something to send.
@@ -39,7 +39,7 @@ pub(super) enum Standing {
 
 /// Facts for sharing about a connection under a scheme that shares paths.
 #[derive(Debug)]
-pub(super) struct Prospect {
+pub(super) struct SharingFacts {
     /// Scheme; only connections under the same one share a path.
     pub(super) scheme: Arc<str>,
     pub(super) sharing: Sharing,
@@ -49,7 +49,7 @@ pub(super) struct Prospect {
 
 /// Remaining work after an event of a connection, beside queueing it for sending.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aftermath {
+pub(super) struct PendingWork {
     /// The connection is a member of a shared path, which must be notified.
     pub(super) is_member: bool,
     /// An event may be due for the application.
@@ -59,12 +59,12 @@ pub(super) struct Aftermath {
 impl ConnectionEntry {
     /// Queues the connection for sending after an event that may let it send.
     #[inline(always)]
-    pub(super) fn queue_for_sending(&mut self, id: ConnId, ready: &mut Ready) -> Aftermath {
-        if self.standing == Standing::Idle {
-            self.standing = Standing::Queued;
+    pub(super) fn queue_for_sending(&mut self, id: ConnId, ready: &mut Ready) -> PendingWork {
+        if self.standing == PollState::Idle {
+            self.standing = PollState::Queued;
             ready.push(Sender::Connection(id));
         }
-        Aftermath { is_member: self.standing == Standing::Member, has_news: self.has_news() }
+        PendingWork { is_member: self.standing == PollState::Member, has_news: self.has_news() }
     }
 
     /// False if the application certainly knows everything.

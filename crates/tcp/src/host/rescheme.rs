@@ -1,6 +1,6 @@
 //! Another scheme for a connection that is open and has sent nothing yet.
 
-use super::reported::Prospect;
+use super::reported::SharingFacts;
 use super::{ConnId, Host};
 use crate::ensemble::PathId;
 use crate::scheme::Scheme;
@@ -62,7 +62,7 @@ impl Host {
         let share = entry.prospect.take().map(|prospect| prospect.share).unwrap_or_default();
         entry.prospect = scheme
             .sharing()
-            .map(|sharing| Box::new(Prospect { scheme: scheme.shared_name(), sharing, share }));
+            .map(|sharing| Box::new(SharingFacts { scheme: scheme.shared_name(), sharing, share }));
         entry.path = PathId(self.paths.insert(path));
         self.let_go_of(before);
     }

@@ -7,7 +7,7 @@
 //! turns as far as window and pacer allow; then bare ACKs.
 
 use super::ready::Sender;
-use super::reported::{ConnectionEntry, Prospect, Standing};
+use super::reported::{ConnectionEntry, PollState, SharingFacts};
 use super::{ConnId, Host, Transmit};
 use crate::connection::{Departure, State, TurnOutcome};
 use crate::ensemble::{Ensemble, PathId};
@@ -42,12 +42,12 @@ impl Host {
         self.set_share(id, |prospect| prospect.share.client = Some(client));
     }
 
-    fn set_share(&mut self, id: ConnId, change: impl FnOnce(&mut Prospect)) {
+    fn set_share(&mut self, id: ConnId, change: impl FnOnce(&mut SharingFacts)) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let Some(prospect) = &mut entry.prospect else { return };
         change(prospect);
         entry.conn.set_client(prospect.share.client);
-        if entry.standing == Standing::Member
+        if entry.standing == PollState::Member
             && let Some(ensemble) = self.ensembles.get_mut(&entry.path)
         {
             ensemble.set_share(id, &prospect.share);
@@ -76,7 +76,7 @@ impl Host {
     }
 
     fn ensemble_of(&self, id: ConnId) -> Option<&Ensemble> {
-        let entry = self.connections.at(id.0).filter(|entry| entry.standing == Standing::Member);
+        let entry = self.connections.at(id.0).filter(|entry| entry.standing == PollState::Member);
         self.ensembles.get(&entry?.path)
     }
 
@@ -85,7 +85,7 @@ impl Host {
     pub(super) fn join(&mut self, now: Instant, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
         let Some(prospect) = &entry.prospect else { return };
-        if entry.standing == Standing::Member || !entry.conn.may_need_path() {
+        if entry.standing == PollState::Member || !entry.conn.may_need_path() {
             return;
         }
         let destination = (entry.conn.tuple().remote, Arc::clone(&prospect.scheme));
@@ -102,7 +102,7 @@ impl Host {
             }
         }
         let Some(entry) = self.connections.at_mut(id.0) else { return };
-        entry.standing = Standing::Member;
+        entry.standing = PollState::Member;
         let path = entry.path;
         if let Some(ensemble) = self.ensembles.get_mut(&path) {
             ensemble.join(id, &share);
@@ -129,10 +129,10 @@ impl Host {
     /// becomes the others'.
     pub(super) fn leave(&mut self, id: ConnId) {
         let Some(entry) = self.connections.at_mut(id.0) else { return };
-        if entry.standing != Standing::Member {
+        if entry.standing != PollState::Member {
             return;
         }
-        entry.standing = Standing::Idle;
+        entry.standing = PollState::Idle;
         let shared = entry.path;
         if let Some(path) = self.paths.at_mut(shared.0) {
             entry.conn.release(path);

@@ -28,7 +28,7 @@ struct Waiting {
 }
 
 /// Decision about a segment for a tuple that may be in TIME-WAIT.
-pub(super) enum Late {
+pub(super) enum TimeWaitVerdict {
     /// The tuple is not in TIME-WAIT, or no more.
     Unknown,
     /// The segment is a SYN that opens a new connection, with our numbers from here at least.
@@ -136,11 +136,11 @@ impl TimeWait {
         now: Instant,
         (tuple, segment): (&FourTuple, &Segment),
         guard: &mut Guard,
-    ) -> Late {
-        let Some(entry) = self.waiting.get_mut(tuple) else { return Late::Unknown };
+    ) -> TimeWaitVerdict {
+        let Some(entry) = self.waiting.get_mut(tuple) else { return TimeWaitVerdict::Unknown };
         if entry.until <= now {
             self.waiting.remove(tuple);
-            return Late::Unknown;
+            return TimeWaitVerdict::Unknown;
         }
         let remains = entry.remains;
         if segment.has(Flags::RST) {
@@ -149,20 +149,20 @@ impl TimeWait {
             } else {
                 guard.counters.time_wait_resets += 1;
             }
-            return Late::Done(None);
+            return TimeWaitVerdict::Done(None);
         }
         if remains.gives_way_to(segment) {
             self.waiting.remove(tuple);
             guard.counters.time_wait_recycled += 1;
-            return Late::Reopens(remains.snd_nxt + NEXT_INCARNATION);
+            return TimeWaitVerdict::Reopens(remains.snd_nxt + NEXT_INCARNATION);
         }
         if remains.is_next_segment(segment) && segment.sequence_len() == 0 {
-            return Late::Done(None);
+            return TimeWaitVerdict::Done(None);
         }
         if entry.answered.is_some_and(|at| now.saturating_since(at) < guard.limits.invalid_interval)
         {
             guard.counters.ack_skipped_time_wait += 1;
-            return Late::Done(None);
+            return TimeWaitVerdict::Done(None);
         }
         entry.answered = Some(now);
         if segment.has(Flags::FIN) {
@@ -170,7 +170,7 @@ impl TimeWait {
             let entry = *entry;
             self.insert_entry(now, (*tuple, entry), guard);
         }
-        Late::Done(Some(remains.repeat_last_ack(now, tuple)))
+        TimeWaitVerdict::Done(Some(remains.repeat_last_ack(now, tuple)))
     }
 }
 

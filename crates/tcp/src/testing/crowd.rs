@@ -33,7 +33,7 @@ const BUFFERED: u64 = 60_000;
 
 /// A segment on its way from one of the two hosts.
 #[derive(Clone, Copy)]
-struct Flying {
+struct SegmentInFlight {
     to: usize,
     /// The client's port.
     client: u16,
@@ -47,7 +47,7 @@ struct Crowd {
     now: Instant,
     hosts: [Host; 2],
     scheme: Scheme,
-    flying: VecDeque<Flying>,
+    flying: VecDeque<SegmentInFlight>,
     next_port: u16,
     /// Client's ports whose connections the third has got data into.
     tainted: BTreeSet<u16>,
@@ -197,7 +197,7 @@ impl Crowd {
         }
         self.now += Duration::from_micros(100);
         self.played.delivered += 1;
-        let Flying { to, client, segment, payload_offset, isn } = flying;
+        let SegmentInFlight { to, client, segment, payload_offset, isn } = flying;
         let before = self.received(to, client);
         self.hosts[to].handle_segment(self.now, &tuple(to, client), &segment);
         let after = self.received(to, client);
@@ -329,7 +329,13 @@ impl Crowd {
         let conn = t.conn.and_then(|id| self.hosts[from].connection(id));
         let isn = conn.map(|conn| conn.isn());
         let (segment, payload_offset) = (t.segment, t.payload_offset);
-        self.flying.push_back(Flying { to: 1 - from, client, segment, payload_offset, isn });
+        self.flying.push_back(SegmentInFlight {
+            to: 1 - from,
+            client,
+            segment,
+            payload_offset,
+            isn,
+        });
         if self.flying.len() > 500 {
             self.flying.pop_front();
         }

@@ -57,11 +57,17 @@ pub(super) async fn serve_connection(
         }
         let span = Span { bytes: span.bytes + std::mem::take(&mut ahead), ..span };
         match &mut sender {
-            Sender::InTurn(sender) => line.send_request(span, Ask::InTurn(sender)).await?,
+            Sender::InTurn(sender) => {
+                line.send_request(span, RequestMethod::InTurn(sender)).await?
+            }
             Sender::Interleaved(sender) => {
                 let (line, mut sender) = (line.clone(), sender.clone());
                 spawn_local(async move {
-                    if line.send_request(span, Ask::Interleaved(&mut sender)).await.is_err() {
+                    if line
+                        .send_request(span, RequestMethod::Interleaved(&mut sender))
+                        .await
+                        .is_err()
+                    {
                         line.exchange.on_closed(line.conn);
                     }
                 });
@@ -77,12 +83,12 @@ enum Sender {
     Interleaved(http2::SendRequest<NoBody>),
 }
 
-enum Ask<'a> {
+enum RequestMethod<'a> {
     InTurn(&'a mut http1::SendRequest<NoBody>),
     Interleaved(&'a mut http2::SendRequest<NoBody>),
 }
 
-impl Ask<'_> {
+impl RequestMethod<'_> {
     /// The answer, and its stream where answers have one.
     async fn send(
         self,
@@ -138,7 +144,7 @@ struct Line {
 
 impl Line {
     /// Sends a request as long as the span, and reports the answer's progress to the loader.
-    async fn send_request(&self, span: Span, by: Ask<'_>) -> io::Result<()> {
+    async fn send_request(&self, span: Span, by: RequestMethod<'_>) -> io::Result<()> {
         let (path, content, payload) = match span.content {
             SpanContent::Request(id) => {
                 let object = self.exchange.object(id);

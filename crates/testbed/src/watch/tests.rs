@@ -1,7 +1,7 @@
 //! Compares the account of a load with the kernel's own of its sender (`struct tcp_info`). Needs
 //! root and TUN devices; says so and passes without them.
 
-use super::Crossed;
+use super::EndedSegments;
 use emulator::{
     Addresses, Clock, Emulation, EmulationOptions, EmulationRecording, Files, Interface,
     InterfaceConfig, Namespace,
@@ -111,7 +111,7 @@ fn load(buffer: Option<usize>) -> io::Result<Loaded> {
     let (client, server) = (Namespace::new()?, Namespace::new()?);
     let client_end = Interface::open(&client, &InterfaceConfig::new(near).with_default_route())?;
     let server_end = Interface::open(&server, &InterfaceConfig::new(far))?;
-    let (sink, crossed) = Crossed::begin();
+    let (sink, crossed) = EndedSegments::begin();
     let files = Files { segments: Some(sink), ..Files::default() };
     let (recording, recorders) = EmulationRecording::begin(files)?;
     let path: PathSpec = PATH.parse().expect("a path");
@@ -140,7 +140,7 @@ fn load(buffer: Option<usize>) -> io::Result<Loaded> {
 }
 
 /// The account of a fetch, by the packets on the link.
-fn settled(fetched: &Fetched, crossed: Crossed) -> BoundShares {
+fn settled(fetched: &Fetched, crossed: EndedSegments) -> BoundShares {
     let Fetched { start, connected, first_byte, done, port } = *fetched;
     let milestones = Milestones {
         discovered: Some(start),

@@ -22,7 +22,7 @@ use crate::summary::{ConnectionTrace, SenderCounters, TraceEnd};
 use crate::transfer::{
     ConnectionEnd, Passage, PassingAck, PassingData, TransferEnd, TransferMeter,
 };
-use crate::vantage::Place;
+use crate::vantage::CapturePosition;
 use capture::{Observed, TcpEnd};
 use opening::FastOpenTrial;
 use segment::Flags;
@@ -55,7 +55,7 @@ pub(crate) struct TracedConnection {
     meter: TransferMeter,
     /// Meter of the time of a large request, until it is answered.
     upload: Option<Box<TransferMeter>>,
-    place: Place,
+    place: CapturePosition,
     copies: u64,
     /// Offsets one past the FIN of each side; 0 before it was sent.
     fins: [u64; 2],
@@ -84,7 +84,7 @@ impl TracedConnection {
             side_counters: Default::default(),
             meter: TransferMeter::new(segment.at, segment.has(Flags::SYN)),
             upload: None,
-            place: Place::default(),
+            place: CapturePosition::default(),
             copies: 0,
             fins: [0; 2],
             fins_acked: [false; 2],

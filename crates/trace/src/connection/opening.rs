@@ -7,7 +7,7 @@ use crate::half::{Half, Offer};
 use crate::kinds::{Retransmission, RetransmissionKind, SenderPhase};
 use crate::sink::TraceSink;
 use crate::transfer::PassingData;
-use crate::vantage::{Place, Vantage};
+use crate::vantage::{CapturePosition, Vantage};
 use capture::Observed;
 use segment::Flags;
 use units::{Duration, Instant};
@@ -136,8 +136,8 @@ impl TracedConnection {
         let answered = self.halves[1 - side].syn.is_some() || blind;
         if 1 - side == self.server() && una >= 1 && answered {
             self.opened = Some(at);
-            self.place =
-                Place::of(self.last_client_rtt(), self.last_server_rtt()).overridden_by(vantage);
+            self.place = CapturePosition::of(self.last_client_rtt(), self.last_server_rtt())
+                .overridden_by(vantage);
             let lag = self.place.to_server;
             let began = self.halves[side].syn.map_or(self.began, |syn| syn.at);
             self.meter.on_opened(began + lag, at + lag);

@@ -7,7 +7,7 @@
 
 mod ring;
 
-use crate::vantage::Place;
+use crate::vantage::CapturePosition;
 use capture::Observed;
 use ring::PrintRing;
 use segment::Flags;
@@ -61,7 +61,12 @@ impl Prints {
     /// Returns true if one of the packets before was the same. `place` has the delays of the
     /// handshake, and `stamp` the newest timestamp of the sender, 0 before the first.
     #[inline(always)]
-    pub(super) fn is_copy(&mut self, segment: &Observed, place: &Place, stamp: u32) -> bool {
+    pub(super) fn is_copy(
+        &mut self,
+        segment: &Observed,
+        place: &CapturePosition,
+        stamp: u32,
+    ) -> bool {
         let hash = print_of(segment);
         // A single branch checks both conditions.
         let may_be = self.has(hash) | (self.watch != Watch::Off);
@@ -84,7 +89,13 @@ impl Prints {
     /// is known, or if the ring is in use.
     #[cold]
     #[inline(never)]
-    fn is_any_copy(&mut self, segment: &Observed, hash: u32, place: &Place, stamp: u32) -> bool {
+    fn is_any_copy(
+        &mut self,
+        segment: &Observed,
+        hash: u32,
+        place: &CapturePosition,
+        stamp: u32,
+    ) -> bool {
         let gap = if self.has(hash) { self.gap_of_recent(segment, hash, place) } else { None };
         match gap {
             Some(gap) => self.note_gap(gap.as_micros() as u32),
@@ -104,7 +115,12 @@ impl Prints {
 
     /// Returns the time since the packet that this one is a copy of, among the latest ones with the
     /// same fingerprint.
-    fn gap_of_recent(&self, segment: &Observed, hash: u32, place: &Place) -> Option<Duration> {
+    fn gap_of_recent(
+        &self,
+        segment: &Observed,
+        hash: u32,
+        place: &CapturePosition,
+    ) -> Option<Duration> {
         let numbered = is_numbered(segment);
         let within = if segment.has(Flags::SYN) {
             SYN_COPIED_WITHIN
@@ -169,7 +185,7 @@ fn is_numbered(segment: &Observed) -> bool {
 }
 
 /// Returns the maximum time between copies of data without an IP ID.
-fn unnumbered_within(place: &Place) -> Duration {
+fn unnumbered_within(place: &CapturePosition) -> Duration {
     place.round_trip().map_or(UNNUMBERED_WITHIN, |rtt| {
         (rtt / UNNUMBERED_PART).clamp(UNNUMBERED_LEAST, UNNUMBERED_WITHIN)
     })

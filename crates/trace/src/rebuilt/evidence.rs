@@ -16,7 +16,7 @@ pub(super) enum Episode {
 
 /// Sequence space that the capture has not shown, although it shows later data.
 #[derive(Clone, Copy, Debug, Default)]
-struct Hole {
+struct UncapturedRange {
     from: u64,
     to: u64,
     seen: Instant,
@@ -48,7 +48,7 @@ pub(super) struct Evidence {
     /// Time of the last ACK.
     pub(super) last_ack: Option<Instant>,
     /// The latest holes; most senders have none.
-    holes: Option<Box<[Hole; HOLES]>>,
+    holes: Option<Box<[UncapturedRange; HOLES]>>,
 }
 
 impl Default for Evidence {
@@ -109,7 +109,7 @@ impl Evidence {
     pub(super) fn note_hole(&mut self, now: Instant, from: u64, to: u64) {
         let holes = self.holes.get_or_insert_default();
         holes.rotate_right(1);
-        holes[0] = Hole { from, to, seen: now };
+        holes[0] = UncapturedRange { from, to, seen: now };
     }
 
     /// Returns true if `[from, to)` fills a hole sooner than `least` after the hole was seen: it

@@ -7,15 +7,15 @@
 //! - The calling thread deals segments. It also gives the sink the notes of those parts that run
 //!   beside shards (`notes`).
 //! - `log` is the part of a sink that leaves everything to the calling thread.
-//! - `crew` has the threads.
+//! - `workers` has the threads.
 //! - `deal` assigns shards to threads. If there are two, the calling one runs a quarter of the
 //!   shards; if there are more, none. Alone, it runs all.
 
-mod crew;
 mod deal;
 mod log;
 mod notes;
 mod numbers;
+mod workers;
 
 pub use log::{EventLog, TraceEvent, Undivided};
 pub use notes::{NotedConnection, Notes, ShardedSink, SinkPart};
@@ -24,11 +24,11 @@ use crate::config::EngineConfig;
 use crate::engine::{EngineCounters, EnginePart, SinkHandle, TraceEngine};
 use crate::table::SegmentEnds;
 use capture::Observed;
-use crew::Crew;
 use deal::shard_of;
-use notes::{Marking, Noted};
+use notes::{Marking, PositionedNote};
 use numbers::Renumbered;
 use std::io;
+use workers::WorkerThreads;
 
 /// Number of shards; more than threads, so that all threads have about the same load.
 const SHARDS: usize = 8;
@@ -45,18 +45,18 @@ pub struct ShardedTraceEngine<S: ShardedSink>(Runs<S>);
 
 /// The threads that run the shards.
 enum Runs<S: ShardedSink> {
-    Here(Box<Here<S>>),
-    Crew(Box<Apart<S>>),
+    Local(Box<LocalShards<S>>),
+    Workers(Box<ThreadedShards<S>>),
 }
 
 /// Shards on several threads, and the sink of the calling one.
-struct Apart<S: ShardedSink> {
-    crew: Crew<S>,
+struct ThreadedShards<S: ShardedSink> {
+    workers: WorkerThreads<S>,
     sink: Renumbered<S>,
 }
 
 /// All shards on the calling thread. They call the sink directly, and number connections together.
-struct Here<S> {
+struct LocalShards<S> {
     shards: [EnginePart; SHARDS],
     sink: S,
     numbers: u64,
@@ -72,31 +72,31 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
         let config = EngineConfig { max_connections, ..config.clone() };
         if threads <= 1 {
             let shards = std::array::from_fn(|_| EnginePart::new(config.clone()));
-            return Ok(Self(Runs::Here(Box::new(Here { shards, sink, numbers: 0 }))));
+            return Ok(Self(Runs::Local(Box::new(LocalShards { shards, sink, numbers: 0 }))));
         }
-        let crew = Crew::new(&config, &sink, threads)?;
-        Ok(Self(Runs::Crew(Box::new(Apart { crew, sink: Renumbered::new(sink) }))))
+        let workers = WorkerThreads::new(&config, &sink, threads)?;
+        Ok(Self(Runs::Workers(Box::new(ThreadedShards { workers, sink: Renumbered::new(sink) }))))
     }
 
     /// Takes the next segment of the capture.
     #[inline]
     pub fn on_segment(&mut self, segment: &Observed) {
         match &mut self.0 {
-            Runs::Here(here) => {
-                let Here { shards, sink, numbers } = &mut **here;
+            Runs::Local(here) => {
+                let LocalShards { shards, sink, numbers } = &mut **here;
                 let handle = &mut SinkHandle { sink: sink.whole(), numbers };
                 let ends = SegmentEnds::of(segment);
                 shards[shard_of(&ends)].on_segment(&ends, segment, handle);
             }
-            Runs::Crew(apart) => apart.crew.assign_segment(segment, &mut apart.sink),
+            Runs::Workers(apart) => apart.workers.assign_segment(segment, &mut apart.sink),
         }
     }
 
     /// Ends all open connections, shard by shard, and returns the sink with the counters.
     pub fn finish_all(self) -> (S, EngineCounters) {
         match self.0 {
-            Runs::Here(here) => {
-                let Here { shards, mut sink, .. } = *here;
+            Runs::Local(here) => {
+                let LocalShards { shards, mut sink, .. } = *here;
                 let mut counters = EngineCounters::default();
                 for mut shard in shards {
                     while shard.finish_oldest(sink.whole()) {}
@@ -104,9 +104,9 @@ impl<S: ShardedSink> ShardedTraceEngine<S> {
                 }
                 (sink, counters)
             }
-            Runs::Crew(apart) => {
-                let Apart { crew, mut sink } = *apart;
-                let counters = crew.finish(&mut sink);
+            Runs::Workers(apart) => {
+                let ThreadedShards { workers, mut sink } = *apart;
+                let counters = workers.finish(&mut sink);
                 (sink.sink, counters)
             }
         }
@@ -129,7 +129,7 @@ impl<P: SinkPart> Shard<P> {
     }
 
     /// Returns the notes, and reuses the memory of `instead` for the next ones.
-    fn exchange(&mut self, instead: Vec<Noted<P::Note>>) -> Vec<Noted<P::Note>> {
+    fn exchange(&mut self, instead: Vec<PositionedNote<P::Note>>) -> Vec<PositionedNote<P::Note>> {
         self.0.sink_mut().0.notes().exchange(instead)
     }
 

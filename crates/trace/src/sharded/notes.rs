@@ -78,7 +78,7 @@ impl<'a> NotedConnection<'a> {
 #[derive(Debug)]
 pub struct Notes<N> {
     at: u32,
-    kept: Vec<Noted<N>>,
+    kept: Vec<PositionedNote<N>>,
 }
 
 impl<N> Default for Notes<N> {
@@ -91,7 +91,7 @@ impl<N> Notes<N> {
     /// Adds a note about a connection.
     #[inline]
     pub fn push(&mut self, connection: u64, note: N) {
-        self.kept.push(Noted { place: self.at, connection, entry: Entry::Note(note) });
+        self.kept.push(PositionedNote { place: self.at, connection, entry: Entry::Note(note) });
     }
 
     /// Appends all notes to those of another kind.
@@ -108,7 +108,7 @@ impl<N> Notes<N> {
     /// Marks the first packet of a connection, or its last note.
     pub(super) fn mark_connection(&mut self, connection: u64, begins: bool) {
         let entry = if begins { Entry::Begin } else { Entry::End };
-        self.kept.push(Noted { place: self.at, connection, entry });
+        self.kept.push(PositionedNote { place: self.at, connection, entry });
     }
 
     /// Sets the position of the segment that the next notes are about.
@@ -117,20 +117,23 @@ impl<N> Notes<N> {
     }
 
     /// Returns the notes, and reuses the memory of `instead` for the next ones.
-    pub(super) const fn exchange(&mut self, instead: Vec<Noted<N>>) -> Vec<Noted<N>> {
+    pub(super) const fn exchange(
+        &mut self,
+        instead: Vec<PositionedNote<N>>,
+    ) -> Vec<PositionedNote<N>> {
         std::mem::replace(&mut self.kept, instead)
     }
 }
 
 /// A note about a connection, with the position in the round of the segment that showed it.
 #[derive(Debug)]
-pub(super) struct Noted<N> {
+pub(super) struct PositionedNote<N> {
     pub(super) place: u32,
     pub(super) connection: u64,
     pub(super) entry: Entry<N>,
 }
 
-impl<N> Noted<N> {
+impl<N> PositionedNote<N> {
     #[inline]
     fn move_to<M: From<N>>(self, others: &mut Notes<M>) {
         if let Entry::Note(note) = self.entry {

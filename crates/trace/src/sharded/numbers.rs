@@ -1,7 +1,7 @@
 //! The numbers of connections among all: each shard numbers only its own connections.
 
 use super::SHARDS;
-use super::notes::{Entry, Noted, NotedConnection, ShardedSink, SinkPart};
+use super::notes::{Entry, NotedConnection, PositionedNote, ShardedSink, SinkPart};
 use rustc_hash::FxHashMap;
 
 /// The type of the notes of a sink's parts.
@@ -21,13 +21,17 @@ impl<S: ShardedSink> Renumbered<S> {
     }
 
     /// Replays the notes of one shard.
-    pub(super) fn replay(&mut self, shard: usize, noted: &mut Vec<Noted<NoteOf<S>>>) {
+    pub(super) fn replay(&mut self, shard: usize, noted: &mut Vec<PositionedNote<NoteOf<S>>>) {
         noted.drain(..).for_each(|noted| self.deliver(shard, noted));
     }
 
     /// Replays the notes of all parts in the order of segments; `order` has the shard of each
     /// segment.
-    pub(super) fn replay_all(&mut self, order: &[u8], noted: [&mut Vec<Noted<NoteOf<S>>>; SHARDS]) {
+    pub(super) fn replay_all(
+        &mut self,
+        order: &[u8],
+        noted: [&mut Vec<PositionedNote<NoteOf<S>>>; SHARDS],
+    ) {
         let mut left = noted.map(|noted| noted.drain(..));
         for (at, &shard) in order.iter().enumerate() {
             let shard = usize::from(shard);
@@ -41,8 +45,8 @@ impl<S: ShardedSink> Renumbered<S> {
     }
 
     #[inline]
-    fn deliver(&mut self, shard: usize, noted: Noted<NoteOf<S>>) {
-        let Noted { connection: of_shard, entry, .. } = noted;
+    fn deliver(&mut self, shard: usize, noted: PositionedNote<NoteOf<S>>) {
+        let PositionedNote { connection: of_shard, entry, .. } = noted;
         let numbers = &mut self.numbers[shard];
         match entry {
             Entry::Note(note) => {

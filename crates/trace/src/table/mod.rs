@@ -16,7 +16,7 @@ use capture::Observed;
 use ends::EndWords;
 pub(crate) use ends::SegmentEnds;
 use hashbrown::HashTable;
-use place::{Link, List, ListEnds, NONE, Place};
+use place::{Link, List, ListEnds, NONE, TableSlot};
 use units::{Duration, Instant};
 
 /// The slot of a segment's connection, and the side that has sent the segment.
@@ -31,7 +31,7 @@ pub(crate) struct ConnectionTable {
     /// Slots of IPv4 connections by the words of their ends, and those of IPv6.
     by_v4: HashTable<u32>,
     by_v6: HashTable<u32>,
-    places: Vec<Place>,
+    places: Vec<TableSlot>,
     free: Vec<u32>,
     lists: [ListEnds; List::COUNT],
     /// Key and slot of the last lookup: the next segment is often of the same connection.
@@ -103,7 +103,7 @@ impl ConnectionTable {
     ) -> Option<FoundPlace> {
         let side_here = |place: u32| {
             let side = self.side_at(place, segment)?;
-            let Place { words, connection, .. } = &self.places[place as usize];
+            let TableSlot { words, connection, .. } = &self.places[place as usize];
             let is_here = connection.as_ref()?.has_numbers_of(side, segment);
             (*words != ends.words && is_here).then_some(side)
         };
@@ -205,7 +205,7 @@ impl ConnectionTable {
         segment: &Observed,
         connection: TracedConnection,
     ) -> u32 {
-        let fresh = Place {
+        let fresh = TableSlot {
             connection: Some(Box::new(connection)),
             words: ends.words,
             link: Link::ALONE,
@@ -235,7 +235,7 @@ impl ConnectionTable {
         self.unlink(place, self.places[place as usize].list);
         self.last = NO_ENDS;
         self.free.push(place);
-        let Place { connection, words, .. } = &mut self.places[place as usize];
+        let TableSlot { connection, words, .. } = &mut self.places[place as usize];
         let connection = connection.take()?;
         let is_v4 = connection.ends.iter().all(|end| end.ip.is_ipv4());
         let by_ends = if is_v4 { &mut self.by_v4 } else { &mut self.by_v6 };

@@ -38,7 +38,7 @@ pub(super) struct ListEnds {
 }
 
 /// A slot of the table.
-pub(super) struct Place {
+pub(super) struct TableSlot {
     /// The connection; `None` if the slot is free.
     pub(super) connection: Option<Box<TracedConnection>>,
     pub(super) words: EndWords,

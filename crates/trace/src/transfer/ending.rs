@@ -4,7 +4,7 @@
 use super::link_rate::LinkRate;
 use super::open::OpenTransfer;
 use super::shares::{TimeShare, TimeShares};
-use super::wait::{WAITING, Wait};
+use super::wait::{WAITING, WaitCause};
 use super::{TransferEnd, TransferReport};
 use units::{Duration, Instant};
 
@@ -51,7 +51,7 @@ pub(super) struct Ending<'a> {
     /// Time up to which its time has a cause.
     pub(super) mark: Instant,
     /// The cause that it waits for.
-    pub(super) wait: Wait,
+    pub(super) wait: WaitCause,
     pub(super) path: PathKnown<'a>,
     pub(super) acks: Acks,
     /// The end of its connection, if that ends the transfer.
@@ -132,7 +132,7 @@ impl OpenTransfer {
     fn end_unanswered(&self, ending: &Ending<'_>) -> Option<TransferReport> {
         let end = ending.end?;
         let asked = self.report.asked_whole.or(self.report.asked);
-        let is_hello = ending.wait == Wait::Tls;
+        let is_hello = ending.wait == WaitCause::Tls;
         if self.may_be_control() {
             return None;
         }
@@ -161,13 +161,13 @@ impl OpenTransfer {
     }
 
     /// Returns true if the client's window is shut, and the server has shown that it has more.
-    fn is_stalled(&self, wait: Wait) -> bool {
-        wait == Wait::Shut && self.is_probed
+    fn is_stalled(&self, wait: WaitCause) -> bool {
+        wait == WaitCause::Shut && self.is_probed
     }
 
     /// Returns true if the end of the connection cuts the answer off: some data is not
     /// acknowledged, or its last segment was full and not pushed, so more was due.
-    fn is_cut(&self, end: &ConnectionEnd, wait: Wait) -> bool {
+    fn is_cut(&self, end: &ConnectionEnd, wait: WaitCause) -> bool {
         end.cut != TransferEnd::Unfinished && (!wait.is_done() || !self.clock.has_ended())
     }
 

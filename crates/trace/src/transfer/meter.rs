@@ -9,7 +9,7 @@ use super::open::OpenTransfer;
 use super::passage::{Passage, PassingAck, PassingData};
 use super::plateau::{RoundAck, RoundEnd};
 use super::shares::{TimeShare, TimeShares};
-use super::wait::{EndOfPiece, Flight, SenderState, SenderWait, Wait};
+use super::wait::{EndOfPiece, Flight, SenderState, SenderWait, WaitCause};
 use crate::kinds::RetransmissionKind;
 use units::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(crate) struct TransferMeter {
     mark: Instant,
     /// Lowest round trip of the server's sender.
     min_rtt: Duration,
-    wait: Wait,
+    wait: WaitCause,
     next_index: u32,
     /// The end of the transfer before.
     ended: Instant,
@@ -42,7 +42,7 @@ impl TransferMeter {
     pub(crate) fn new(began: Instant, by_syn: bool) -> Self {
         Self {
             open: None,
-            wait: if by_syn { Wait::Opening } else { Wait::Done },
+            wait: if by_syn { WaitCause::Opening } else { WaitCause::Done },
             mark: began,
             next_index: 0,
             ended: Instant::ZERO,
@@ -58,7 +58,7 @@ impl TransferMeter {
     /// memory.
     #[inline(always)]
     fn begin_opening(&mut self) {
-        if self.wait == Wait::Opening && self.open.is_none() {
+        if self.wait == WaitCause::Opening && self.open.is_none() {
             self.begin_transfer();
         }
     }
@@ -76,8 +76,8 @@ impl TransferMeter {
         }
         self.begin_opening();
         self.assign_time(now, &EndOfPiece::Other);
-        if self.wait == Wait::Opening {
-            self.wait = Wait::Request;
+        if self.wait == WaitCause::Opening {
+            self.wait = WaitCause::Request;
         }
     }
 
@@ -119,7 +119,7 @@ impl TransferMeter {
     /// Notes that the handshake restarts: all packets since the first SYN were useless.
     pub(crate) fn on_reopened(&mut self) {
         self.is_opened = false;
-        self.wait = Wait::Opening;
+        self.wait = WaitCause::Opening;
         if let Some(open) = &mut self.open {
             let time = self.mark.saturating_since(open.report.began);
             **open = OpenTransfer::new(open.report.began, self.min_rtt);
@@ -198,7 +198,7 @@ impl TransferMeter {
         let goes_on = self.goes_on(now.max(self.mark), data);
         if goes_on && let Some(open) = &mut self.open {
             open.note_flight(flight);
-            self.wait = Wait::of(flight.wait);
+            self.wait = WaitCause::of(flight.wait);
         }
         goes_on
     }
@@ -208,7 +208,7 @@ impl TransferMeter {
     #[inline(always)]
     fn goes_on(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = &mut self.open else { return false };
-        if self.wait != Wait::Room || !open.may_go_on() {
+        if self.wait != WaitCause::Room || !open.may_go_on() {
             return false;
         }
         let time = now.saturating_since(self.mark);
@@ -273,7 +273,7 @@ impl TransferMeter {
     /// Notes that until now the server had no request.
     #[inline(never)]
     fn take_asked_again(&mut self, now: Instant) {
-        if self.wait == Wait::Answer {
+        if self.wait == WaitCause::Answer {
             self.assign_time(now, &EndOfPiece::Request);
         }
     }
@@ -286,7 +286,7 @@ impl TransferMeter {
 
     /// Returns the transfer that is over if no more of the answer follows.
     pub(crate) fn finish_answered(&mut self) -> Option<TransferReport> {
-        if self.wait == Wait::Done { self.close() } else { None }
+        if self.wait == WaitCause::Done { self.close() } else { None }
     }
 
     /// Sets the event that the sender waits for after a packet, which may have acknowledged data.
@@ -301,7 +301,7 @@ impl TransferMeter {
         {
             open.acked |= acked;
             open.note_sender_state(sender);
-            self.wait = Wait::of(sender.flight.wait);
+            self.wait = WaitCause::of(sender.flight.wait);
         }
     }
 
@@ -325,11 +325,11 @@ impl TransferMeter {
         self.mark = now;
         let Some(open) = &mut self.open else { return };
         if self.wait.is_done() {
-            let left = if self.wait == Wait::Done { &mut open.done } else { &mut open.shut };
+            let left = if self.wait == WaitCause::Done { &mut open.done } else { &mut open.shut };
             *left += time;
             return;
         }
-        if self.wait == Wait::Room && !matches!(end, EndOfPiece::Again(_)) {
+        if self.wait == WaitCause::Room && !matches!(end, EndOfPiece::Again(_)) {
             open.had_room(now, time);
         } else {
             let share = self.wait.spent_on(end);
@@ -343,10 +343,10 @@ impl TransferMeter {
     /// Measures the link's rate with an ACK.
     #[inline]
     fn note_delivery(&mut self, now: Instant, ack: &PassingAck, sender: &SenderState) {
-        let repairs = self.wait == Wait::Repair || sender.flight.wait == SenderWait::Repair;
+        let repairs = self.wait == WaitCause::Repair || sender.flight.wait == SenderWait::Repair;
         let &SenderState { srtt, mss, .. } = sender;
         // An ACK that made room in the window of a slow reader was sent when the application read.
-        let by_receiver = sender.flight.wait.is_receiver() || self.wait == Wait::SlowReader;
+        let by_receiver = sender.flight.wait.is_receiver() || self.wait == WaitCause::SlowReader;
         let &PassingAck { delivered: bytes, rtt, .. } = ack;
         let delivery = Delivery { now, bytes, rtt, srtt, mss, repairs, by_receiver };
         let full = if self.is_at_receiver { None } else { self.link.on_delivery(&delivery) };
@@ -379,14 +379,14 @@ impl TransferMeter {
     /// Discards the assumption of a full window. It was full, but data is sent long after the last
     /// ACK: so the window is not known, nor the reason for this data.
     fn doubt_full_window(&mut self, now: Instant) {
-        let is_window =
-            self.wait.is_receiver() || matches!(self.wait, Wait::SlowStart | Wait::Avoidance);
+        let is_window = self.wait.is_receiver()
+            || matches!(self.wait, WaitCause::SlowStart | WaitCause::Avoidance);
         if let Some(open) = &mut self.open
             && is_window
             && open.paced.is_none()
             && open.clock.contradicts_full_window(now, open.report.sent)
         {
-            self.wait = Wait::Unknown;
+            self.wait = WaitCause::Unknown;
         }
     }
 
@@ -407,7 +407,7 @@ impl TransferMeter {
         open.report.request_bytes += bytes;
         if !open.answering {
             open.report.asked_whole = Some(now);
-            self.wait = Wait::Answer;
+            self.wait = WaitCause::Answer;
         }
         ended
     }
@@ -457,7 +457,7 @@ impl TransferMeter {
         open: OpenTransfer,
         end: Option<&ConnectionEnd>,
     ) -> Option<TransferReport> {
-        let wait = std::mem::replace(&mut self.wait, Wait::Done);
+        let wait = std::mem::replace(&mut self.wait, WaitCause::Done);
         let path = PathKnown { link: &self.link, min_rtt: self.min_rtt };
         let acks = Acks { is_opened: self.is_opened, has_pure: self.has_pure_acks };
         let mut report = open.end(Ending { mark: self.mark, wait, path, acks, end })?;

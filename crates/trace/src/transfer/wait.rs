@@ -84,9 +84,9 @@ pub(super) enum EndOfPiece {
 }
 
 /// The event that a transfer waits for. The first variants are those of a sender in the same order,
-/// so that [`Wait::of`] costs nothing.
+/// so that [`WaitCause::of`] costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum WaitCause {
     /// All is acknowledged: the response is over, or pauses.
     Done,
     /// All is acknowledged, and the client's window is shut: the response is over, or waits for the
@@ -110,7 +110,7 @@ pub(super) enum Wait {
     Answer,
 }
 
-impl Wait {
+impl WaitCause {
     /// Returns the wait of a transfer whose answer is open, from its sender's.
     pub(super) const fn of(wait: SenderWait) -> Self {
         match wait {

@@ -27,7 +27,7 @@ enum Kind {
     Exponential { mean: f64 },
     Weibull { scale: f64, shape: f64 },
     Pareto(Pareto),
-    Listed(Arc<Listed>),
+    Listed(Arc<WeightedValues>),
     Telnet,
 }
 
@@ -42,7 +42,7 @@ struct Pareto {
 
 /// Values and the sums of their weights so far.
 #[derive(Debug, PartialEq)]
-struct Listed {
+struct WeightedValues {
     values: Vec<f64>,
     cumulative: Vec<f64>,
 }
@@ -138,7 +138,7 @@ impl Distribution {
     /// Without values; with a negative or infinite value or weight; if all weights are zero.
     pub fn weighted(values: &[(f64, f64)]) -> Result<Self, DistributionError> {
         let mut sum = 0.0;
-        let mut listed = Listed { values: Vec::new(), cumulative: Vec::new() };
+        let mut listed = WeightedValues { values: Vec::new(), cumulative: Vec::new() };
         for &(value, weight) in values {
             error::require_non_negative("value", value)?;
             error::require_non_negative("weight", weight)?;
@@ -237,7 +237,7 @@ impl Pareto {
     }
 }
 
-impl Listed {
+impl WeightedValues {
     fn total_weight(&self) -> f64 {
         self.cumulative.last().copied().unwrap_or_default()
     }

@@ -23,7 +23,7 @@ use url::Url;
 /// The discoveries of all fetches of a page, the first being the root.
 pub(super) struct Discovered {
     /// The discovery of each fetch.
-    pub(super) discoveries: Vec<Found>,
+    pub(super) discoveries: Vec<FoundDiscovery>,
     /// The redirects from the root to the document, in order.
     pub(super) redirects: Vec<usize>,
     /// The root, or where its redirects lead.
@@ -32,7 +32,7 @@ pub(super) struct Discovered {
 
 /// The discovery of a fetch, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FoundDiscovery {
     pub(super) discovery: Discovery,
     pub(super) evidence: RevealEvidence,
 }
@@ -76,8 +76,8 @@ impl<'a> History<'a> {
         history
     }
 
-    fn discovery(&self, index: usize) -> Found {
-        let found = |discovery, evidence| Found { discovery, evidence };
+    fn discovery(&self, index: usize) -> FoundDiscovery {
+        let found = |discovery, evidence| FoundDiscovery { discovery, evidence };
         if index == 0 {
             return found(Discovery::AtStart, RevealEvidence::Time);
         }

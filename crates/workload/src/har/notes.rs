@@ -3,7 +3,7 @@
 use super::fetch::{Fetch, Version};
 use super::hosts::{Hosts, RecordedServer};
 use super::reading::Reading;
-use super::sizes::{Conflict, Known};
+use super::sizes::{Conflict, SizeSource};
 use crate::page::{ObjectKind, ServerTimeConfidence, VersionEvidence};
 use crate::{HTTP11_CONNECTIONS, Http, Tls};
 use units::{Duration, counted};
@@ -83,16 +83,16 @@ fn redirect_note(reading: &Reading) -> Option<String> {
 }
 
 fn size_notes(fetches: &[Fetch]) -> impl Iterator<Item = String> {
-    let known = |known: Known| fetches.iter().filter(|f| f.sizes.known == known).count();
+    let known = |known: SizeSource| fetches.iter().filter(|f| f.sizes.known == known).count();
     let contradicted =
         |how: Conflict| fetches.iter().filter(|f| f.sizes.conflict == Some(how)).count();
     [
-        (known(Known::FromContent), ": size taken from the content, not measured on the wire"),
+        (known(SizeSource::FromContent), ": size taken from the content, not measured on the wire"),
         (
-            known(Known::FromContentCompressed),
+            known(SizeSource::FromContentCompressed),
             ": size taken from the content although it was compressed, so it is too large",
         ),
-        (known(Known::Not), ": size unknown, body taken as empty"),
+        (known(SizeSource::Not), ": size unknown, body taken as empty"),
         (
             contradicted(Conflict::TooLarge),
             ": more bytes were transferred than the content has; the transferred bytes are loaded",

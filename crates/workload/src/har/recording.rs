@@ -7,7 +7,7 @@ use super::exporter::Exporter;
 use super::fetch::{Fetch, LONGEST, fetch, ms, url};
 use super::model::{Entry, Log, Timings};
 use super::pages::Pages;
-use super::sizes::Known;
+use super::sizes::SizeSource;
 use super::visits::Visits;
 use crate::page::ObjectKind;
 use jiff::Timestamp;
@@ -139,7 +139,7 @@ fn count(skipped: &mut BTreeMap<Skipped, usize>, why: Skipped, requests: usize) 
 /// True if there are responses with bodies, and no size of any is known.
 fn lacks_sizes(fetches: &[Fetch]) -> bool {
     let mut bodies = fetches.iter().filter(|f| f.kind != ObjectKind::Redirect).peekable();
-    bodies.peek().is_some() && bodies.all(|f| f.sizes.known == Known::Not)
+    bodies.peek().is_some() && bodies.all(|f| f.sizes.known == SizeSource::Not)
 }
 
 fn why_nothing(skipped: &BTreeMap<Skipped, usize>) -> String {

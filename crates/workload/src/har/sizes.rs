@@ -11,7 +11,7 @@ const USUAL_HEADER: u64 = 300;
 pub(super) struct Sizes {
     pub(super) header: u64,
     pub(super) body: u64,
-    pub(super) known: Known,
+    pub(super) known: SizeSource,
     /// Whether the content agrees with the body.
     pub(super) conflict: Option<Conflict>,
 }
@@ -27,7 +27,7 @@ pub(super) enum Conflict {
 
 /// Source of a body's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum SizeSource {
     /// The size was measured on the wire.
     Counted,
     /// From the size of the content, less the savings of compression.
@@ -51,7 +51,7 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
                 .or_else(|| header_beside_body(entry))
                 .unwrap_or(USUAL_HEADER)
                 .min(total);
-            (header, total - header, Known::Counted)
+            (header, total - header, SizeSource::Counted)
         }
         None => {
             let (body, known) = body_without_transfer_size(response, exporter);
@@ -63,11 +63,11 @@ pub(super) fn response_sizes(entry: &Entry, exporter: Exporter) -> Sizes {
 
 /// Compares the size measured on the wire with the content, where both are known and should be
 /// alike.
-fn size_conflict(response: &Response, body: u64, known: Known) -> Option<Conflict> {
+fn size_conflict(response: &Response, body: u64, known: SizeSource) -> Option<Conflict> {
     /// Headers whose size is estimated, and frames that some exporters count.
     const TOLERANCE: u64 = 1000;
     let content = response.content.size.bytes().filter(|n| *n > 0)?;
-    if known != Known::Counted || !has_body(response) {
+    if known != SizeSource::Counted || !has_body(response) {
         return None;
     }
     let saved = response.content.compression.bytes().is_some_and(|saved| saved > 0);
@@ -99,20 +99,20 @@ fn header_beside_body(entry: &Entry) -> Option<u64> {
     entry.bytes_in.bytes()?.checked_sub(body).filter(|n| *n > 0)
 }
 
-fn body_without_transfer_size(response: &Response, exporter: Exporter) -> (u64, Known) {
+fn body_without_transfer_size(response: &Response, exporter: Exporter) -> (u64, SizeSource) {
     if let Some(body) = response.body_size.bytes() {
-        return (body - header_within(response, body, exporter), Known::Counted);
+        return (body - header_within(response, body, exporter), SizeSource::Counted);
     }
     if !has_body(response) {
-        return (0, Known::Counted);
+        return (0, SizeSource::Counted);
     }
     let Some(size) = response.content.size.bytes() else {
-        return (0, Known::Not);
+        return (0, SizeSource::Not);
     };
     match response.content.compression.bytes() {
-        Some(saved) => (size.saturating_sub(saved), Known::FromContent),
-        None if is_compressed(response) => (size, Known::FromContentCompressed),
-        None => (size, Known::FromContent),
+        Some(saved) => (size.saturating_sub(saved), SizeSource::FromContent),
+        None if is_compressed(response) => (size, SizeSource::FromContentCompressed),
+        None => (size, SizeSource::FromContent),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Headers that operating systems put before packets: NFLOG of Linux, PKTAP of macOS.
 
-use super::super::Rest;
+use super::super::PacketRest;
 use super::super::protocol::NetworkProtocol;
 use crate::counters::NotASegment;
 use crate::link_type::LinkType;
@@ -8,7 +8,7 @@ use crate::link_type::LinkType;
 /// NFLOG (`nfnetlink_log.h`): the address family, a version, a group; then attributes of length,
 /// type and value, each padded to four bytes. The numbers have the byte order of the host, which
 /// the types show: they are small, and none is 0.
-pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn nflog(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     const PAYLOAD: u16 = 9;
     /// All bits except those for nested values and for their byte order.
     const TYPE: u16 = 0x3fff;
@@ -38,7 +38,7 @@ pub(super) fn nflog(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment>
 
 /// PKTAP (`pktap.h` of macOS): the length of the header, the type of what follows, and the link
 /// type of its frame, in the byte order of the host.
-pub(super) fn pktap(rest: &mut Rest<'_>) -> Result<LinkType, NotASegment> {
+pub(super) fn pktap(rest: &mut PacketRest<'_>) -> Result<LinkType, NotASegment> {
     const PACKET: u32 = 1;
     /// The header has grown with versions of macOS, to 156 bytes.
     const LONGEST: u32 = 1 << 12;

@@ -1,7 +1,7 @@
 //! Frames of wireless networks (IEEE 802.11-2020 §9.2), as monitors capture them, with or without
 //! radiotap.
 
-use super::super::Rest;
+use super::super::PacketRest;
 use super::super::protocol::NetworkProtocol;
 use super::ethertype;
 use crate::counters::NotASegment;
@@ -23,7 +23,7 @@ impl RadioFlags {
 
 /// Radiotap (<https://www.radiotap.org>): version 0, padding, length, and words that say which
 /// fields are present, of which the first two are a time of eight bytes and flags.
-pub(super) fn radiotap(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn radiotap(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.head()?;
     let length = usize::from(u16::from_le_bytes([head[2], head[3]]));
     if head[0] != 0 || length < head.len() {
@@ -57,13 +57,13 @@ fn flags_of(header: &[u8]) -> Option<RadioFlags> {
 }
 
 /// Reads a frame without radiotap.
-pub(super) fn read_bare_frame(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+pub(super) fn read_bare_frame(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     frame(rest, RadioFlags::default())
 }
 
 /// A frame of data: 24 bytes, a fourth address between access points, two bytes of quality of
 /// service, and four more if one of the control bits says so. Then the header of IEEE 802.2.
-fn frame(rest: &mut Rest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotASegment> {
+fn frame(rest: &mut PacketRest<'_>, flags: RadioFlags) -> Result<NetworkProtocol, NotASegment> {
     const TYPE: u8 = 0x0f;
     const DATA: u8 = 0x08;
     const NO_DATA: u8 = 0x40;
@@ -112,7 +112,7 @@ fn is_aggregate(quality: Option<&u8>) -> bool {
 
 /// IEEE 802.2 with SNAP (RFC 1042): three bytes, an organisation's code of zeros, or that of
 /// bridges (IEEE 802.1H), and the EtherType.
-fn logical_link(rest: &mut Rest<'_>) -> Result<NetworkProtocol, NotASegment> {
+fn logical_link(rest: &mut PacketRest<'_>) -> Result<NetworkProtocol, NotASegment> {
     let head: &[u8; 8] = rest.take()?;
     match head {
         [0xaa, 0xaa, 3, 0, 0, 0 | 0xf8, a, b] => ethertype(u16::from_be_bytes([*a, *b]), rest),

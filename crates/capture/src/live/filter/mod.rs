@@ -113,12 +113,12 @@ impl From<&Instruction> for SockFilter {
 
 /// A program under construction, with labels in place of distances.
 #[derive(Default)]
-struct Assembler {
+struct FilterAssembler {
     code: Vec<(u16, u32, Label, Label)>,
     labels: Vec<(Label, usize)>,
 }
 
-impl Assembler {
+impl FilterAssembler {
     fn label(&mut self, label: Label) {
         self.labels.push((label, self.code.len()));
     }
@@ -170,7 +170,7 @@ pub(super) fn accept_all() -> Vec<Instruction> {
 /// Returns a filter that accepts segments of these interfaces and ports; of all, if a list is
 /// empty. Both lists have at most [`PortRange::MAX_RANGES`] entries.
 pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instruction> {
-    let mut program = Assembler::default();
+    let mut program = FilterAssembler::default();
     if !interfaces.is_empty() {
         program.run(LOAD_WORD, INTERFACE);
         for index in interfaces {
@@ -200,7 +200,7 @@ pub(super) fn segments(interfaces: &[u32], ports: &[PortRange]) -> Vec<Instructi
 }
 
 /// Sets X to the offset of the TCP header; rejects packets without one.
-fn network(program: &mut Assembler) {
+fn network(program: &mut FilterAssembler) {
     program.label(Label::Network);
     program.run(LOAD_WORD, PROTOCOL);
     program.jump_if(IF_EQUAL, ETHERTYPE_IPV4, Label::V4, Label::Next);
@@ -232,7 +232,7 @@ fn network(program: &mut Assembler) {
 }
 
 /// Accepts if the port in A is within the range, and goes on otherwise.
-fn is_within(program: &mut Assembler, range: PortRange) {
+fn is_within(program: &mut FilterAssembler, range: PortRange) {
     if range.first == range.last {
         program.jump_if(IF_EQUAL, range.first.into(), Label::Accept, Label::Next);
         return;

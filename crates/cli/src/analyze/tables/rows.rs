@@ -35,7 +35,7 @@ impl Deref for RebuiltConnection {
 
 type Connection = RowColumn<RebuiltConnection>;
 type Transfer = RowColumn<OfSender<TransferReport>>;
-type Again = RowColumn<OfSender<Retransmission>>;
+type RetransmissionColumn = RowColumn<OfSender<Retransmission>>;
 type Epoch = RowColumn<LossEpoch>;
 type WindowPoint = RowColumn<OfSender<SenderSnapshot>>;
 
@@ -350,41 +350,49 @@ pub(super) const LOSS_EPOCHS: &[Epoch] = &[
     }),
 ];
 
-pub(super) const RETRANSMISSIONS: &[Again] = &[
-    Again::count("connection", "Number of the connection.", |r| r.sender.connection.into()),
-    Again::text("sender", "Sender: server or client.", |r| sender_side(&r.sender)),
-    Again::time("at", "When the capture saw it, or when the rebuilt sender sent it.", |r| {
-        r.of.at.into()
+pub(super) const RETRANSMISSIONS: &[RetransmissionColumn] = &[
+    RetransmissionColumn::count("connection", "Number of the connection.", |r| {
+        r.sender.connection.into()
     }),
-    Again::count("seq", "Its first sequence number.", |r| r.of.seq.into()),
-    Again::bytes(
+    RetransmissionColumn::text("sender", "Sender: server or client.", |r| sender_side(&r.sender)),
+    RetransmissionColumn::time(
+        "at",
+        "When the capture saw it, or when the rebuilt sender sent it.",
+        |r| r.of.at.into(),
+    ),
+    RetransmissionColumn::count("seq", "Its first sequence number.", |r| r.of.seq.into()),
+    RetransmissionColumn::bytes(
         "offset",
         "Its first byte as an offset of the stream: 0 is the SYN, 1 the first byte.",
         |r| r.of.start.into(),
     ),
-    Again::bytes("len", "Payload; 0 for a SYN or FIN alone.", |r| r.of.len.into()),
-    Again::text("kind", "Reason: fast, recovery, timeout, slow-start, or tail-probe.", |r| {
-        r.of.kind.name().into()
-    }),
-    Again::text(
+    RetransmissionColumn::bytes("len", "Payload; 0 for a SYN or FIN alone.", |r| r.of.len.into()),
+    RetransmissionColumn::text(
+        "kind",
+        "Reason: fast, recovery, timeout, slow-start, or tail-probe.",
+        |r| r.of.kind.name().into(),
+    ),
+    RetransmissionColumn::text(
         "phase",
         "State of the sender when it found the loss: handshake, slow-start, avoidance, recovery, or loss.",
         |r| r.of.phase.name().into(),
     ),
-    Again::text(
+    RetransmissionColumn::text(
         "spared_by",
         "Mechanism that would have spared a timeout: sack, right-edge, tail-probe, or nothing.",
         |r| r.of.spared_by.map(SparedBy::name).into(),
     ),
-    Again::bytes("outstanding", "Sent and not acknowledged before it.", |r| {
+    RetransmissionColumn::bytes("outstanding", "Sent and not acknowledged before it.", |r| {
         r.of.outstanding.into()
     }),
-    Again::truth("expected", "The rebuilt sender expected it, of this kind.", |r| {
+    RetransmissionColumn::truth("expected", "The rebuilt sender expected it, of this kind.", |r| {
         r.of.expected.into()
     }),
-    Again::truth("predicted", "It was not captured: the rebuilt sender sent it.", |r| {
-        r.of.predicted.into()
-    }),
+    RetransmissionColumn::truth(
+        "predicted",
+        "It was not captured: the rebuilt sender sent it.",
+        |r| r.of.predicted.into(),
+    ),
 ];
 
 pub(super) const WINDOWS: &[WindowPoint] = &[

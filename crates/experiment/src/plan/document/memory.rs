@@ -1,6 +1,6 @@
 //! Memory of destinations: hosts' own, and performance gateways that hosts share.
 
-use super::quantity::{At, Bytes, Few, Text, Written};
+use super::quantity::{At, Bytes, HostOrLinkCount, Text, Written};
 use memory::HalfLife;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ pub(crate) struct MemorySpec {
     /// Length of a gateway's sliding window; 300s unless given.
     pub(crate) window: Option<Written<Duration>>,
     /// Samples in the window that an answer of a gateway needs at least; 1 unless given.
-    pub(crate) enough: Option<Few>,
+    pub(crate) enough: Option<HostOrLinkCount>,
     /// With fewer, a gateway's last good estimate halves in this time, again and again; without, it
     /// knows nothing then.
     pub(crate) decay: Option<Written<Duration>>,

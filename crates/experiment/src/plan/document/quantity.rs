@@ -184,9 +184,9 @@ impl Text for Bytes {
 
 /// A number of things, which may be drawn: then it need not be whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Things(pub(crate) f64);
+pub(crate) struct ItemCount(pub(crate) f64);
 
-impl Text for Things {
+impl Text for ItemCount {
     const NAME: &'static str = "things";
     const FORM: &'static str = "a number as text, like \"4\" or \"1.5\", from 1 to 1000000";
     const PATTERN: &'static str = "^[0-9]+([.][0-9]{1,9})?$";
@@ -198,7 +198,7 @@ impl Text for Things {
     }
 }
 
-impl Amount for Things {
+impl Amount for ItemCount {
     fn number(self) -> f64 {
         self.0
     }
@@ -306,7 +306,7 @@ impl JsonSchema for Probability {
 pub(crate) struct UpTo<const MAX: u32>(pub(crate) u32);
 
 /// Hosts or links of a kind.
-pub(crate) type Few = UpTo<100_000>;
+pub(crate) type HostOrLinkCount = UpTo<100_000>;
 /// Things that follow one another.
 pub(crate) type Count = UpTo<1_000_000_000>;
 

@@ -1,7 +1,7 @@
 //! Topologies: ready-made ones, and graphs of named nodes.
 
 use super::link::{OneWay, WireSpec};
-use super::quantity::{At, Few};
+use super::quantity::{At, HostOrLinkCount};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl TopologySpec {
 #[serde(deny_unknown_fields)]
 pub(crate) struct DumbbellTopology {
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
-    pub(crate) pairs: Option<Few>,
+    pub(crate) pairs: Option<HostOrLinkCount>,
     /// The link in the middle, towards the sinks.
     pub(crate) bottleneck: At<WireSpec>,
     /// The wire from every source and sink to its router; without it they are at the router.
@@ -68,11 +68,11 @@ pub(crate) struct DumbbellTopology {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RowTopology {
     /// Links in the row.
-    pub(crate) hops: Few,
+    pub(crate) hops: HostOrLinkCount,
     /// Sources, and as many sinks; as many as the workload with the most members unless given.
-    pub(crate) pairs: Option<Few>,
+    pub(crate) pairs: Option<HostOrLinkCount>,
     /// Hosts of each group `in<n>` and `out<n>`; 1 unless given.
-    pub(crate) cross: Option<Few>,
+    pub(crate) cross: Option<HostOrLinkCount>,
     /// Every link of the row, towards the sinks.
     pub(crate) hop: At<WireSpec>,
     /// The wire from every host to its router; without it they are at the router.
@@ -84,9 +84,9 @@ pub(crate) struct RowTopology {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asymmetric {
     /// Servers; as many as the workload with the most members unless given.
-    pub(crate) servers: Option<Few>,
+    pub(crate) servers: Option<HostOrLinkCount>,
     /// Clients; 1 unless given.
-    pub(crate) clients: Option<Few>,
+    pub(crate) clients: Option<HostOrLinkCount>,
     /// Towards the clients.
     pub(crate) down: At<OneWay>,
     /// Away from them.

@@ -1,7 +1,7 @@
 //! Workloads: senders and receivers, their traffic, its times and schemes.
 
 use super::distribution::SpreadSpec;
-use super::quantity::{At, Bytes, Count, Few, TextOr, Things, Written};
+use super::quantity::{At, Bytes, Count, HostOrLinkCount, ItemCount, TextOr, Written};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcp::Scheme;
@@ -115,12 +115,12 @@ pub(crate) struct Bulk {
     /// Transfers of a member that begin together, each over a connection of its own. Under a scheme
     /// that has all of a page on one connection (`phttp`) they run one after another over one. 1
     /// unless given.
-    pub(crate) parallel: Option<Few>,
+    pub(crate) parallel: Option<HostOrLinkCount>,
     /// Weights of a member's parallel transfers, of the first, the second, and so on, from the
     /// first again at the end. They apply under a scheme whose connections share a path by weight
     /// or tickets. 1 unless given.
     #[serde(default)]
-    pub(crate) weights: Vec<Few>,
+    pub(crate) weights: Vec<HostOrLinkCount>,
     /// Close the connection behind the last byte; false unless given.
     #[serde(default)]
     pub(crate) close: bool,
@@ -169,7 +169,7 @@ pub(crate) struct UserTraffic {
     /// Bytes of each object.
     pub(crate) size: Sizes,
     /// Objects of each page; 1 unless given.
-    pub(crate) objects: Option<At<TextOr<Things, SpreadSpec<Written<Things>>>>>,
+    pub(crate) objects: Option<At<TextOr<ItemCount, SpreadSpec<Written<ItemCount>>>>>,
     /// From the end of an object to asking for the next of its page; none unless given.
     pub(crate) pause: Option<Times>,
     /// Before each page, the first included.

@@ -17,7 +17,7 @@ use units::{Duration, Instant};
 use workload::{LoaderConfig, Page};
 
 /// One application of a workload: a member, or all members in one.
-pub(super) struct Actor {
+pub(super) struct WorkloadApp {
     /// Number of the workload.
     pub(super) group: usize,
     /// The first member it plays.
@@ -32,7 +32,7 @@ pub(super) struct Actor {
 }
 
 /// State that all workloads of a run share.
-pub(super) struct Surroundings<'a> {
+pub(super) struct RunState<'a> {
     pub(super) net: &'a Net,
     pub(super) seed: u64,
     pub(super) flows: &'a SharedFlows,
@@ -43,14 +43,14 @@ pub(super) fn add(
     simulation: &mut Simulation,
     index: usize,
     group: &Group,
-    &Surroundings { net, seed, flows }: &Surroundings<'_>,
-) -> Vec<Actor> {
+    &RunState { net, seed, flows }: &RunState<'_>,
+) -> Vec<WorkloadApp> {
     let mut distances = net.distances();
     let members = (0..group.members).map(|n| Member::new(group, n, &mut distances, seed));
     let members: Vec<Member<'_>> = members.collect();
     let actor = |first: usize, app| {
         let start = members[first].begin;
-        Actor { group: index, first, members: 1, part: 0, start, app }
+        WorkloadApp { group: index, first, members: 1, part: 0, start, app }
     };
     match &group.activity {
         Activity::Rounds(plan) => {
@@ -62,7 +62,7 @@ pub(super) fn add(
                     first.begin,
                     rounds_application(plan, group, &members),
                 );
-                Actor { members: count, ..actor(0, app) }
+                WorkloadApp { members: count, ..actor(0, app) }
             });
             all.into_iter().collect()
         }
@@ -77,7 +77,7 @@ pub(super) fn add(
                         app = app.with_weight(Duration::ZERO, weight);
                     }
                     let app = add_application(simulation, group, member.begin, app);
-                    Actor { part, ..actor(first, app) }
+                    WorkloadApp { part, ..actor(first, app) }
                 });
                 parts.collect::<Vec<_>>()
             });
@@ -330,10 +330,10 @@ fn begin(group: &Group, number: u32, seed: u64) -> Instant {
     }
 }
 
-impl Actor {
+impl WorkloadApp {
     /// The transfers that no sink has taken: those so far of applications that keep them, and those
     /// under way. The actor received `received` bytes in the measured interval.
-    pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<Handed> {
+    pub(super) fn flows(&self, simulation: &Simulation, received: u64) -> Vec<FinishedTransfer> {
         let app = self.app;
         let own = |flows: &[FlowRecord]| self.transfer_records(flows.iter(), 0, Some(received));
         if let Some(bulk) = simulation.application::<BulkTransfer>(app) {
@@ -350,7 +350,9 @@ impl Actor {
             let mut all = self.transfer_records(rounds.flows().iter(), 0, Some(0));
             let round = rounds.flows().len();
             let started = rounds.under_way();
-            all.extend(started.map(|(n, flow)| Handed::new(self.id_of(round + n), flow, None)));
+            all.extend(
+                started.map(|(n, flow)| FinishedTransfer::new(self.id_of(round + n), flow, None)),
+            );
             return all;
         }
         if let Some(poisson) = simulation.application::<PoissonFlows>(app) {
@@ -370,9 +372,9 @@ impl Actor {
         flows: impl Iterator<Item = &'f FlowRecord>,
         first: u64,
         received: Option<u64>,
-    ) -> Vec<Handed> {
+    ) -> Vec<FinishedTransfer> {
         let flows = (first as usize..).zip(flows);
-        flows.map(|(nth, flow)| Handed::new(self.id_of(nth), flow, received)).collect()
+        flows.map(|(nth, flow)| FinishedTransfer::new(self.id_of(nth), flow, received)).collect()
     }
 
     /// Identifies its `nth` transfer in order.
@@ -414,14 +416,14 @@ fn delivered_bytes<'f>(flows: impl Iterator<Item = &'f FlowRecord>) -> u64 {
 }
 
 /// A transfer that an application hands on when the run ends.
-pub(super) struct Handed {
+pub(super) struct FinishedTransfer {
     pub(super) id: FlowId,
     pub(super) flow: FlowRecord,
     /// Bytes of it received in the measured interval; `None` if that is not known.
     pub(super) received: Option<u64>,
 }
 
-impl Handed {
+impl FinishedTransfer {
     const fn new(id: FlowId, flow: &FlowRecord, received: Option<u64>) -> Self {
         Self { id, flow: *flow, received }
     }

@@ -10,7 +10,7 @@ pub use rows::{LinkRow, Output};
 
 use super::metrics::WorkloadResult;
 use super::scenario::{End, MeasuredInterval, Scenario};
-use apps::{Actor, Handed, Surroundings};
+use apps::{FinishedTransfer, RunState, WorkloadApp};
 use flows::{Flows, SharedFlows};
 use links::LinkTotals;
 use netsim::{LinkId, Simulation, SimulationConfig, SimulationError};
@@ -117,7 +117,7 @@ struct Snapshot {
 struct Stage<'a> {
     scenario: &'a Scenario,
     simulation: Simulation,
-    actors: Vec<Actor>,
+    actors: Vec<WorkloadApp>,
     flows: SharedFlows,
     finished: bool,
 }
@@ -131,7 +131,7 @@ impl<'a> Stage<'a> {
         }
         let mut actors = Vec::new();
         for (index, group) in scenario.groups.iter().enumerate() {
-            let surroundings = Surroundings { net: &scenario.net, seed, flows: &flows };
+            let surroundings = RunState { net: &scenario.net, seed, flows: &flows };
             actors.extend(apps::add(&mut simulation, index, group, &surroundings));
         }
         Self { scenario, simulation, actors, flows, finished: false }
@@ -183,7 +183,7 @@ impl<'a> Stage<'a> {
         for (index, actor) in self.actors.iter().enumerate() {
             let received = after.received[index] - before.received[index];
             flows.group_sums().received(actor.group, received);
-            for Handed { id, flow, received } in actor.flows(&self.simulation, received) {
+            for FinishedTransfer { id, flow, received } in actor.flows(&self.simulation, received) {
                 flows.push(id, &flow, received);
             }
         }

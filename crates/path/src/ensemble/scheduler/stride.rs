@@ -16,7 +16,7 @@ type Class = u8;
 
 /// Position in the queue: by class, then by virtual time, then first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct QueuePosition {
     class: Class,
     pass: u64,
     /// Number of positions assigned before.
@@ -31,13 +31,13 @@ struct Member {
     /// Its position in virtual time.
     pass: u64,
     /// Its position in the queue, while it has data to send.
-    place: Option<Place>,
+    place: Option<QueuePosition>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Stride {
     members: BTreeMap<ConnId, Member>,
-    queue: BTreeSet<Place>,
+    queue: BTreeSet<QueuePosition>,
     /// Virtual time of each class: the position of the last sender.
     time: [u64; 2],
     /// Number of positions assigned so far.
@@ -91,7 +91,8 @@ impl Stride {
     fn enqueue(&mut self, id: ConnId) {
         let Some(member) = self.members.get_mut(&id) else { return };
         member.pass = member.pass.max(self.time[usize::from(member.class)]);
-        let place = Place { class: member.class, pass: member.pass, number: self.places, id };
+        let place =
+            QueuePosition { class: member.class, pass: member.pass, number: self.places, id };
         self.places += 1;
         member.place = Some(place);
         self.queue.insert(place);
@@ -102,7 +103,7 @@ impl Stride {
     }
 
     pub(super) fn on_sent(&mut self) {
-        let Some(Place { class, pass, id, .. }) = self.queue.pop_first() else { return };
+        let Some(QueuePosition { class, pass, id, .. }) = self.queue.pop_first() else { return };
         self.time[usize::from(class)] = pass;
         if let Some(member) = self.members.get_mut(&id) {
             member.pass += member.stride;
@@ -111,7 +112,7 @@ impl Stride {
     }
 
     pub(super) fn on_idle(&mut self) {
-        if let Some(Place { id, .. }) = self.queue.pop_first()
+        if let Some(QueuePosition { id, .. }) = self.queue.pop_first()
             && let Some(member) = self.members.get_mut(&id)
         {
             member.place = None;

@@ -102,7 +102,12 @@ impl Detector {
     }
 
     /// Marks every overdue segment lost.
-    pub(super) fn mark_overdue(&mut self, board: &mut Scoreboard, now: Instant, w: Duration) -> Verdict {
+    pub(super) fn mark_overdue(
+        &mut self,
+        board: &mut Scoreboard,
+        now: Instant,
+        w: Duration,
+    ) -> Verdict {
         self.advanced = false;
         let mut verdict = Verdict::default();
         if let Some(newest) = self.newest {

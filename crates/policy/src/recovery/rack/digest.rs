@@ -2,7 +2,7 @@
 
 use super::super::{RecoveryContext, Report, SkippableCalls, TimerAction};
 use super::detect::Verdict;
-use super::{Hold, RackTlp, State};
+use super::{HeldRetransmissions, RackTlp, State};
 use crate::ack::{AckInfo, Newest};
 
 impl RackTlp {
@@ -42,7 +42,7 @@ impl RackTlp {
         let mut report = Report::default();
         let was_recovering = self.is_recovering();
         let head_waited = head_waits(cx);
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         if ack.advanced() {
             self.timeouts = 0;
             self.duplicates.count = 0;

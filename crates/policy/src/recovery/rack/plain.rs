@@ -1,7 +1,7 @@
 //! The processing of plain ACKs, which advance while nothing is repaired.
 
 use super::super::{AtRest, PlainAck};
-use super::{Hold, RackTlp, State};
+use super::{HeldRetransmissions, RackTlp, State};
 use units::Instant;
 
 impl RackTlp {
@@ -14,7 +14,7 @@ impl RackTlp {
     /// Resets the counts of losses.
     #[inline]
     pub(super) fn begin_anew(&mut self) {
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         self.timeouts = 0;
         (self.duplicates.count, self.overtaken) = (0, 0);
         self.prr = None;

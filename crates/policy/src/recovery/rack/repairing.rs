@@ -4,7 +4,7 @@
 
 use super::super::{RecoveryContext, Report, TimerAction};
 use super::digest::delivers_after_head;
-use super::{Hold, RackTlp};
+use super::{HeldRetransmissions, RackTlp};
 use crate::ack::{AckInfo, Newest};
 
 impl RackTlp {
@@ -34,7 +34,7 @@ impl RackTlp {
     /// Returns the result of [`RackTlp::digest`] for these ACKs.
     #[inline]
     fn glide_on(&mut self, cx: &RecoveryContext<'_>, ack: &AckInfo, newest: Newest) -> Report {
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         self.highest_sacked = newest.end;
         if ack.duplicate {
             self.duplicates.on_duplicate(cx);

@@ -4,7 +4,7 @@
 use super::super::prr::Prr;
 use super::super::{RecoveryContext, Reduction, Report};
 use super::detect::Verdict;
-use super::{Hold, RackTlp, State, frto};
+use super::{HeldRetransmissions, RackTlp, State, frto};
 use crate::ack::AckInfo;
 use units::Instant;
 
@@ -44,7 +44,7 @@ impl RackTlp {
             let high = cx.board.highest_sacked().map_or(ack.una, |high| high.max(ack.una));
             self.reordering.on_late_delivery(ack.una_before, high, cx.mss);
             if cx.board.retransmissions_in_flight() > 0 {
-                self.hold = Hold::Again;
+                self.hold = HeldRetransmissions::Again;
                 return Verdict::default();
             }
             self.undo_reduction(cx, report, true);
@@ -84,7 +84,7 @@ impl RackTlp {
         match self.frto.on_ack(cx, ack, self.high) {
             frto::Verdict::Spurious => return self.undo_timeout(cx, report),
             frto::Verdict::SendNewData => {
-                self.hold = Hold::ForNewData;
+                self.hold = HeldRetransmissions::ForNewData;
                 return;
             }
             frto::Verdict::Conventional => {}
@@ -173,7 +173,7 @@ impl RackTlp {
         self.prr = self.is_gradual.then(|| Prr::new(cwnd));
         self.state = State::Recovery;
         // Linux retransmits lost segments, whatever F-RTO waits for.
-        self.hold = Hold::None;
+        self.hold = HeldRetransmissions::None;
         report.congestion =
             Some(if self.is_gradual { Reduction::Gradual } else { Reduction::ToSsthresh });
     }

@@ -3,7 +3,7 @@
 
 use super::super::{RecoveryContext, Report, TimerAction};
 use super::tail_probe::TailProbe;
-use super::{Hold, RackTlp, State, Timer};
+use super::{HeldRetransmissions, RackTlp, State, Timer};
 use units::{Duration, Instant};
 
 /// Time added to the reordering window, for the sender's own timers.
@@ -61,7 +61,7 @@ impl RackTlp {
             report.timer = TimerAction::Restart;
             // Linux `tcp_rack_reo_timeout`: segments that it marks are retransmitted, even if the
             // last ACK held retransmissions back.
-            self.hold = Hold::None;
+            self.hold = HeldRetransmissions::None;
             if self.state != State::Recovery {
                 self.enter_recovery(cx, &mut report);
                 // The window moves as after one delivered segment: the fast retransmit may leave.

@@ -15,7 +15,7 @@ const US_PER_S: u64 = 1_000_000;
 
 /// Segments that a connection, or all members of a session, have shown without a loss.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Proof {
+pub(super) struct ProvenSegments {
     pub(super) cwnd: u32,
     pub(super) in_slow_start: bool,
     /// Most segments outstanding at a time that were all delivered.
@@ -82,7 +82,8 @@ impl Warm {
         let data = u32::try_from(at.sent_total.div_ceil(mss)).unwrap_or(u32::MAX);
         let sent = u32::try_from(at.segments_sent.saturating_sub(2)).unwrap_or(u32::MAX).max(data);
         let lost = u32::try_from(at.segments_resent).unwrap_or(u32::MAX);
-        let failed = PathSample { window: self.flight.window.min(data), ..self.current_sample(window, at) };
+        let failed =
+            PathSample { window: self.flight.window.min(data), ..self.current_sample(window, at) };
         hooked.pool(|pool, to| {
             pool.take(at.now, to.address, &carried, true, terms);
             pool.report_failure(at.now, to.address, &failed, sent, lost);
@@ -115,7 +116,7 @@ impl Warm {
 
     /// Returns the window to remember of the proven segments. It excludes those that waited in a
     /// queue, and does not double a flight that waited (`proven_window`).
-    pub(super) fn proven_window(&self, at: &Situation<'_>, of: &Proof) -> u32 {
+    pub(super) fn proven_window(&self, at: &Situation<'_>, of: &ProvenSegments) -> u32 {
         let (srtt_us, min_rtt_us) = (at.srtt_us(), at.min_rtt_us());
         let window = match of.first > 0 || may_double(srtt_us, min_rtt_us) {
             true => proven(of.cwnd, of.in_slow_start, of.flight, of.first, of.delivered),
@@ -136,7 +137,7 @@ impl Warm {
         let (cwnd, in_slow_start) = (segments(window.cwnd(), mss), window.below_ssthresh());
         let mut sample = self.current_sample(window, at);
         let first = self.flight.window;
-        let proof = Proof { cwnd, in_slow_start, flight, first, delivered };
+        let proof = ProvenSegments { cwnd, in_slow_start, flight, first, delivered };
         sample.window = self.proven_window(at, &proof);
         // A search sets the end of slow start, which it has not proven.
         if self.search.is_on && self.search.is_endless {

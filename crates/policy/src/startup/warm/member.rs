@@ -8,7 +8,7 @@
 //! connection lives.
 
 use super::allocation::{Allocation, enter_active};
-use super::learning::Proof;
+use super::learning::ProvenSegments;
 use super::loss::LossWindow;
 use super::pacing::rate_of;
 use super::{Underneath, Warm, WarmOptions, WarmPhase, clock_us, segments};
@@ -286,10 +286,10 @@ impl MemberStart {
 
     /// Stores the proven window, because the last active member is done
     /// (`update_memory_of_session`).
-    fn store_proven_window(&mut self, window: &Window, at: &Situation<'_>, taught: &Taught) {
-        let Taught { all, is_growing, flight, is_warm } = *taught;
+    fn store_proven_window(&mut self, window: &Window, at: &Situation<'_>, taught: &ProvenValues) {
+        let ProvenValues { all, is_growing, flight, is_warm } = *taught;
         let mut sample = self.warm.current_sample(window, at);
-        let proof = Proof {
+        let proof = ProvenSegments {
             cwnd: all,
             in_slow_start: is_growing,
             flight,
@@ -328,7 +328,7 @@ impl MemberStart {
 
 /// The values that a session has proven as its last active member is done.
 #[derive(Clone, Copy, Debug)]
-struct Taught {
+struct ProvenValues {
     /// Window of all members, segments.
     all: u32,
     is_growing: bool,
@@ -395,7 +395,12 @@ impl KernelEvents for MemberStart {
         self.warm.pacing.apply(window);
     }
 
-    fn on_transfer_start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+    fn on_transfer_start(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        transfer: PendingData,
+    ) {
         self.begin_to_send(window, at, transfer);
     }
 
@@ -426,7 +431,7 @@ impl KernelEvents for MemberStart {
             let flight = session.proven_flight();
             let teaches = session.weights == 0 && session.is_new_sample(flight, arrival.now_ns);
             let (all, is_growing) = (session.window, session.is_in_slow_start());
-            let taught = Taught { all, is_growing, flight, is_warm: session.is_warm };
+            let taught = ProvenValues { all, is_growing, flight, is_warm: session.is_warm };
             (allocation, is_alone, teaches.then_some(taught))
         });
         let Some((allocation, is_alone, taught)) = after else { return };

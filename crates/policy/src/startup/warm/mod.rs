@@ -84,7 +84,7 @@ pub struct Underneath {
     pub is_paced: bool,
 }
 
-/// What an ACK has delivered.
+/// Segments that an ACK has delivered.
 #[derive(Clone, Copy, Debug)]
 struct NewlyDelivered {
     segments: u32,
@@ -384,7 +384,12 @@ impl KernelEvents for Warm {
         self.pacing.apply(window);
     }
 
-    fn on_transfer_start(&mut self, window: &mut Window, at: &Situation<'_>, transfer: PendingData) {
+    fn on_transfer_start(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        transfer: PendingData,
+    ) {
         self.pacing.settle_at_start();
         self.set_sending(true);
         self.begin_to_send(window, at, transfer);
@@ -434,7 +439,12 @@ impl KernelEvents for Warm {
         self.pacing.apply(window);
     }
 
-    fn on_close(&mut self, window: &mut Window, at: &Situation<'_>, modelled: Option<ModelledPath>) {
+    fn on_close(
+        &mut self,
+        window: &mut Window,
+        at: &Situation<'_>,
+        modelled: Option<ModelledPath>,
+    ) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }

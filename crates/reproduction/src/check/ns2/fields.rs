@@ -28,19 +28,21 @@ impl fmt::Display for Field {
         match self {
             Self::Flag(flag) => write!(f, "{}", if *flag { "yes" } else { "no" }),
             Self::Count(n) => write!(f, "{n}"),
-            Self::Number(n) => write!(f, "{}", Short(*n)),
+            Self::Number(n) => write!(f, "{}", ShortNumber(*n)),
             Self::Text(text) => f.write_str(text),
             Self::Counts([theirs, ours]) => write!(f, "{theirs} / {ours}"),
-            Self::Numbers([theirs, ours]) => write!(f, "{} / {}", Short(*theirs), Short(*ours)),
+            Self::Numbers([theirs, ours]) => {
+                write!(f, "{} / {}", ShortNumber(*theirs), ShortNumber(*ours))
+            }
             Self::Undefined => f.write_str("–"),
         }
     }
 }
 
 /// Number with at most four decimals, without trailing zeros.
-struct Short(f64);
+struct ShortNumber(f64);
 
-impl fmt::Display for Short {
+impl fmt::Display for ShortNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = format!("{:.4}", self.0);
         f.write_str(digits.trim_end_matches('0').trim_end_matches('.'))

@@ -71,10 +71,10 @@ impl EditedPlan {
     }
 }
 
-type Judged = BTreeMap<String, Vec<String>>;
+type JudgedCells = BTreeMap<String, Vec<String>>;
 
 /// Returns the plan with the schemes that results are read from, unedited and edited.
-fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2], String> {
+fn edited(text: &str, judged: &JudgedCells, edits: &[&PlanEdit]) -> Result<[String; 2], String> {
     let mut plan: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     let schemes = judged_schemes(&mut plan, judged);
     let plain = toml::to_string(&plan).map_err(|error| error.to_string())?;
@@ -87,7 +87,7 @@ fn edited(text: &str, judged: &Judged, edits: &[&PlanEdit]) -> Result<[String; 2
 }
 
 /// Keeps the schemes that results are read from, and returns their names.
-fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
+fn judged_schemes(plan: &mut Table, judged: &JudgedCells) -> Vec<String> {
     let Some(schemes) = plan.get_mut("schemes").and_then(Value::as_array_mut) else {
         return Vec::new();
     };
@@ -98,7 +98,7 @@ fn judged_schemes(plan: &mut Table, judged: &Judged) -> Vec<String> {
 }
 
 /// For each axis, the numbers of the rows that results are read from.
-fn judged_rows(plan: &Table, judged: &Judged) -> Vec<Vec<usize>> {
+fn judged_rows(plan: &Table, judged: &JudgedCells) -> Vec<Vec<usize>> {
     let axes = plan.get("sweep").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let of_axis = |axis: &Value| {
         let keys = keys_of(axis);
@@ -255,7 +255,7 @@ mod tests {
             edit: Vec<PlanEdit>,
         }
         let edits: Edits = toml::from_str(edits).unwrap();
-        let judged: Judged = toml::from_str("parameters = ['tick=500ms']\na = ['2']").unwrap();
+        let judged: JudgedCells = toml::from_str("parameters = ['tick=500ms']\na = ['2']").unwrap();
         let [_, text] = edited(PLAN, &judged, &edits.edit.iter().collect::<Vec<_>>())?;
         Ok(toml::from_str(&text).unwrap())
     }

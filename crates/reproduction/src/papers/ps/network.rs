@@ -153,7 +153,7 @@ pub(super) struct Network<'a> {
 
 /// Selected flows: those of one scheme, among their own or beside the other's.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Who {
+pub(super) enum FlowSelection {
     SackOnly,
     PastOnly,
     SackMixed,
@@ -162,7 +162,7 @@ pub(super) enum Who {
     BothMixed,
 }
 
-impl Who {
+impl FlowSelection {
     const EACH: [(&'static str, Self); 4] = [
         ("Sack only", Self::SackOnly),
         ("Paced Start only", Self::PastOnly),
@@ -210,7 +210,8 @@ impl<'a> Network<'a> {
             all.push(("delayed ACKs, acks first", self.acks_first()));
             all.push(("every segment acknowledged, acks first", self.immediate().acks_first()));
         }
-        let was_run = |network: &Self| !network.samples(Who::SackOnly, "p50").values().is_empty();
+        let was_run =
+            |network: &Self| !network.samples(FlowSelection::SackOnly, "p50").values().is_empty();
         all.into_iter().filter(|(_, network)| was_run(network)).collect()
     }
 
@@ -221,23 +222,28 @@ impl<'a> Network<'a> {
         self.record.samples(&at, &format!("{kind}.{what}"))
     }
 
-    pub(super) fn samples(self, who: Who, what: &str) -> Samples {
+    pub(super) fn samples(self, who: FlowSelection, what: &str) -> Samples {
         Samples::mean_of(
             &who.mixes_and_kinds().map(|(mix, kind)| self.samples_of_kind(mix, kind, what)),
         )
     }
 
     /// A figure over another's.
-    fn ratio(self, [ours, theirs]: [Who; 2], what: &str) -> Measured {
+    fn ratio(self, [ours, theirs]: [FlowSelection; 2], what: &str) -> Measured {
         self.samples(ours, what).over(&self.samples(theirs, what))
     }
 
-    fn excess(self, [ours, theirs]: [Who; 2], what: &str) -> Measured {
+    fn excess(self, [ours, theirs]: [FlowSelection; 2], what: &str) -> Measured {
         self.samples(ours, what).excess_over(&self.samples(theirs, what))
     }
 
     /// The percentile that decides whether throughput lies in an interval around another's.
-    fn distribution(self, what: &str, pair: [Who; 2], within: ClaimInterval) -> Option<FigureLine> {
+    fn distribution(
+        self,
+        what: &str,
+        pair: [FlowSelection; 2],
+        within: ClaimInterval,
+    ) -> Option<FigureLine> {
         let excess =
             PERCENTILES.map(|percent| (percent, self.excess(pair, &format!("p{percent}"))));
         let (percent, excess) = furthest_out(within, excess)?;
@@ -247,7 +253,7 @@ impl<'a> Network<'a> {
 
     /// Adds that throughput is at or above Sack's and Sack's as among its own.
     fn throughput(self, findings: &mut Findings) {
-        use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
+        use FlowSelection::{PastMixed, PastOnly, SackMixed, SackOnly};
         for (what, pair, within) in [
             (
                 "Paced Start's above Sack's, only",
@@ -273,7 +279,7 @@ impl<'a> Network<'a> {
 
     /// Adds that fewer flows lose anything, and far fewer segments are lost in start-up.
     fn losses(self, findings: &mut Findings) {
-        use Who::{BothMixed, PastMixed, PastOnly, SackMixed, SackOnly};
+        use FlowSelection::{BothMixed, PastMixed, PastOnly, SackMixed, SackOnly};
         let (only, mixed) = ([PastOnly, SackOnly], [PastMixed, SackMixed]);
         for (what, pair, reading, most) in [
             ("flows with losses over Sack's, only", only, "lossy", 1.0),
@@ -294,7 +300,7 @@ impl<'a> Network<'a> {
 
     /// Shows the losses, and the number of flows under way, which the paper gives.
     fn add_losses_and_flows(self, findings: &mut Findings, paper_active: Option<f64>) {
-        for (name, who) in Who::EACH {
+        for (name, who) in FlowSelection::EACH {
             for (what, reading) in [
                 ("flows with losses", "lossy"),
                 ("lost", "loss"),
@@ -318,7 +324,7 @@ impl<'a> Network<'a> {
 
     /// Shows the deciding figures under each choice.
     fn add_other_choices(self, findings: &mut Findings) {
-        use Who::{PastMixed, PastOnly, SackMixed, SackOnly};
+        use FlowSelection::{PastMixed, PastOnly, SackMixed, SackOnly};
         for (choice, network) in self.choices_run() {
             let label = |what: &str| format!("{}: {what}, {choice}", self.name);
             for (what, pair) in [("only", [PastOnly, SackOnly]), ("mixed", [PastMixed, SackMixed])]
@@ -340,7 +346,7 @@ impl<'a> Network<'a> {
             PlotAxis::new("flows", PERCENT),
             PlotAxis::new("throughput at most", "Mbit/s"),
         );
-        for (name, who) in Who::EACH {
+        for (name, who) in FlowSelection::EACH {
             let point = |percent: u32| {
                 let y = self.samples(who, &format!("p{percent}")).mean();
                 CurvePoint { x: f64::from(percent), y }
@@ -358,7 +364,7 @@ pub(super) fn ps_4(book: &Book) -> Findings {
     short.throughput(&mut findings);
     long.throughput(&mut findings);
     long.losses(&mut findings);
-    let lost = short.samples(Who::SackOnly, "loss").mean();
+    let lost = short.samples(FlowSelection::SackOnly, "loss").mean();
     let line = FigureLine::new("mean 50: lost, Sack only (hardly any)", PERCENT).ours(lost);
     findings.line(line.also(ClaimInterval::at_most(0.5)));
     beside_ns2(&mut findings, short.immediate());

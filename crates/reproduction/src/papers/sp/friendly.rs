@@ -41,10 +41,10 @@ struct Clock<'a> {
 }
 
 /// Delay, size and number of a half's connections.
-type Place<'p> = [&'p str; 3];
+type HalfCoordinates<'p> = [&'p str; 3];
 
 impl Clock<'_> {
-    fn time(self, half: &str, first: &str, [delay, size, count]: Place<'_>) -> Samples {
+    fn time(self, half: &str, first: &str, [delay, size, count]: HalfCoordinates<'_>) -> Samples {
         let at = [
             (DELAY, delay),
             (SIZE, size),
@@ -56,12 +56,12 @@ impl Clock<'_> {
     }
 
     /// Percentage by which reno-ssr takes longer beside SPAND than among its own.
-    fn slowdown(self, place: Place<'_>) -> Measured {
+    fn slowdown(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
     }
 
     /// Percentage by which SPAND is below the reno-ssr beside it.
-    fn gain(self, place: Place<'_>) -> Measured {
+    fn gain(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
     }
 }
@@ -78,7 +78,7 @@ fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     places
 }
 
-fn label(place: Place<'_>) -> String {
+fn label(place: HalfCoordinates<'_>) -> String {
     let [delay, size, count] = place;
     format!("{delay}, {size}, {count} + {count}")
 }
@@ -88,7 +88,7 @@ pub(super) fn sp_8(book: &Book) -> Findings {
     let fine = Clock { record, reno: "reno-ssr+tick=50ms" };
     let coarse = Clock { record, reno: "reno-ssr+tick=200ms" };
     let owned = places(record);
-    let all: Vec<Place<'_>> =
+    let all: Vec<HalfCoordinates<'_>> =
         owned.iter().map(|place| place.each_ref().map(String::as_str)).collect();
     let mut findings = Findings::default();
     let same = ClaimInterval::between(-5.0, 5.0);
@@ -129,7 +129,7 @@ fn add_lead<'p>(
     findings: &mut Findings,
     clock: Clock<'_>,
     what: &str,
-    places: impl Iterator<Item = &'p Place<'p>>,
+    places: impl Iterator<Item = &'p HalfCoordinates<'p>>,
     within: ClaimInterval,
 ) {
     if let Some((place, gain)) = furthest_out(within, places.map(|p| (p, clock.gain(*p)))) {
@@ -141,7 +141,7 @@ fn add_lead<'p>(
 }
 
 /// Times of both halves and of all reno-ssr over the number of connections.
-fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: Place<'_>) -> Plot {
+fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: HalfCoordinates<'_>) -> Plot {
     let title = format!("Half SPAND, half {} ({figure}), {delay}, {size}", clock.reno);
     let counts = clock.record.values(COUNT);
     let of = |half: &str, first: &str| {

@@ -3,17 +3,17 @@
 use super::TransferMeter;
 use crate::transfer::passage::PassingData;
 use crate::transfer::tls::{ClientFlight, TlsHandshake};
-use crate::transfer::wait::Wait;
+use crate::transfer::wait::WaitCause;
 use units::Instant;
 
 impl TransferMeter {
     /// Returns true if the client's data is part of the TLS handshake that precedes the first
     /// request.
     pub(super) fn is_tls_request(&mut self, now: Instant, data: &PassingData) -> bool {
-        if self.wait == Wait::Request && self.next_index == 0 {
+        if self.wait == WaitCause::Request && self.next_index == 0 {
             return self.begins_tls(now, data);
         }
-        if self.wait != Wait::Tls {
+        if self.wait != WaitCause::Tls {
             return false;
         }
         let Some(tls) = self.open.as_mut().and_then(|open| open.tls.as_deref_mut()) else {
@@ -21,7 +21,7 @@ impl TransferMeter {
         };
         let flight = tls.on_client(now, data.tls, data.bytes);
         if flight != ClientFlight::Handshake {
-            self.wait = Wait::Request;
+            self.wait = WaitCause::Request;
         }
         flight != ClientFlight::Request
     }
@@ -30,7 +30,7 @@ impl TransferMeter {
         let Some(open) = self.open.as_mut().filter(|open| open.tls.is_none()) else { return false };
         open.tls = TlsHandshake::begin(now, data.tls).map(Box::new);
         if open.tls.is_some() {
-            self.wait = Wait::Tls;
+            self.wait = WaitCause::Tls;
         }
         open.tls.is_some()
     }
@@ -39,7 +39,7 @@ impl TransferMeter {
     pub(super) fn is_tls_response(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = self.open.as_mut().filter(|open| !open.answering) else { return false };
         let Some(tls) = open.tls.as_deref_mut() else { return false };
-        if self.wait == Wait::Tls {
+        if self.wait == WaitCause::Tls {
             tls.on_server(now, data.tls, data.bytes, self.min_rtt);
             return true;
         }

@@ -27,7 +27,7 @@ const IMAGES: HostId = HostId(1);
 const METRICS: HostId = HostId(2);
 
 /// Position at which an object is found.
-struct Found {
+struct FoundAt {
     parent: u32,
     /// Share of the parent's body that must be delivered, in thousandths.
     per_mille: u64,
@@ -35,8 +35,8 @@ struct Found {
     delay: u64,
 }
 
-const fn new_found(parent: u32, per_mille: u64, delay: u64) -> Found {
-    Found { parent, per_mille, delay }
+const fn new_found(parent: u32, per_mille: u64, delay: u64) -> FoundAt {
+    FoundAt { parent, per_mille, delay }
 }
 
 /// One row of the page.
@@ -45,8 +45,8 @@ struct Row {
     host: HostId,
     name: &'static str,
     kilobytes: u64,
-    wait: Wait,
-    found: Found,
+    wait: ThinkTime,
+    found: FoundAt,
 }
 
 const fn new_row(
@@ -54,18 +54,18 @@ const fn new_row(
     host: HostId,
     name: &'static str,
     kilobytes: u64,
-    wait: Wait,
-    found: Found,
+    wait: ThinkTime,
+    found: FoundAt,
 ) -> Row {
     Row { kind, host, name, kilobytes, wait, found }
 }
 
 /// Milliseconds the server thinks.
-struct Wait(u64);
+struct ThinkTime(u64);
 
-const FILE: Wait = Wait(2);
-const CDN: Wait = Wait(5);
-const COMPUTED: Wait = Wait(60);
+const FILE: ThinkTime = ThinkTime(2);
+const CDN: ThinkTime = ThinkTime(5);
+const COMPUTED: ThinkTime = ThinkTime(60);
 
 const ROOT: u32 = 0;
 const STYLE: u32 = 1;
@@ -145,7 +145,7 @@ fn root() -> Object {
 }
 
 fn new_object(row: &Row, earlier: &[Object]) -> Object {
-    let Found { parent, per_mille, delay } = row.found;
+    let FoundAt { parent, per_mille, delay } = row.found;
     let offset = earlier[parent as usize].body_bytes * per_mille / 1000;
     Object {
         label: row.name.to_owned(),

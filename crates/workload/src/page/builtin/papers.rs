@@ -106,7 +106,7 @@ pub struct RequestModel {
 
 /// Objects of a kind whose sizes the paper gives as one range, and the HTML part that they are
 /// found in.
-struct Found {
+struct FoundIn {
     kind: ObjectKind,
     part: usize,
     range: KilobyteRange,
@@ -142,28 +142,29 @@ const fn range((least, most): Ends, spread: &'static [u64]) -> KilobyteRange {
     KilobyteRange { least, most, spread }
 }
 
-const fn html(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Html, part, range: range(ends, spread) }
+const fn html(part: usize, ends: Ends, spread: &'static [u64]) -> FoundIn {
+    FoundIn { kind: ObjectKind::Html, part, range: range(ends, spread) }
 }
 
-const fn found_images(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Image, part, range: range(ends, spread) }
+const fn found_images(part: usize, ends: Ends, spread: &'static [u64]) -> FoundIn {
+    FoundIn { kind: ObjectKind::Image, part, range: range(ends, spread) }
 }
 
-const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> Found {
-    Found { kind: ObjectKind::Script, part, range: range(ends, spread) }
+const fn classes(part: usize, ends: Ends, spread: &'static [u64]) -> FoundIn {
+    FoundIn { kind: ObjectKind::Script, part, range: range(ends, spread) }
 }
 
 /// Sizes of the root, then the objects named in each part, in the order of the paper's lists.
-fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
-    const TEXT: &[Found] = &[found_images(0, (7, 13), &[7, 10, 13])];
-    const MAP: &[Found] = &[found_images(0, (1, 3), &[1, 2, 3]), found_images(0, (67, 67), &[67])];
-    const GRAPHICS: &[Found] = &[
+fn contents(name: &str) -> Option<(KilobyteRange, &'static [FoundIn])> {
+    const TEXT: &[FoundIn] = &[found_images(0, (7, 13), &[7, 10, 13])];
+    const MAP: &[FoundIn] =
+        &[found_images(0, (1, 3), &[1, 2, 3]), found_images(0, (67, 67), &[67])];
+    const GRAPHICS: &[FoundIn] = &[
         found_images(0, (1, 3), &[1, 1, 1, 2, 2, 2, 3, 3, 3]),
         found_images(0, (9, 12), &[9, 10, 11, 12]),
     ];
     // The frame set is object 0 and its parts 1 to 5: part 4 has 7 KB, part 5 has 83 KB.
-    const FRAMES: &[Found] = &[
+    const FRAMES: &[FoundIn] = &[
         html(0, (1, 2), &[1, 2, 2]),
         html(0, (7, 7), &[7]),
         html(0, (83, 83), &[83]),
@@ -171,7 +172,7 @@ fn contents(name: &str) -> Option<(KilobyteRange, &'static [Found])> {
         found_images(5, (1, 3), &[1, 1, 2, 2, 2, 3, 3, 3, 3]),
         found_images(5, (5, 19), &[5, 7, 9, 12, 14, 17, 19]),
     ];
-    const JAVA: &[Found] = &[
+    const JAVA: &[FoundIn] = &[
         found_images(0, (1, 2), &[1, 1, 1, 1, 2, 2, 2]),
         found_images(0, (4, 11), &[4, 7, 11]),
         classes(0, (1, 3), &[1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3]),
@@ -195,7 +196,7 @@ pub(super) fn paper_page(name: &str, model: RequestModel) -> Option<Page> {
         vec![new_object(format!("{name}/html-0"), ObjectKind::Html, root_bytes, model)];
     for (index, Embedded { part, kind, bytes }) in embedded.iter().enumerate() {
         let in_part = |range: &[Embedded]| range.iter().filter(|e| e.part == *part).count();
-        let place = Place {
+        let place = NamePosition {
             part: ObjectId(*part as u32),
             part_bytes: objects[*part].body_bytes,
             nth: in_part(&embedded[..=index]) as u64,
@@ -217,7 +218,7 @@ struct Embedded {
 }
 
 /// The part that names the objects of a group; only parts of a frame set are not the root.
-fn naming_part(group: &Found, model: RequestModel) -> usize {
+fn naming_part(group: &FoundIn, model: RequestModel) -> usize {
     const LARGEST: usize = 5;
     match (group.part, model.naming) {
         (0, _) | (_, NamingPart::Root) => 0,
@@ -228,8 +229,8 @@ fn naming_part(group: &Found, model: RequestModel) -> usize {
 
 /// All of them in the order of asking. Parts of a frame set keep their positions, for others are
 /// found in them.
-fn in_order(found: &[Found], model: RequestModel) -> Vec<Embedded> {
-    let of_group = |group: &Found| {
+fn in_order(found: &[FoundIn], model: RequestModel) -> Vec<Embedded> {
+    let of_group = |group: &FoundIn| {
         let (part, kind) = (naming_part(group, model), group.kind);
         let all = group.range.bytes(model).into_iter();
         all.map(move |bytes| Embedded { part, kind, bytes }).collect::<Vec<_>>()
@@ -252,14 +253,14 @@ fn new_object(label: String, kind: ObjectKind, bytes: u64, model: RequestModel) 
 }
 
 /// Position of an embedded object's name: the `nth` (from 1) of `siblings` in one part.
-struct Place {
+struct NamePosition {
     part: ObjectId,
     part_bytes: u64,
     nth: u64,
     siblings: u64,
 }
 
-impl Place {
+impl NamePosition {
     fn discovery(&self, model: RequestModel) -> Discovery {
         let offset = match model.timing {
             RequestTiming::FirstSegment => 1,

@@ -64,9 +64,9 @@ fn a_wide_start_looks_at_a_flight_that_is_long_enough() {
     assert_eq!(line.window.pacing_order().unwrap().fixed, None);
 }
 
-/// A server sends a session ticket, whose ACK is delayed. Its answer leaves 60 ms later, and arrives
-/// at 8 Mbit/s from 220 ms on. The ticket's ACK, at 200 ms, is no part of that: with it, nine
-/// segments would have taken 27 ms, 2.7 Mbit/s, and slow start would end.
+/// A server sends a session ticket, whose ACK is delayed. Its answer leaves 60 ms later, and
+/// arrives at 8 Mbit/s from 220 ms on. The ticket's ACK, at 200 ms, is no part of that: with it,
+/// nine segments would have taken 27 ms, 2.7 Mbit/s, and slow start would end.
 #[test]
 fn a_delayed_ack_of_what_was_sent_before_is_no_part_of_the_flight() {
     let (mut line, mut warm) = behind_tls();
@@ -258,7 +258,9 @@ fn a_share_below_a_stock_window_is_not_widened_by_what_is_announced() {
         assert_eq!(line.segments(), 4);
         let transfer =
             PendingData { bytes: announced * MSS, admitted: u64::MAX, announced: announced * MSS };
-        line.notify(&mut warm, |startup, window, at| startup.on_transfer_start(window, at, transfer));
+        line.notify(&mut warm, |startup, window, at| {
+            startup.on_transfer_start(window, at, transfer)
+        });
         assert_eq!(line.segments(), 4);
     }
 }

@@ -96,7 +96,7 @@ struct Run {
 
 /// The state of the flow at an instant.
 #[derive(Clone, Copy, Debug, Default)]
-struct Look {
+struct FlowSnapshot {
     /// Bytes.
     cwnd: u64,
     ssthresh: u64,
@@ -106,7 +106,7 @@ struct Look {
     timeouts: u64,
 }
 
-impl Look {
+impl FlowSnapshot {
     /// Congestion avoidance has grown the window since the look `before`, or slow start was left
     /// by lowering the threshold without a loss.
     fn is_in_avoidance(&self, before: &Self) -> bool {
@@ -173,7 +173,7 @@ impl Run {
     /// Looks at the flow from its start to the end.
     fn measure_flow(&mut self) -> Measured {
         let mut measured = Measured::default();
-        let mut before = [Look::default(); 2];
+        let mut before = [FlowSnapshot::default(); 2];
         let mut at = Instant::ZERO + FIRST_LOOK;
         while at < Instant::ZERO + LENGTH && self.simulation.run_until(at).is_ok() {
             let now = self.take_look();
@@ -192,13 +192,13 @@ impl Run {
         measured
     }
 
-    fn take_look(&self) -> Look {
+    fn take_look(&self) -> FlowSnapshot {
         let host = self.simulation.host(self.sender);
         let transfer: Option<&BulkTransfer> = self.simulation.application(self.flow);
         let conn = transfer.and_then(BulkTransfer::sender);
         let window = conn.and_then(|conn| host.path_of(conn)).map(|path| path.window());
         let stats = conn.and_then(|conn| host.connection(conn)).map(Connection::stats);
-        Look {
+        FlowSnapshot {
             cwnd: window.map_or(0, |w| w.cwnd()),
             ssthresh: window.map_or(u64::MAX, |w| w.ssthresh()),
             acked: transfer.map_or(0, BulkTransfer::acked),

@@ -2,7 +2,7 @@
 //! segments go out and their notes return. The calling thread replays the notes round by round.
 
 use super::deal::{Shares, shard_of};
-use super::notes::{Noted, ShardedSink, SinkPart};
+use super::notes::{PositionedNote, ShardedSink, SinkPart};
 use super::numbers::{NoteOf, Renumbered};
 use super::{SHARDS, Shard};
 use crate::config::EngineConfig;
@@ -25,29 +25,29 @@ const RESTS: usize = 4;
 /// A shard's part of a round: segments with their positions in it, and on the way back the notes
 /// about them.
 #[derive(Debug)]
-struct Dealt<N> {
+struct DealtRound<N> {
     segments: Vec<(Observed, u32)>,
-    noted: Vec<Noted<N>>,
+    noted: Vec<PositionedNote<N>>,
 }
 
-impl<N> Default for Dealt<N> {
+impl<N> Default for DealtRound<N> {
     fn default() -> Self {
         Self { segments: Vec::new(), noted: Vec::new() }
     }
 }
 
 /// Another thread, and the channels to it and back. Results return in the order of the rounds.
-struct Hand<P: SinkPart> {
-    to: Sender<(usize, Dealt<P::Note>)>,
-    back: Receiver<Dealt<P::Note>>,
+struct WorkerThread<P: SinkPart> {
+    to: Sender<(usize, DealtRound<P::Note>)>,
+    back: Receiver<DealtRound<P::Note>>,
     /// Final results of its shards, shard by shard.
-    rest: Receiver<Rest<P>>,
+    rest: Receiver<ShardEnd<P>>,
     thread: JoinHandle<()>,
 }
 
 /// Notes at the end of a shard, or its counters and its part of the sink after all notes.
-enum Rest<P: SinkPart> {
-    Noted(Vec<Noted<P::Note>>),
+enum ShardEnd<P: SinkPart> {
+    Noted(Vec<PositionedNote<P::Note>>),
     Over(Box<(EngineCounters, P)>),
 }
 
@@ -56,32 +56,32 @@ struct Out<N> {
     /// Shards of its segments, in the order of the segments.
     order: Vec<u8>,
     /// Notes of the calling thread's shards about it.
-    own: Vec<Vec<Noted<N>>>,
+    own: Vec<Vec<PositionedNote<N>>>,
 }
 
 /// The threads, and the rounds that are out.
-pub(super) struct Crew<S: ShardedSink> {
+pub(super) struct WorkerThreads<S: ShardedSink> {
     shares: Shares,
     /// Shards of the calling thread, the first ones.
     own: Vec<Shard<S::Part>>,
-    hands: Vec<Hand<S::Part>>,
+    hands: Vec<WorkerThread<S::Part>>,
     /// The round that is being dealt, by shard of the other threads.
-    dealing: [Dealt<NoteOf<S>>; SHARDS],
+    dealing: [DealtRound<NoteOf<S>>; SHARDS],
     /// Shards of the round's segments, in the order of the segments.
     order: Vec<u8>,
     /// Rounds that are out, the oldest first.
     out: VecDeque<Out<NoteOf<S>>>,
     /// Empty buffers for reuse.
-    spare: Vec<Dealt<NoteOf<S>>>,
+    spare: Vec<DealtRound<NoteOf<S>>>,
 }
 
-impl<S: ShardedSink> Crew<S> {
+impl<S: ShardedSink> WorkerThreads<S> {
     /// Starts this many threads, at least two; the calling one is included.
     pub(super) fn new(config: &EngineConfig, sink: &S, threads: usize) -> io::Result<Self> {
         let shares = Shares::for_threads(threads);
         let hands = (0..shares.hands).map(|hand| {
             let shards = shares.shards_of(hand).map(|shard| (shard, sink.part())).collect();
-            Hand::new(config, hand, shards)
+            WorkerThread::new(config, hand, shards)
         });
         let hands = hands.collect::<io::Result<_>>()?;
         let own = (0..shares.own).map(|_| Shard::new(config.clone(), sink.part())).collect();
@@ -130,7 +130,7 @@ impl<S: ShardedSink> Crew<S> {
             // The calling thread has the first shards.
             let mut own = own.into_iter();
             let mut answers: [_; SHARDS] = std::array::from_fn(|shard| match own.next() {
-                Some(noted) => Dealt { segments: Vec::new(), noted },
+                Some(noted) => DealtRound { segments: Vec::new(), noted },
                 None => self.answer_of(shard),
             });
             sink.replay_all(&order, answers.each_mut().map(|answer| &mut answer.noted));
@@ -142,12 +142,12 @@ impl<S: ShardedSink> Crew<S> {
     }
 
     /// Returns the next answer of a shard of another thread. A panic of that thread propagates.
-    fn answer_of(&mut self, shard: usize) -> Dealt<NoteOf<S>> {
+    fn answer_of(&mut self, shard: usize) -> DealtRound<NoteOf<S>> {
         let hand = shard % self.shares.hands;
         if let Ok(answer) = self.hands[hand].back.recv() {
             return answer;
         }
-        let Hand { thread, .. } = self.hands.swap_remove(hand);
+        let WorkerThread { thread, .. } = self.hands.swap_remove(hand);
         panic::resume_unwind(thread.join().err().unwrap_or_else(|| Box::new("a thread ended")));
     }
 
@@ -157,15 +157,15 @@ impl<S: ShardedSink> Crew<S> {
         self.deliver(sink, 0);
         let Self { shares, own, hands, .. } = self;
         let mut ends = Vec::with_capacity(hands.len());
-        for Hand { to, rest, thread, .. } in hands {
+        for WorkerThread { to, rest, thread, .. } in hands {
             // A closed channel makes a thread end its shards.
             drop(to);
             ends.push((rest, thread));
         }
         let mut counters = EngineCounters::default();
         let mut take = |shard, piece| match piece {
-            Rest::Noted(mut noted) => sink.replay(shard, &mut noted),
-            Rest::Over(over) => {
+            ShardEnd::Noted(mut noted) => sink.replay(shard, &mut noted),
+            ShardEnd::Over(over) => {
                 let (of_shard, part) = *over;
                 counters.add(&of_shard);
                 sink.sink.join(part);
@@ -180,7 +180,7 @@ impl<S: ShardedSink> Crew<S> {
         for shard in shares.own..SHARDS {
             // It ends with the counters, or with the thread.
             for piece in &ends[shard % ends.len()].0 {
-                let is_over = matches!(piece, Rest::Over(_));
+                let is_over = matches!(piece, ShardEnd::Over(_));
                 take(shard, piece);
                 if is_over {
                     break;
@@ -194,7 +194,7 @@ impl<S: ShardedSink> Crew<S> {
     }
 }
 
-impl<P: SinkPart> Hand<P> {
+impl<P: SinkPart> WorkerThread<P> {
     /// Starts another thread, of this number, with the parts of the sink for its shards.
     fn new(config: &EngineConfig, number: usize, parts: Vec<(usize, P)>) -> io::Result<Self> {
         let (to, dealt) = channel();
@@ -205,7 +205,7 @@ impl<P: SinkPart> Hand<P> {
             // Senders cannot move between threads, so each thread creates its own.
             let parts = parts.into_iter();
             let shards = parts.map(|(shard, part)| (shard, Shard::new(config.clone(), part)));
-            run(shards.collect(), &dealt, (&to_back, &to_rest));
+            run(shards.collect(), &dealt, &WorkerResults { rounds: to_back, ends: to_rest });
         };
         let thread = thread::Builder::new().name(format!("trace {number}")).spawn(work)?;
         Ok(Self { to, back, rest, thread })
@@ -215,22 +215,30 @@ impl<P: SinkPart> Hand<P> {
 impl<P: SinkPart> Shard<P> {
     /// Ends the shard, and passes its remaining notes to `deliver` piece by piece, until `deliver`
     /// returns false.
-    fn end(mut self, mut deliver: impl FnMut(Rest<P>) -> bool) -> bool {
+    fn end(mut self, mut deliver: impl FnMut(ShardEnd<P>) -> bool) -> bool {
         while self.finish_some() {
-            if !deliver(Rest::Noted(self.exchange(Vec::new()))) {
+            if !deliver(ShardEnd::Noted(self.exchange(Vec::new()))) {
                 return false;
             }
         }
-        deliver(Rest::Over(Box::new(self.into_part())))
+        deliver(ShardEnd::Over(Box::new(self.into_part())))
     }
+}
+
+/// Channels for the results of a thread.
+struct WorkerResults<P: SinkPart> {
+    /// Notes of each round.
+    rounds: Sender<DealtRound<P::Note>>,
+    /// Remaining results at the end.
+    ends: SyncSender<ShardEnd<P>>,
 }
 
 /// The main loop of a thread: answers each dealt part of a round with its notes, and passes on the
 /// remaining results at the end.
 fn run<P: SinkPart>(
     mut shards: Vec<(usize, Shard<P>)>,
-    hands: &Receiver<(usize, Dealt<P::Note>)>,
-    (back, rest): (&Sender<Dealt<P::Note>>, &SyncSender<Rest<P>>),
+    hands: &Receiver<(usize, DealtRound<P::Note>)>,
+    results: &WorkerResults<P>,
 ) {
     while let Ok((number, mut dealt)) = hands.recv() {
         if let Some((_, shard)) = shards.iter_mut().find(|(of, _)| *of == number) {
@@ -239,12 +247,12 @@ fn run<P: SinkPart>(
             }
             dealt.noted = shard.exchange(std::mem::take(&mut dealt.noted));
         }
-        if back.send(dealt).is_err() {
+        if results.rounds.send(dealt).is_err() {
             return;
         }
     }
     for (_, shard) in shards {
-        if !shard.end(|piece| rest.send(piece).is_ok()) {
+        if !shard.end(|piece| results.ends.send(piece).is_ok()) {
             return;
         }
     }
