@@ -184,6 +184,7 @@ impl Sender {
             usable_window: path.usable_cwnd().min(self.largest_window.max(self.terms.mss)),
             timeout: false,
             repeated: false,
+            losing_clients: 1,
         }
     }
 
@@ -207,7 +208,9 @@ impl Sender {
         }
         self.counts.ecn_reductions += 1;
         let event = self.congestion_event(now, path);
-        path.reduce_for(client, Reduction::ToSsthresh, &event, Cause::Ecn);
+        // A mark without a known segment concerns data sent since the last reduction.
+        let order = arrived.unwrap_or(u64::MAX);
+        path.reduce_for(client, order, Reduction::ToSsthresh, &event, Cause::Ecn);
         outcome.found.any = true;
     }
 

@@ -185,6 +185,7 @@ mod tests {
                 usable_window: 15_000,
                 timeout: false,
                 repeated: false,
+                losing_clients: 1,
             };
             path.reduce(Reduction::ToSsthresh, &event, Cause::Loss);
             (path.window.cwnd(), path.window.ssthresh())

@@ -101,7 +101,9 @@ impl Shared {
     /// Lets the window rise again as if there was no reduction for `client`.
     fn forget_reduction(&mut self, client: ProxyClient) {
         (self.reduced_at, self.reduced_by, self.glide) = (0, None, None);
-        self.forget_client(client);
+        if let Some(epochs) = &mut self.epochs {
+            epochs.on_part_restored(client);
+        }
     }
 
     /// Notes a reduction of all clients' parts.
@@ -226,42 +228,30 @@ impl Path {
         let prior = self.window.cwnd();
         let ruled = self.is_ruled();
         let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
-        self.reduce_for(member.client, reduction, event, cause);
+        self.reduce_for(member.client, order, reduction, event, cause);
         if let Some(shared) = &mut self.shared {
             shared.reduced_by = Some(member.ports);
             shared.glide = (reduction == Reduction::Gradual && !ruled).then(|| Prr::new(prior));
         }
     }
 
-    /// Reduces the window for a loss or an ECN mark of a connection for `client`.
+    /// Reduces the window for the loss or the ECN mark of a segment at position `order`, of a
+    /// connection for `client`.
     pub fn reduce_for(
         &mut self,
         client: ProxyClient,
+        order: u64,
         reduction: Reduction,
         event: &CongestionEvent,
         cause: Cause,
     ) {
-        self.reduce(reduction, &self.where_glide_ends(event), cause);
         let next = self.next_order();
         let epochs = self.shared.as_mut().and_then(|shared| shared.epochs.as_mut());
-        if let Some(epochs) = epochs
-            && !event.timeout
-        {
-            epochs.on_part_reduced(client, next);
-        }
-    }
-
-    /// Returns the event with the window at the end of a gradual reduction for one client: another
-    /// client takes its part of that.
-    fn where_glide_ends(&self, event: &CongestionEvent) -> CongestionEvent {
-        let by_client = |shared: &Shared| shared.glide.is_some() && shared.epochs.is_some();
-        if event.timeout || !self.shared.as_deref().is_some_and(by_client) {
-            return *event;
-        }
-        let left = self.window.ssthresh();
-        let (flight_size, usable_window) =
-            (event.flight_size.min(left), event.usable_window.min(left));
-        CongestionEvent { flight_size, usable_window, ..*event }
+        let event = match epochs.filter(|_| !event.timeout) {
+            Some(epochs) => &epochs.on_part_lost(client, [order, next], event),
+            None => event,
+        };
+        self.reduce(reduction, event, cause);
     }
 
     /// Notes a reduction of the window.

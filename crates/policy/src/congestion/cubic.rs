@@ -132,6 +132,7 @@ mod tests {
             usable_window: 0,
             timeout,
             repeated: false,
+            losing_clients: 1,
         }
     }
 

@@ -74,6 +74,7 @@ mod tests {
             usable_window: 3 * MSS,
             timeout,
             repeated: false,
+            losing_clients: 1,
         };
         let mut reno = LinuxReno::default();
         // 15 / 2 = 7 whole segments; 3 / 2 = 1, but never below 2.

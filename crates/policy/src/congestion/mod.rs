@@ -49,6 +49,10 @@ pub struct CongestionEvent {
     pub timeout: bool,
     /// The lost segment had been retransmitted before.
     pub repeated: bool,
+    /// Number of clients, this one included, that have lost segments of one window of data. Above 1
+    /// only where the controller [reduces by client](ControllerCapabilities::reduces_by_client);
+    /// bytes outstanding and usable are then those before the first of these losses.
+    pub losing_clients: u32,
 }
 
 /// A controller's answer to congestion.

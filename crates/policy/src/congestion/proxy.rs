@@ -3,7 +3,8 @@
 //!
 //! The window grows by a segment per round trip for each of n clients. A loss, which would have
 //! halved the window of one client, removes half of an n-th. So does the loss of another client in
-//! the same window of data, because each would have halved its own. One client is Reno.
+//! the same window of data, because each would have halved its own: "the window apportioned to the
+//! other connection remains unchanged". If all lose, half is left. One client is Reno.
 
 use super::reno::{HALVE, ROUND};
 use super::{
@@ -55,13 +56,16 @@ impl Proxy {
         self.fixed.unwrap_or(window.clients()).into()
     }
 
-    /// `1 - 1 / 2n` of what is in use.
+    /// `1 - k / 2n` of what was in use before the first of the losses of k clients.
     fn reduced_window(&self, window: &Window, event: &CongestionEvent) -> u64 {
         let base = match self.halve {
             Halve::FlightSize => event.flight_size,
             Halve::Window => event.usable_window,
         };
-        base - base / (2 * self.clients(window))
+        let clients = self.clients(window);
+        let losing = u64::from(event.losing_clients).min(clients);
+        // Clients that have joined since do not restore what a loss removed.
+        (base - base * losing / (2 * clients)).min(window.cwnd())
     }
 }
 
@@ -96,6 +100,7 @@ mod tests {
             usable_window: window,
             timeout: false,
             repeated: false,
+            losing_clients: 1,
         }
     }
 
@@ -111,6 +116,23 @@ mod tests {
             window.set_clients(clients);
             assert_eq!(proxy.on_congestion(&window, &event(8192)), LoweredWindow::to(left));
         }
+    }
+
+    /// Each of two clients has 4 KB of 8 KB and halves them, as independent TCPs would (§5.5). More
+    /// losers than clients cost no more than half.
+    #[test]
+    fn each_loser_of_one_window_takes_half_of_its_own_part() {
+        let mut window = Window::new(1024, 8192, u64::MAX, false);
+        let mut proxy = Proxy::new(Halve::Window, false, None);
+        let losing = |losing_clients| CongestionEvent { losing_clients, ..event(8192) };
+        for (clients, losers, left) in [(2, 2, 4096), (4, 2, 6144), (4, 3, 5120), (2, 3, 4096)] {
+            window.set_clients(clients);
+            assert_eq!(proxy.on_congestion(&window, &losing(losers)), LoweredWindow::to(left));
+        }
+        // One client has halved 8 KB. Two losers among the four clients now would leave 6 KB.
+        window.set_cwnd(4096, Cause::Loss);
+        window.set_clients(4);
+        assert_eq!(proxy.on_congestion(&window, &losing(2)), LoweredWindow::to(4096));
     }
 
     #[test]

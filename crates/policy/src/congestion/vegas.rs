@@ -251,6 +251,7 @@ mod tests {
                 usable_window,
                 timeout,
                 repeated,
+                losing_clients: 1,
             };
             assert_eq!(vegas.on_congestion(&window, &event).ssthresh, kept * MSS, "{event:?}");
         }

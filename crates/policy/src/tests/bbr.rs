@@ -315,5 +315,6 @@ fn event() -> CongestionEvent {
         usable_window: 0,
         timeout: false,
         repeated: false,
+        losing_clients: 1,
     }
 }

@@ -180,9 +180,8 @@ fn two_lose(clients: [u64; 3]) -> Members {
 #[test]
 fn each_client_that_loses_takes_half_of_its_part_away() {
     // Balakrishnan et al. 1998 §5.5. The four ACKs took cwnd from 6 to 10 segments. With a client
-    // each, A's loss removes half of a third, 10000 - 1666, and B's half of a third of that, 8334 -
-    // 1389.
-    assert_eq!(two_lose([1, 2, 3]).path(A).cwnd, 6945);
+    // each, A and B lose half of a third each, together a third: 10000 - 3333.
+    assert_eq!(two_lose([1, 2, 3]).path(A).cwnd, 6667);
     // A and B serve the same one of two clients, which loses half of its half once.
     assert_eq!(two_lose([1, 1, 2]).path(A).cwnd, 7500);
 }

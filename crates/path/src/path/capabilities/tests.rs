@@ -207,6 +207,7 @@ impl Case {
             usable_window: 10 * MSS,
             timeout: false,
             repeated: false,
+            losing_clients: 1,
         }
     }
 }

@@ -37,6 +37,7 @@ fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) 
         usable_window: cwnd,
         timeout,
         repeated: false,
+        losing_clients: 1,
     };
     let report = Report { congestion: Some(reduction), ..Report::default() };
     path.on_member_report(&report, &event, Origin { ports: (1, 9), client }, order);
@@ -47,15 +48,15 @@ fn lose(path: &mut Path, client: ProxyClient, order: u64, reduction: Reduction) 
 fn each_client_loses_half_of_its_part_once_for_a_window_of_data() {
     let mut path = proxied();
     let half = Reduction::ToSsthresh;
-    // 6 KB are left, 3 each; then 4.5 KB. Other losses of earlier segments, 0 to 99, cost nothing
-    // more.
+    // 6 KB are left, 3 each. B had 4 KB of the same window too, and halves these: 4 KB. Other
+    // losses of earlier segments, 0 to 99, cost nothing more.
     assert_eq!(lose(&mut path, A, 92, half), 6144);
     assert_eq!(lose(&mut path, A, 94, half), 6144);
-    assert_eq!(lose(&mut path, B, 93, half), 4608);
-    assert_eq!(lose(&mut path, A, 96, half), 4608);
-    assert_eq!(lose(&mut path, B, 99, half), 4608);
-    // A loss of a later segment does: three quarters of 4608.
-    assert_eq!(lose(&mut path, B, 100, half), 3456);
+    assert_eq!(lose(&mut path, B, 93, half), 4096);
+    assert_eq!(lose(&mut path, A, 96, half), 4096);
+    assert_eq!(lose(&mut path, B, 99, half), 4096);
+    // A loss of a later segment does: three quarters of 4096.
+    assert_eq!(lose(&mut path, B, 100, half), 3072);
     // For each client, growth for delivered data stops when its part is reduced.
     path.segments_sent = 110;
     lose(&mut path, A, 105, half);
@@ -74,13 +75,49 @@ fn a_timeout_takes_the_whole_window_from_all() {
 
 #[test]
 fn a_glide_under_way_goes_on_to_what_both_leave() {
-    // The window is being reduced from 8 KB to 6 when B has a loss too: it is to be 4.5 KB in the
+    // The window is being reduced from 8 KB to 6 when B has a loss too: it is to be 4 KB in the
     // end.
     let mut path = proxied();
     assert_eq!(lose(&mut path, A, 92, Reduction::Gradual), 8192);
     assert_eq!(path.window.ssthresh(), 6144);
     lose(&mut path, B, 93, Reduction::Gradual);
-    assert_eq!(path.window.ssthresh(), 4608);
+    assert_eq!(path.window.ssthresh(), 4096);
+}
+
+/// B's loss in the window of data after A's is the first of that one: a quarter of 6 KB.
+#[test]
+fn each_window_of_data_counts_its_own_losers() {
+    let mut path = proxied();
+    let half = Reduction::ToSsthresh;
+    assert_eq!(lose(&mut path, A, 92, half), 6144);
+    path.segments_sent = 106;
+    assert_eq!(lose(&mut path, B, 100, half), 4608);
+    // A's segment 101 is of the same window as B's: a quarter of 6 KB more.
+    assert_eq!(lose(&mut path, A, 101, half), 3072);
+    // After a timeout no earlier loss counts: three quarters of a window of 8 KB.
+    lose(&mut path, A, 105, Reduction::ToOneSegment);
+    path.segments_sent = 110;
+    path.window.set_cwnd(8192, Cause::Avoidance);
+    assert_eq!(lose(&mut path, B, 106, half), 6144);
+}
+
+/// A's reduction to 6 KB is undone, so B is the only client that lost: 6 KB again, not 4.
+#[test]
+fn a_client_whose_part_is_restored_has_not_lost() {
+    let mut path = proxied();
+    lose(&mut path, A, 92, Reduction::ToSsthresh);
+    let undo = Report { undo: true, ..Report::default() };
+    let event = CongestionEvent {
+        now: Instant::ZERO,
+        flight_size: 6144,
+        usable_window: 6144,
+        timeout: false,
+        repeated: false,
+        losing_clients: 1,
+    };
+    path.on_member_report(&undo, &event, Origin { ports: (1, 9), client: A }, 93);
+    assert_eq!(path.window.cwnd(), 8192);
+    assert_eq!(lose(&mut path, B, 93, Reduction::ToSsthresh), 6144);
 }
 
 /// RFC 6937 §4, figure 1, on a shared path: 20 segments in flight, the first is lost, three are

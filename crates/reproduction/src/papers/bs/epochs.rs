@@ -64,8 +64,8 @@ fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     let losers = losers_of_epochs(of(TWO).concat());
     let (ones, twos) = (of(ONE).concat().len() as f64, losers.len() as f64);
     let both = losers.iter().filter(|&&clients| clients > 1).count() as f64 / twos;
-    // A client's loss takes a quarter of the window, and another takes a quarter of the rest.
-    let taken = 0.25 * (1.0 - both) + (1.0 - 0.75 * 0.75) * both;
+    // A client's loss takes a quarter of the window, and the other's as much.
+    let taken = 0.25 * (1.0 - both) + 0.5 * both;
     readings.set("epochs", twos / ones);
     readings.set("both", 100.0 * both);
     readings.set("taken", 100.0 * taken);
