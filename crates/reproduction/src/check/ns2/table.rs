@@ -16,6 +16,9 @@ impl fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
+/// Ends of the names of columns that are figures.
+const FIGURES: [&str; 5] = ["_mean", "_se", "_sd", "_min", "_max"];
+
 /// One file as read: every value still text.
 #[derive(Clone, Debug)]
 pub struct Ns2Table {
@@ -90,6 +93,23 @@ impl Ns2Table {
         CheckError(format!("{}:{line}: {why}", self.name))
     }
 
+    /// Refuses a column of the set-up that is not `known`: the rows were measured with something
+    /// that would not be run. Columns of figures, which end like `_mean`, are no set-up.
+    ///
+    /// # Errors
+    /// Names the column and those that are known.
+    pub fn only_set_up_by(&self, known: &[&str]) -> Result<(), CheckError> {
+        let is_figure = |column: &str| FIGURES.iter().any(|end| column.ends_with(end));
+        let mut others = self.headers.iter().filter(|h| !known.contains(h) && !is_figure(h));
+        others.next().map_or(Ok(()), |column| {
+            let known = known.join(", ");
+            let why = format!(
+                "column {column:?} gives a set-up that is not run; leave it out, or use {known}"
+            );
+            Err(self.wrong(1, why))
+        })
+    }
+
     /// Names of the columns, for an error that lists them.
     pub(super) fn columns(&self) -> String {
         self.headers.iter().collect::<Vec<_>>().join(", ")
@@ -130,6 +150,14 @@ mod tests {
         let table = Ns2Table::parse("x.csv", "m,n\n a, 1\nb,2\n").unwrap();
         assert_eq!(table.rows().unwrap(), [(2, Row { n: 1 }), (3, Row { n: 2 })]);
         assert!(table.has(&["n", "m"]) && !table.has(&["n", "o"]));
+    }
+
+    #[test]
+    fn a_column_of_another_set_up_is_refused_by_name() {
+        let table = Ns2Table::parse("x.csv", "n,loss,t_mean,t_se\n1,0.1,2,3\n").unwrap();
+        assert!(table.only_set_up_by(&["n", "loss"]).is_ok());
+        let error = table.only_set_up_by(&["n"]).unwrap_err().to_string();
+        assert!(error.starts_with("x.csv:1:") && error.contains("\"loss\""), "{error}");
     }
 
     /// Spreadsheets and people write files like this one. Lines count from the file's first,

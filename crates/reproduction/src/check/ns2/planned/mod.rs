@@ -3,7 +3,8 @@
 //! of transfers to two hosts (BS-3).
 //!
 //! A row changes the values that its columns name, and the plan gives the rest: side links, starts,
-//! idle times. Figures must agree within 10 % or two standard errors of the difference. None of
+//! idle times. A file with another column of a set-up is refused, as is a value that cannot be run.
+//! Figures must agree within 10 % or two standard errors of the difference. None of
 //! these files comes with headstart: the open choices are the plans', and a file that was measured
 //! with others will show it.
 
@@ -13,17 +14,37 @@ mod uploads;
 
 use super::file_name;
 use super::paper::{estimate, over_runs};
-use super::{Fields, Ns2Case, Ns2Comparison, Ns2Metric, Refusal, over_seeds};
+use super::{
+    Cases, CheckError, Fields, Ns2Case, Ns2Comparison, Ns2Metric, Ns2Table, Refusal, over_seeds,
+    within,
+};
 use crate::papers::{Readings, RunRecords, readings_of};
 use experiment::plan::Plan;
+use serde::de::DeserializeOwned;
 pub(super) use shares::SharesSuite;
 pub(super) use stalls::StallsSuite;
+use units::Duration;
 pub(super) use uploads::UploadsSuite;
 
 /// Agreement demanded of a mean.
 const BOUND: f64 = 0.1;
 /// Bound on the number of runs.
 const MAX_RUNS: u32 = 1000;
+
+/// Returns a case for each row of the files, as `planned` has it from the file's name and the row.
+///
+/// # Errors
+/// If a file has a column of a set-up that is not among `columns`, or no row that can be compared.
+fn cases_of<R: DeserializeOwned>(
+    tables: &[&Ns2Table],
+    columns: &[&str],
+    planned: impl Fn(&str, R) -> Result<PlannedRow, Refusal>,
+) -> Result<Cases, CheckError> {
+    for table in tables {
+        table.only_set_up_by(columns)?;
+    }
+    Cases::of_rows(tables, |file, row| planned(file, row)?.case(file))
+}
 
 /// A figure of a row: the compared metric, ns-2's mean and standard error, the reading of ours.
 struct Figure {
@@ -116,6 +137,35 @@ impl PlanText {
     }
 }
 
+/// The plan's limit of a queue in which as many packets wait as a column says: `30`, `30p`, or
+/// `inf`. The limit counts the packet in service too.
+fn queue_limit(column: &str, text: &str) -> Result<String, Refusal> {
+    if text == "inf" {
+        return Ok(text.to_owned());
+    }
+    let waiting = text.strip_suffix('p').unwrap_or(text).parse::<u32>().map_err(|_| {
+        let why = format!("{column} {text:?} is no number of waiting packets, like 30, nor inf");
+        Refusal::Impossible(why)
+    })?;
+    within(column, f64::from(waiting), [1.0, 100_000.0]).map_err(Refusal::Impossible)?;
+    Ok(format!("{}p", waiting + 1))
+}
+
+/// A delay that a column gives, like `50ms`, spelled as in plans.
+fn delay_of(column: &str, text: &str) -> Result<String, Refusal> {
+    let delay: Duration = text.parse().map_err(|error: units::ParseUnitError| {
+        Refusal::Impossible(format!("{column} {text:?}: {error}"))
+    })?;
+    within(column, delay.as_secs_f64(), [0.0, 10.0]).map_err(Refusal::Impossible)?;
+    Ok(format!("{text:?}"))
+}
+
+/// Parameters of a window that a column gives in packets; the first threshold is as high.
+fn window_of(column: &str, packets: u32) -> Result<String, Refusal> {
+    within(column, f64::from(packets), [1.0, 10_000.0]).map_err(Refusal::Impossible)?;
+    Ok(format!("window={packets}+ssthresh={packets}"))
+}
+
 /// The tick that a file's name gives, spelled as in plans.
 fn tick_of(file: &str) -> Result<String, Refusal> {
     let tick = file_name::tick_of(file).map_err(Refusal::Impossible)?;
@@ -191,6 +241,30 @@ mod tests {
             assert!(count == 1 && message, "{count}: {skipped}");
             let error = prepared("x.csv", &format!("{columns}{bad}\n")).unwrap_err();
             assert!(error.starts_with("x.csv:2:") && error.contains("no row"), "{error}");
+        }
+    }
+
+    /// A column of a set-up that no row can change refuses the file, whose rows would be compared
+    /// with another set-up.
+    #[test]
+    fn a_column_of_another_set_up_is_refused_by_name() {
+        for (columns, row) in [
+            ("nbulk,proto,runs,bulk_maxgap_mean,bulk_maxgap_se", "1,fs,2,3.5,0.2"),
+            (
+                "sched,acksize,nup,upwin,upqueue,proto,runs,first_mean,first_se,\
+                 second_mean,second_se",
+                "fifo,40,1,20,30,fs,2,1,0,1,0",
+            ),
+            (
+                "delay,ncross,proto,runs,A_kbps_mean,A_kbps_se,BC_over_A_mean,BC_over_A_se",
+                "50ms,2,sack,2,300,10,1.9,0.1",
+            ),
+        ] {
+            // Further figures are no set-up.
+            let text = format!("{columns},drops_mean\n{row},7\n");
+            assert_eq!(prepared("x.csv", &text), Ok((1, String::new())));
+            let error = prepared("x.csv", &format!("{columns},loss\n{row},0.1\n")).unwrap_err();
+            assert!(error.starts_with("x.csv:1:") && error.contains("\"loss\""), "{error}");
         }
     }
 

@@ -4,12 +4,15 @@
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
 };
-use super::{Figure, PlanText, PlannedRow, tick_of};
+use super::{Figure, PlanText, PlannedRow, cases_of, delay_of, queue_limit, tick_of, window_of};
 use crate::papers::{Readings, RunRecords};
 use serde::Deserialize;
-use units::Duration;
 
 const PLAN: &str = include_str!("../../../../../../plans/papers/BS-3.toml");
+/// Columns of the set-up; the last three may be missing.
+const COLUMNS: &[&str] = &["delay", "ncross", "proto", "runs", "queue", "window", "side_delay"];
+/// Window of every transfer if the file has no column of it, packets.
+const WINDOW: u32 = 64;
 /// Hosts of the cross traffic begin here.
 const FIRST_CROSS: u32 = 2;
 
@@ -38,7 +41,7 @@ impl Suite for SharesSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
-        Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
+        cases_of(tables, COLUMNS, |file, row: Row| row.planned(file))
     }
 }
 
@@ -48,6 +51,9 @@ struct Row {
     ncross: u32,
     proto: String,
     runs: u32,
+    queue: Option<String>,
+    window: Option<u32>,
+    side_delay: Option<String>,
     #[serde(rename = "A_kbps_mean")]
     a_mean: f64,
     #[serde(rename = "A_kbps_se", default)]
@@ -60,23 +66,33 @@ struct Row {
 
 impl Row {
     fn planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
-        let impossible = Refusal::Impossible;
-        let delay: Duration =
-            self.delay.parse().map_err(|e: units::ParseUnitError| impossible(e.to_string()))?;
-        within("delay", delay.as_secs_f64(), [0.0, 10.0]).map_err(impossible)?;
-        within("ncross", f64::from(self.ncross), [1.0, 100.0]).map_err(impossible)?;
+        within("ncross", f64::from(self.ncross), [1.0, 100.0]).map_err(Refusal::Impossible)?;
         let scheme = super::super::buffer::scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
         let end = FIRST_CROSS + self.ncross;
-        let mut plan = PlanText::of(PLAN, scheme, self.runs);
         let tick = tick_of(file)?;
-        plan.set("", "parameters", &format!("\"tick={tick}+window=64+ssthresh=64\""));
+        // A profile sets the tick, so the name's tick follows it.
+        let mut plan = PlanText::of(PLAN, &format!("{scheme}+tick={tick}"), self.runs);
+        let window = window_of("window", self.window.unwrap_or(WINDOW))?;
+        plan.set("", "parameters", &format!("{window:?}"));
         plan.set("topology", "pairs", &end.to_string());
-        plan.set("topology.bottleneck", "delay", &format!("{:?}", self.delay));
+        plan.set("topology.bottleneck", "delay", &delay_of("delay", &self.delay)?);
+        if let Some(queue) = &self.queue {
+            plan.set(
+                "topology.bottleneck",
+                "queue",
+                &format!("{:?}", queue_limit("queue", queue)?),
+            );
+        }
+        if let Some(delay) = &self.side_delay {
+            let side =
+                format!("{{ rate = \"10mbit\", delay = {} }}", delay_of("side_delay", delay)?);
+            plan.set("topology", "side", &side);
+        }
         plan.set("workload.cross", "from", &format!("\"sources[{FIRST_CROSS}..{end}]\""));
         plan.set("workload.cross", "to", &format!("\"sinks[{FIRST_CROSS}..{end}]\""));
         plan.set("workload.cross", "count", &self.ncross.to_string());
-        plan.set("workload.cross", "scheme", "\"newreno+profile=paper\"");
+        plan.set("workload.cross", "scheme", &format!("\"newreno+profile=paper+tick={tick}\""));
         Ok(PlannedRow {
             key: Fields::default()
                 .with("delay", self.delay.as_str())
@@ -108,4 +124,61 @@ impl Row {
 fn ratio(_: &RunRecords<'_>, readings: &mut Readings) {
     let [a, b, c] = ["a.goodput", "b.goodput", "c.goodput"].map(|name| readings.value(name));
     readings.set("bc_over_a", (b + c) / a);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(columns: &str, values: &str) -> Result<String, String> {
+        let text = format!(
+            "delay,ncross,proto,runs,A_kbps_mean,BC_over_A_mean,BC_over_A_se{columns}\n\
+             10ms,3,int-proxy,2,300,1.9,0.1{values}\n"
+        );
+        let table = Ns2Table::parse("shares-tick500ms.csv", &text).unwrap();
+        let (_, row) = table.rows::<Row>().unwrap().remove(0);
+        match row.planned("shares-tick500ms.csv") {
+            Ok(row) => Ok(row.plan),
+            Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
+        }
+    }
+
+    /// A profile sets a tick of 100 ms; the name's tick holds nevertheless, for the cross traffic
+    /// too.
+    #[test]
+    fn the_tick_of_the_name_follows_the_profile() {
+        let plan = plan("", "").unwrap();
+        let schemes: Vec<&str> =
+            plan.split('"').filter(|text| text.contains("profile=paper")).collect();
+        assert_eq!(schemes.len(), 2, "{plan}");
+        for scheme in schemes {
+            let tick = tcp::Scheme::parse(scheme).unwrap().config().rto.tick;
+            assert_eq!(tick, units::Duration::from_millis(500), "{scheme}");
+        }
+    }
+
+    /// 15 packets wait, and one more is in service.
+    #[test]
+    fn columns_change_the_plan() {
+        let plan = plan(",queue,window,side_delay", ",15,20,5ms").unwrap();
+        for line in [
+            "queue = \"16p\"",
+            "parameters = \"window=20+ssthresh=20\"",
+            "side = { rate = \"10mbit\", delay = \"5ms\" }",
+            "delay = \"10ms\"",
+            "count = 3",
+        ] {
+            assert!(plan.lines().any(|found| found == line), "{line}: {plan}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_run_is_refused_by_its_column() {
+        for (column, value) in
+            [("queue", "red"), ("queue", "0"), ("window", "0"), ("side_delay", "5")]
+        {
+            let why = plan(&format!(",{column}"), &format!(",{value}")).unwrap_err();
+            assert!(why.starts_with(column), "{why}");
+        }
+    }
 }

@@ -1,14 +1,16 @@
-//! Bulk stalls (FS-6): ten bursty connections begin again at once beside `nbulk` bulk transfers;
-//! how long the receiver of the first got nothing new in order.
+//! Bulk stalls (FS-6): ten bursty connections begin again at once beside `nbulk` bulk transfers.
+//! Measured is the longest time in which a receiver of any bulk transfer got nothing new in order.
 
 use super::super::{
     Cases, CheckError, Fields, MetricUnit, Ns2Metric, Ns2Table, Refusal, Suite, within,
 };
-use super::{Figure, PlanText, PlannedRow, bursty, tick_of};
+use super::{Figure, PlanText, PlannedRow, bursty, cases_of, tick_of};
 use crate::papers::stall_of_bulk;
 use serde::Deserialize;
 
 const PLAN: &str = include_str!("../../../../../../plans/papers/FS-6.toml");
+/// Columns of the set-up.
+const COLUMNS: &[&str] = &["nbulk", "proto", "runs"];
 /// Connections that begin again.
 const BURSTY: u32 = 10;
 
@@ -37,7 +39,7 @@ impl Suite for StallsSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
-        Cases::of_rows(tables, |file, row: Row| row.planned(file)?.case(file))
+        cases_of(tables, COLUMNS, |file, row: Row| row.planned(file))
     }
 }
 
@@ -65,6 +67,8 @@ impl Row {
         plan.set("workload.bulk", "from", &format!("\"sources[0..{bulk}]\""));
         plan.set("workload.bulk", "to", &format!("\"sinks[0..{bulk}]\""));
         plan.set("workload.bulk", "count", &bulk.to_string());
+        let sinks: Vec<String> = (0..bulk).map(|sink| format!("d{sink}-in")).collect();
+        plan.set("measure", "packets", &format!("{sinks:?}"));
         plan.set("measure", "recorded_repeats", &self.runs.to_string());
         Ok(PlannedRow {
             key: Fields::default()
