@@ -85,7 +85,9 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Padmanabhan & Katz 1998 §4.2, Figure 5",
         conditions: "50 ms, buffer 50, 1 bulk transfer, 3 and 5 beside it; tick 500 ms, 100 ms \
                      beside it. A stall: nothing new in order at the receiver; for seconds: 1 s \
-                     or more",
+                     or more. In ns-2 fs stalls longer (tick 100 ms, the longest of 3: 1.64 s, here \
+                     1.00 s), because its fallback is not the paper's (FS-9). Without quick \
+                     recovery both agree (0.96 s, here 0.87 s)",
         why: "",
         how: How::Experiments(&[&stall::FS_6], stall::fs_6),
     },
@@ -121,7 +123,11 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
                than newreno, with a FIFO and with acknowledgements first, in seconds more with a FIFO",
         source: "Padmanabhan & Katz 1998 §5, Table 2",
         conditions: "buffers 30; delays 10 ms; upload's window 20 KB, 8 and 32 KB beside it; \
-                     tick 500 ms, 100 ms beside it; substantially: by 20 % or more. The table's \
+                     tick 500 ms, 100 ms beside it; substantially: by 20 % or more. ns-2's \
+                     fs-pdrop is faster (upload's window 10 KB: 8.7 s, here 11.5 s). After a \
+                     timeout it forgets what it had sent, so duplicate ACKs of its own \
+                     retransmissions start a fast recovery. The paper's NewReno ignores these, as \
+                     headstart does; ns-2 without quick recovery takes 11.5 s too. The table's \
                      own figures ± 2 of its standard errors are checked without bearing on the \
                      result",
         why: "",
