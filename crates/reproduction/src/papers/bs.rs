@@ -280,12 +280,14 @@ pub(super) const CLAIMS: &[PaperClaim] = &[
         source: "Balakrishnan et al. 1998 §5.6, Figures 17 to 19",
         conditions: "50 ms, buffer 25, 2 cross transfers, 4 beside it; tick 500 ms, 100 ms beside it; \
                      about twice: 1.6 to 2.4; the same: 0.8 to 1.25",
-        why: "The cause is losses at a drop-tail queue. In a third of R2's loss epochs only one \
-              of its two transfers loses. Where both do, the second takes a quarter of the \
-              window that the first has left: 38 % of the window, not half. That makes 2.7 \
-              times; the rest is growth, which continues for the transfer without a loss. Where \
-              losses do not hit all transfers at once, the claim holds: 2.2 with 2 % lost at \
-              random, 2.1 with RED",
+        why: "The cause is losses at a drop-tail queue. In two fifths of R2's loss epochs only \
+              one of its two transfers loses, so an epoch takes 40 % of the window, not half. \
+              That makes 2.6 times; the rest is growth, which continues for the transfer \
+              without a loss. ns-2 has 2.1 times, by two rules that the paper does not have. A \
+              host's window does not grow while one of its transfers repairs a loss, and a loss \
+              takes half of what the loser has outstanding. Where losses do not hit all \
+              transfers at once, the paper's rule makes 2.0 times, with 2 % lost at random and \
+              with RED",
         how: How::Experiments(&[&BS_3, &epochs::EPOCHS], bs_3),
     },
     PaperClaim {
