@@ -17,7 +17,8 @@ pub(super) struct Epochs {
     whole: u64,
     /// Positions after the last reductions of clients' parts, if they are later than that.
     parts: BTreeMap<ProxyClient, u64>,
-    /// The last window of data in which clients lost; `None` if all of it is reduced or restored.
+    /// The last window of data in which a client lost. It ends before any later reduction of the
+    /// whole window, after which no loss in it counts.
     lossy: Option<LossyWindow>,
 }
 
@@ -60,7 +61,6 @@ impl Epochs {
     pub(super) fn on_whole_reduced(&mut self, next: u64) {
         self.whole = next;
         self.parts.clear();
-        self.lossy = None;
     }
 
     /// Notes that the last reduction, for `client`, is undone.

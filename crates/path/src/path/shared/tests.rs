@@ -94,7 +94,7 @@ fn each_window_of_data_counts_its_own_losers() {
     assert_eq!(lose(&mut path, B, 100, half), 4608);
     // A's segment 101 is of the same window as B's: a quarter of 6 KB more.
     assert_eq!(lose(&mut path, A, 101, half), 3072);
-    // After a timeout no earlier loss counts: three quarters of a window of 8 KB.
+    // A timeout ends that window too, so B's next loss is a first one: three quarters of 8 KB.
     lose(&mut path, A, 105, Reduction::ToOneSegment);
     path.segments_sent = 110;
     path.window.set_cwnd(8192, Cause::Avoidance);
