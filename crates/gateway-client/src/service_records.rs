@@ -250,9 +250,8 @@ mod tests {
     #[tokio::test]
     async fn a_cut_answer_is_asked_for_again_by_tcp() {
         let closed = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-        let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let (udp, tcp) = bind_both().await;
         let server = udp.local_addr().unwrap();
-        let tcp = tokio::net::TcpListener::bind(server).await.unwrap();
         let serving = async {
             let mut asked = vec![0; 512];
             let (length, from) = udp.recv_from(&mut asked).await.unwrap();
@@ -271,6 +270,17 @@ mod tests {
         let servers = [closed, server];
         let (found, ()) = tokio::join!(ask(&servers, NAME), serving);
         assert_eq!(found.unwrap(), [record(1, 9466, "a.example")]);
+    }
+
+    /// Sockets of both protocols with one port, which another test may have for TCP already.
+    async fn bind_both() -> (UdpSocket, tokio::net::TcpListener) {
+        loop {
+            let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let listener = tokio::net::TcpListener::bind(udp.local_addr().unwrap()).await;
+            if let Ok(tcp) = listener {
+                return (udp, tcp);
+            }
+        }
     }
 
     fn asked_id(question: &[u8]) -> u16 {

@@ -55,10 +55,11 @@ impl v1::HostComparison {
         Self { method: METHOD, parts: parts.collect() }
     }
 
-    /// Returns the sums by part, each part once.
+    /// Returns the sums by part. Parts that only a later version knows are left out; the caller
+    /// checks the method.
     ///
     /// # Errors
-    /// If no connections can have these sums: the reason, for the sender.
+    /// If a part is there twice, or no connections can have these sums: the reason, for the sender.
     pub fn to_sums(&self) -> Result<Vec<(CanaryPart, TrialSums)>, &'static str> {
         let mut all: Vec<(CanaryPart, TrialSums)> = Vec::new();
         // A later version may compare other parts, which this version passes over.
@@ -107,7 +108,7 @@ impl PartSums {
     fn to_sums(self) -> Option<TrialSums> {
         let is_possible = self.chosen.max(self.control) <= MAX_CONNECTIONS
             && self.control_times <= self.control
-            && is_within(self.control_logs, self.control_times as f64 * MAX_LOG);
+            && is_absolute_within(self.control_logs, self.control_times as f64 * MAX_LOG);
         is_possible.then_some(())?;
         Some(TrialSums {
             chosen: self.chosen,
@@ -133,11 +134,11 @@ impl TimeSums {
         // Steps are those of a stage, weighted: less than a deviation.
         let max_step = if weight > 0.0 { MAX_LOG } else { 0.0 };
         let is_possible = is_weight(weight, smaller_group)
-            && is_within(sum, weight * MAX_LOG)
+            && is_absolute_within(sum, weight * MAX_LOG)
             && error_squared * ROUNDING >= weight * MIN_ERROR_SQUARED
-            && is_between(error_squared, weight * 2.0 * MAX_LOG * MAX_LOG)
-            && is_between(step_up, max_step)
-            && is_between(step_down, max_step);
+            && is_from_zero_to(error_squared, weight * 2.0 * MAX_LOG * MAX_LOG)
+            && is_from_zero_to(step_up, max_step)
+            && is_from_zero_to(step_down, max_step);
         is_possible.then_some(PooledRatio { weight, sum, error_squared, step_up, step_down })
     }
 }
@@ -166,9 +167,9 @@ impl MeanSums {
         let is_possible = closed <= group
             && (closed > 0) == (weight > 0.0)
             && retransmissions <= closed * u64::from(MAX_COUNTED)
-            && is_between(sum, (weight * max_count).min(retransmissions as f64))
+            && is_from_zero_to(sum, (weight * max_count).min(retransmissions as f64))
             && sum * ROUNDING >= retransmissions as f64 * 2.0 / (closed as f64 + 2.0)
-            && is_between(error_squared, sum * 2.0 * max_count);
+            && is_from_zero_to(error_squared, sum * 2.0 * max_count);
         is_possible.then_some(PooledMean { closed, retransmissions, sum, error_squared })
     }
 }
@@ -179,7 +180,8 @@ impl v1::FleetComparison {
         Self { parts: findings.iter().filter_map(PartFinding::of).collect() }
     }
 
-    /// Returns the findings; a part of a later version, and an interval that is none, is left out.
+    /// Returns the findings, without parts that only a later version knows. A finding with an
+    /// impossible interval has none.
     pub fn to_findings(&self) -> Vec<FleetFinding> {
         self.parts.iter().copied().filter_map(PartFinding::to_finding).collect()
     }
@@ -202,6 +204,7 @@ impl PartFinding {
         })
     }
 
+    /// `None` if only a later version knows the part. What loses is not transmitted.
     fn to_finding(self) -> Option<FleetFinding> {
         let finding = CanaryFinding {
             part: self.part?.to_part()?,
@@ -216,6 +219,7 @@ impl PartFinding {
 }
 
 impl RatioInterval {
+    /// `None` unless 0 <= low <= estimate <= high, all finite.
     fn to_interval(self) -> Option<ConfidenceInterval> {
         let Self { estimate, low, high } = self;
         let is_interval = 0.0 <= low && low <= estimate && estimate <= high && high.is_finite();
@@ -223,18 +227,21 @@ impl RatioInterval {
     }
 }
 
-fn is_between(value: f64, most: f64) -> bool {
+/// From 0 to `most`, with room for rounding; false for NaN.
+fn is_from_zero_to(value: f64, most: f64) -> bool {
     value >= 0.0 && value <= most * ROUNDING
 }
 
 /// Returns whether stages can have this sum of weights: `nm / (n + m)` of each is less than n and
-/// less than m, and at least [`MIN_WEIGHT`]. `smaller_group`: connections of the smaller group.
+/// less than m, and at least [`MIN_WEIGHT`]; without stages the sum is 0. `smaller_group`: connections of the smaller group.
 fn is_weight(weight: f64, smaller_group: u64) -> bool {
-    is_between(weight, smaller_group as f64) && (weight == 0.0 || weight * ROUNDING >= MIN_WEIGHT)
+    is_from_zero_to(weight, smaller_group as f64)
+        && (weight == 0.0 || weight * ROUNDING >= MIN_WEIGHT)
 }
 
-fn is_within(value: f64, most: f64) -> bool {
-    is_between(value.abs(), most)
+/// From -`most` to `most`, with room for rounding; false for NaN.
+fn is_absolute_within(value: f64, most: f64) -> bool {
+    is_from_zero_to(value.abs(), most)
 }
 
 #[cfg(test)]

@@ -74,15 +74,14 @@ impl ModelPath {
     }
 
     /// The largest window without a loss, `Wc`: the queue, and the segments that have left it and
-    /// are not acknowledged. If ACKs come in pairs, so do sends, of which the second needs room as
-    /// well.
+    /// are not acknowledged, `floor((R - tau) / tau)`.
     pub fn capacity(&self) -> u64 {
         let tau = self.segment_time.as_nanos().max(1);
         let beyond_queue = (self.round_trip - self.segment_time).as_nanos() / tau;
         (self.queue + beyond_queue).min(u64::from(MAX_CAPACITY))
     }
 
-    /// Parameters of the path for SPAND's formulas.
+    /// Capacity and segments per ACK, as SPAND's formulas take them.
     pub fn share(&self) -> PathShare {
         PathShare { capacity: self.capacity() as u32, per_ack: self.per_ack }
     }
@@ -93,7 +92,8 @@ impl ModelPath {
         self.sending(segments) + self.delivery
     }
 
-    /// Until the last of `segments` is delivered, from a first window of `first` segments.
+    /// Until the last of `segments` is delivered, from a first window of `first` segments. A loss
+    /// costs the idle time of the link after the window is halved; one near the end, its repair.
     pub fn completion(&self, segments: u64, first: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         // Segments that have yet to cross the link; a lost one has, too.

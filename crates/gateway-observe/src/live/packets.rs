@@ -74,8 +74,8 @@ impl SourceHealth {
         self.failures = 0;
     }
 
-    /// Logs why reading has failed, the first time; returns the pause before the next attempt. A
-    /// file has an error for each of its damaged parts, and goes on after them.
+    /// Logs the first failure of several in a row, and returns the pause before the next attempt. A
+    /// file has a failure for each of its damaged parts: all are logged, without a pause.
     pub(super) fn note_failure(&mut self, why: &CaptureError, place: &CapturePlace) -> Duration {
         if matches!(place, CapturePlace::File(_)) {
             say(LogPriority::Warning, &format!("capture: {why}"));

@@ -21,8 +21,9 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two warnings that the gateway's certificate ends.
 const WARNING_INTERVAL: Duration = Duration::from_secs(86_400);
 
-/// Runs the tasks that are due many times a minute and take no time.
-pub(super) async fn chores(site: Arc<GatewaySite>) {
+/// Tells subscribers of changes, rereads the list of revoked certificates, and warns once a day that
+/// the certificate ends. These take no time.
+pub(super) async fn run_chores(site: Arc<GatewaySite>) {
     let mut tell = tokio::time::interval(NOTIFY_INTERVAL);
     let mut look = tokio::time::interval(LOOK_INTERVAL);
     let mut warn = tokio::time::interval(WARNING_INTERVAL);
@@ -40,8 +41,9 @@ pub(super) async fn chores(site: Arc<GatewaySite>) {
     }
 }
 
-/// Logs the cost of a reload: a tenant that is removed by mistake does not get its memory back.
-pub(super) fn warn_of_loss(gone: &Tenant) {
+/// Logs how many networks are forgotten with a tenant that the new configuration does not have: one
+/// that is removed by mistake does not get its memory back.
+pub(super) fn warn_of_removed_tenant(gone: &Tenant) {
     let networks = gone.memory().networks().count() as u64;
     let what = format!(
         "tenant {} is not in the configuration any more: what it knew of {} is forgotten, also if it comes back",
@@ -76,8 +78,12 @@ pub(super) fn warn_of_end(site: &GatewaySite) {
     }
 }
 
-/// Saves each order to forget at once: a gateway that is killed must not remember them again.
-pub(super) async fn keep_forgets(site: Arc<GatewaySite>, snapshot: Option<Arc<SnapshotFile>>) {
+/// Writes the networks of each order to forget at once, into the snapshot's file if there is one: a
+/// gateway that is killed must not remember them again.
+pub(super) async fn save_forgets_at_once(
+    site: Arc<GatewaySite>,
+    snapshot: Option<Arc<SnapshotFile>>,
+) {
     let Some(snapshot) = snapshot else { return };
     loop {
         site.forgets().await;
@@ -92,7 +98,7 @@ pub(super) async fn keep_forgets(site: Arc<GatewaySite>, snapshot: Option<Arc<Sn
 }
 
 /// Writes snapshots, one at a time, until the gateway ends. Nothing else waits for the disk.
-pub(super) async fn save_now_and_then(
+pub(super) async fn save_snapshots(
     site: Arc<GatewaySite>,
     snapshot: Option<Arc<SnapshotFile>>,
     every: Duration,
@@ -118,6 +124,8 @@ pub(super) async fn save_now_and_then(
     }
 }
 
+/// Rereads the list of revoked certificates if it has changed, and logs its length, or why it cannot
+/// be read.
 pub(super) fn reread_revocations(site: &GatewaySite) {
     match site.reread_revocations() {
         Ok(true) => say(

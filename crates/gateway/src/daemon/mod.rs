@@ -19,7 +19,7 @@ use crate::storage::shared::SharedStore;
 use crate::storage::snapshot::SnapshotFile;
 use arc_swap::ArcSwap;
 use background::{
-    chores, keep_forgets, save_now_and_then, warn_of_end, warn_of_keys, warn_of_start,
+    run_chores, save_forgets_at_once, save_snapshots, warn_of_end, warn_of_keys, warn_of_start,
 };
 use gateway_proto::v1::gateway_server::GatewayServer;
 use reload::{ReadTls, reload, tls};
@@ -159,14 +159,15 @@ impl Daemon {
         // All is restored, so the gateway accepts agents from here on.
         self.site.set_ready(true);
         let http = tokio::spawn(http::serve(self.http, Arc::clone(&self.site), ended.clone()));
-        let chores = tokio::spawn(chores(Arc::clone(&self.site)));
-        let saving = tokio::spawn(save_now_and_then(
+        let chores = tokio::spawn(run_chores(Arc::clone(&self.site)));
+        let saving = tokio::spawn(save_snapshots(
             Arc::clone(&self.site),
             self.snapshot.clone(),
             self.config.save_every,
             ended.clone(),
         ));
-        let forgetting = tokio::spawn(keep_forgets(Arc::clone(&self.site), self.snapshot.clone()));
+        let forgetting =
+            tokio::spawn(save_forgets_at_once(Arc::clone(&self.site), self.snapshot.clone()));
         let share =
             |store: &Arc<SharedStore>| tokio::spawn(Arc::clone(store).run(Arc::clone(&self.site)));
         let sharing = self.shared.as_ref().map(share);

@@ -1,7 +1,7 @@
 //! Reload: the configuration and the certificates, without a restart.
 
 use super::background::{
-    reread_revocations, warn_of_end, warn_of_keys, warn_of_loss, warn_of_start,
+    reread_revocations, warn_of_end, warn_of_keys, warn_of_removed_tenant, warn_of_start,
 };
 use super::notify;
 use crate::config::DaemonConfig;
@@ -35,7 +35,7 @@ pub(super) fn reload(
             tls_in_force.store(Arc::new(tls));
             site.trust.set_authority(authority);
             site.set_certificate_end(end);
-            site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_loss(gone));
+            site.set_rules(new.rules.clone()).iter().for_each(|gone| warn_of_removed_tenant(gone));
             set_log_level(new.log);
             config.rules = new.rules.clone();
             say(LogPriority::Notice, "the configuration is reloaded");

@@ -73,7 +73,7 @@ fn find(table: &RecordingTable, key: &str, named: &str) -> Result<usize, String>
         number.checked_sub(1).filter(|at| *at < table.columns())
     };
     by_name.or_else(by_number).ok_or_else(|| {
-        let shown = table.columns_text();
+        let shown = table.columns_clause();
         format!("there is no column {named:?}: {shown}; {key}= takes a name, or a number from 1")
     })
 }
@@ -126,7 +126,7 @@ fn only_column(
         [only] => Ok(*only),
         [] => Err(format!(
             "no column of {what} is known: {}; name it by {FORM}",
-            table.columns_text()
+            table.columns_clause()
         )),
         several => {
             let several: Vec<String> = several.iter().map(|at| column_name(table, *at)).collect();

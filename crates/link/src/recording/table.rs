@@ -28,11 +28,9 @@ impl RecordingTable {
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
         let text = text.trim_start_matches('\u{feff}');
         let separator = find_separator(text);
-        let joined = separator.is_none().then(|| joined_by_tabs(text));
-        let text = joined.as_deref().unwrap_or(text);
+        let text = &rows_of(text, separator);
         let mut reader = ReaderBuilder::new()
             .delimiter(separator.unwrap_or(b'\t'))
-            .comment(Some(b'#'))
             .has_headers(false)
             .flexible(true)
             .trim(Trim::All)
@@ -80,15 +78,15 @@ impl RecordingTable {
         self.names.as_ref().map_or_else(first, Vec::len)
     }
 
-    /// The columns, as errors show them.
-    pub(super) fn columns_text(&self) -> String {
+    /// A clause of errors: "its columns are …", or "it has 3 columns and no header".
+    pub(super) fn columns_clause(&self) -> String {
         match &self.names {
             Some(names) => format!("its columns are {}", names.join(", ")),
             None => format!("it has {} and no header", units::counted(self.columns(), "column")),
         }
     }
 
-    /// A number with a point, or with a comma where commas separate nothing.
+    /// A finite number with a point, or with a comma where commas separate nothing.
     pub(super) fn parse_number(&self, field: &str) -> Option<f64> {
         let number: f64 = self.with_decimal_point(field).parse().ok()?;
         number.is_finite().then_some(number)
@@ -104,7 +102,7 @@ impl RecordingTable {
 }
 
 impl RecordedRow {
-    /// The field of a column, from 0.
+    /// The field of a column, from 0; empty if the row has none.
     pub(super) fn field(&self, column: usize) -> &str {
         self.fields.get(column).unwrap_or_default()
     }
@@ -127,14 +125,19 @@ pub(super) fn first_line(text: &str) -> &str {
     text.lines().find(|line| !is_left_out(line)).unwrap_or_default()
 }
 
-/// The separator of fields; `None` if it is spaces.
+/// The surest separator in the first line; `None` if fields are separated by spaces.
 fn find_separator(text: &str) -> Option<u8> {
     let first = first_line(text);
     SEPARATORS.into_iter().find(|byte| first.as_bytes().contains(byte))
 }
 
-/// Lines of fields with spaces between them, any number of spaces, with a tab instead.
-fn joined_by_tabs(text: &str) -> String {
-    let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("\t") + "\n";
-    text.lines().map(line).collect()
+/// The lines, of which those without a row are empty. Where spaces separate fields, any number of
+/// them, each has tabs instead.
+fn rows_of(text: &str, separator: Option<u8>) -> String {
+    let row = |line: &str| match separator {
+        _ if is_left_out(line) => "\n".to_owned(),
+        Some(_) => format!("{line}\n"),
+        None => line.split_whitespace().collect::<Vec<_>>().join("\t") + "\n",
+    };
+    text.lines().map(row).collect()
 }

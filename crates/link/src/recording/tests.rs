@@ -77,6 +77,9 @@ fn the_same_rates_in_other_forms() {
             "a",
             "Date,Time,Downlink Mbps,Uplink Mbps\n1/1,12:00:00,8,1\n1/1,12:00:01,8,1\n1/1,12:00:02,2,1\n",
         ),
+        // Indented comments, and lines of blanks.
+        ("a", "time\tMbps\n0\t8\n  # a tunnel\n \t\n1\t8\n2\t2\n"),
+        ("a", "  # a drive\ntime,Mbps\n0,8\n1,8\n  \n2,2\n"),
         ("a", "\u{feff}\"time\",\"rate, Mbit/s\"\n\"0\",\"8\"\n\"1\",\"8\"\n\"2\",\"2\"\n"),
         ("a", "time   Mbps\n0      8\n1      8\n2      2\n"),
         (

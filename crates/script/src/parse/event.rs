@@ -15,7 +15,8 @@ const ACTIONS: &str = "\"<\" and a segment that arrives, \">\" and a segment tha
                        backquotes";
 
 impl<'a> Parser<'a> {
-    /// An event.
+    /// An event: its time and what happens. Commands have no time, and only a segment that leaves may
+    /// have a range of times, or any time.
     pub(super) fn event(&mut self) -> Parsed<ScriptEvent> {
         let position = self.position;
         if let Token::Shell(..) = self.token {
@@ -73,6 +74,7 @@ impl<'a> Parser<'a> {
         Ok(time)
     }
 
+    /// What happens at `when`. A call that blocks must not return before it begins.
     fn action(&mut self, when: When) -> Parsed<ScriptAction> {
         match self.token {
             Token::Mark("<") => self.parse_inbound(),
@@ -87,7 +89,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Commands in backquotes.
+    /// Commands in backquotes, which set up the machine; others are refused.
     fn shell(&mut self) -> Parsed<ScriptAction> {
         let Token::Shell(text, inside) = self.token else {
             return self.unexpected("commands in backquotes");

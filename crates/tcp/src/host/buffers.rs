@@ -30,7 +30,8 @@ impl Buffers {
         self.limit != u64::MAX
     }
 
-    /// A connection that holds `held` among `connections` may take `more`.
+    /// True if a connection that holds `held` among `connections` may take `more`: within the shared
+    /// half, or within its own share if all together stay within the limit.
     fn has_room_for(&self, (held, more): (u64, u64), connections: usize) -> bool {
         let share = self.limit / 2 / (connections.max(1) as u64);
         let all = self.held.saturating_add(more);
@@ -56,14 +57,14 @@ impl Host {
     }
 
     /// Processes a segment with data where room is limited: without room only its acknowledgement
-    /// counts, and the data must be retransmitted.
+    /// counts, and data and FIN must be retransmitted. Such segments are counted.
     pub(super) fn handle_within_room(&mut self, now: Instant, id: ConnId, segment: &Segment) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let needs = entry.conn.room_needed(segment);
         let room = self.buffers.has_room_for((entry.held, needs), self.connections.len());
         if needs == 0 || room {
             self.handle_seldom(now, id, segment);
-            return self.note_room(id);
+            return self.update_held(id);
         }
         let in_order = entry.conn.is_next_in_order(segment);
         self.guard.counters.receive_drops += 1;
@@ -73,8 +74,8 @@ impl Host {
         self.handle_seldom(now, id, &bare);
     }
 
-    /// Updates the bytes that a connection holds.
-    pub(super) fn note_room(&mut self, id: ConnId) {
+    /// Updates the bytes that a connection holds, where room is limited.
+    pub(super) fn update_held(&mut self, id: ConnId) {
         if !self.buffers.are_limited() {
             return;
         }

@@ -258,7 +258,7 @@ impl Host {
     /// The application has consumed `bytes` of the received data.
     pub fn read(&mut self, now: Instant, id: ConnId, bytes: u64) {
         self.with(now, id, |conn, _| conn.read(now, bytes));
-        self.note_room(id);
+        self.update_held(id);
     }
 
     /// Makes [`EventKind::Received`] and [`EventKind::Acked`] of a connection wait until their

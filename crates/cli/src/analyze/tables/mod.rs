@@ -38,7 +38,7 @@ pub enum TableName {
 }
 
 impl TableName {
-    /// The name of its file, without the ending.
+    /// The name of its file, without the ending; with `_` where the option's value has `-`.
     pub const fn file(self) -> &'static str {
         match self {
             Self::Connections => "connections",
@@ -55,7 +55,7 @@ macro_rules! add {
     ($sink:ident, $table:ident, $row:expr) => {
         if $sink.failure.is_none() {
             let wrote = $sink.$table.as_mut().map(|table| table.write_row($row));
-            $sink.note_failure(wrote);
+            $sink.keep_first_failure(wrote);
         }
     };
 }
@@ -91,7 +91,8 @@ pub(super) struct TablesSink {
 
 impl TablesSink {
     /// Begins `wanted` tables, or all if none is named, in a folder that is made if need be. A
-    /// folder with other tables is refused: tables of one folder are of one run.
+    /// folder that has one of the tables that are not wanted is refused: tables of one folder are
+    /// of one run. At the end, tables replace those of their names.
     pub(super) fn begin(folder: &Path, wanted: &[TableName]) -> Result<Self, Failure> {
         fs::create_dir_all(folder)
             .map_err(|why| Failure::input(format!("--out {}: {why}", folder.display())))?;
@@ -148,7 +149,7 @@ impl TablesSink {
         whole.into_iter().flatten().try_for_each(PartFile::rename_to_final)
     }
 
-    /// Loss epochs are wanted.
+    /// True if loss epochs are wanted, also after a failure.
     pub(super) const fn wants_epochs(&self) -> bool {
         self.loss_epochs.is_some()
     }
@@ -158,8 +159,8 @@ impl TablesSink {
         add!(self, loss_epochs, epoch);
     }
 
-    /// Notes the first failure; behind it nothing is written.
-    fn note_failure(&mut self, wrote: Option<io::Result<()>>) {
+    /// Keeps the first failure, after which `add!` writes nothing.
+    fn keep_first_failure(&mut self, wrote: Option<io::Result<()>>) {
         self.failure = self.failure.take().or_else(|| wrote?.err());
     }
 }

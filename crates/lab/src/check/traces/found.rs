@@ -107,7 +107,8 @@ pub(super) struct FoundRetransmission {
 }
 
 impl FoundRetransmission {
-    /// Whether the sequence number is in the retransmitted data. A packet may be several segments
+    /// Whether the sequence number is in the retransmitted data, or is that of a SYN or FIN alone. A
+    /// packet may be several segments
     /// that the sending host had its network card cut.
     pub(super) const fn covers(&self, seq: u32) -> bool {
         let offset = seq.wrapping_sub(self.again.seq);
@@ -127,10 +128,11 @@ impl TraceSink for Collect {
     }
 }
 
-/// The retransmissions of captures, and whether all of them could be read.
+/// The retransmissions of captures by senders of the model `sender` or, with `auto`, of the model
+/// that fits; and whether all captures could be read.
 ///
 /// # Errors
-/// If there is no such `sender`.
+/// If there is no such model.
 pub(super) fn retransmissions(
     captures: &[PathBuf],
     sender: &str,
