@@ -204,7 +204,7 @@ impl PartFinding {
         })
     }
 
-    /// `None` if only a later version knows the part. What loses is not transmitted.
+    /// `None` if only a later version knows the part. Its losing groups are not transmitted.
     fn to_finding(self) -> Option<FleetFinding> {
         let finding = CanaryFinding {
             part: self.part?.to_part()?,
@@ -233,7 +233,8 @@ fn is_from_zero_to(value: f64, most: f64) -> bool {
 }
 
 /// Returns whether stages can have this sum of weights: `nm / (n + m)` of each is less than n and
-/// less than m, and at least [`MIN_WEIGHT`]; without stages the sum is 0. `smaller_group`: connections of the smaller group.
+/// less than m, and at least [`MIN_WEIGHT`]; without stages the sum is 0.
+/// `smaller_group`: connections of the smaller group.
 fn is_weight(weight: f64, smaller_group: u64) -> bool {
     is_from_zero_to(weight, smaller_group as f64)
         && (weight == 0.0 || weight * ROUNDING >= MIN_WEIGHT)

@@ -21,8 +21,8 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two warnings that the gateway's certificate ends.
 const WARNING_INTERVAL: Duration = Duration::from_secs(86_400);
 
-/// Tells subscribers of changes, rereads the list of revoked certificates, and warns once a day that
-/// the certificate ends. These take no time.
+/// Notifies subscribers of changes, rereads the list of revoked certificates, and warns once a day
+/// that the certificate ends. These take no time.
 pub(super) async fn run_chores(site: Arc<GatewaySite>) {
     let mut tell = tokio::time::interval(NOTIFY_INTERVAL);
     let mut look = tokio::time::interval(LOOK_INTERVAL);
@@ -124,8 +124,8 @@ pub(super) async fn save_snapshots(
     }
 }
 
-/// Rereads the list of revoked certificates if it has changed, and logs its length, or why it cannot
-/// be read.
+/// Rereads the list of revoked certificates if it has changed, and logs its length, or why it
+/// cannot be read.
 pub(super) fn reread_revocations(site: &GatewaySite) {
     match site.reread_revocations() {
         Ok(true) => say(

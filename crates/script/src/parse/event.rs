@@ -15,7 +15,7 @@ const ACTIONS: &str = "\"<\" and a segment that arrives, \">\" and a segment tha
                        backquotes";
 
 impl<'a> Parser<'a> {
-    /// An event: its time and what happens. Commands have no time, and only a segment that leaves may
+    /// An event: its time and its action. Commands have no time, and only a segment that leaves may
     /// have a range of times, or any time.
     pub(super) fn event(&mut self) -> Parsed<ScriptEvent> {
         let position = self.position;
@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
         Ok(time)
     }
 
-    /// What happens at `when`. A call that blocks must not return before it begins.
+    /// The action at `when`. A call that blocks must not return before it begins.
     fn action(&mut self, when: When) -> Parsed<ScriptAction> {
         match self.token {
             Token::Mark("<") => self.parse_inbound(),

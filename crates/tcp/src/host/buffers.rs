@@ -30,8 +30,8 @@ impl Buffers {
         self.limit != u64::MAX
     }
 
-    /// True if a connection that holds `held` among `connections` may take `more`: within the shared
-    /// half, or within its own share if all together stay within the limit.
+    /// True if a connection that holds `held` among `connections` may take `more`: within the
+    /// shared half, or within its own share if all together stay within the limit.
     fn has_room_for(&self, (held, more): (u64, u64), connections: usize) -> bool {
         let share = self.limit / 2 / (connections.max(1) as u64);
         let all = self.held.saturating_add(more);
@@ -57,7 +57,7 @@ impl Host {
     }
 
     /// Processes a segment with data where room is limited: without room only its acknowledgement
-    /// counts, and data and FIN must be retransmitted. Such segments are counted.
+    /// counts, data and FIN must be retransmitted, and a counter of drops grows.
     pub(super) fn handle_within_room(&mut self, now: Instant, id: ConnId, segment: &Segment) {
         let Some(entry) = self.connections.at(id.0) else { return };
         let needs = entry.conn.room_needed(segment);

@@ -107,8 +107,8 @@ pub(super) struct FoundRetransmission {
 }
 
 impl FoundRetransmission {
-    /// Whether the sequence number is in the retransmitted data, or is that of a SYN or FIN alone. A
-    /// packet may be several segments
+    /// Whether the sequence number is in the retransmitted data, or is that of a SYN or FIN alone.
+    /// A packet may be several segments
     /// that the sending host had its network card cut.
     pub(super) const fn covers(&self, seq: u32) -> bool {
         let offset = seq.wrapping_sub(self.again.seq);
