@@ -359,7 +359,7 @@ impl StartUp for MemberStart {
         self.warm.observe_arrival(window, sample);
     }
 
-    /// [`KernelEvents::acked`] does this: it needs more of the path.
+    /// [`KernelEvents::on_acked`] does this: it needs more of the path.
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) -> Phase {
         if self.is_in { Phase::Continue } else { SlowStart.on_ack(window, sample) }
     }
