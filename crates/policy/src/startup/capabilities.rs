@@ -19,8 +19,8 @@ pub struct StartUpCapabilities {
     /// Before the path has its first data, a policy answers whether it ever rules. If it may, the
     /// path asks again at each use, and the answer may change.
     pub rules_recovery: bool,
-    /// The path calls [`KernelEvents::on_acked`](super::KernelEvents::on_acked) for every ACK, also in
-    /// recovery (`cong_control`).
+    /// The path calls [`KernelEvents::on_acked`](super::KernelEvents::on_acked) for every ACK, also
+    /// in recovery (`cong_control`).
     pub sees_all_acks: bool,
     /// The retransmission timer waits for this many segments of each connection to the same host
     /// that sends. Only policies with [`KernelEvents`](super::KernelEvents) can know of others.
