@@ -5,8 +5,10 @@
 
 mod ack_policy;
 mod config;
+mod echo_of_marks;
 mod linux_acks;
 mod reassembly;
+mod recent_timestamp;
 mod right_sizing;
 mod sack_compression;
 mod sack_report;
@@ -16,8 +18,10 @@ use crate::ecn::Ecn;
 use crate::segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
+use echo_of_marks::EchoOfMarks;
 pub use linux_acks::SenderTiming;
 pub use reassembly::{Arrival, MAX_REPORTED_BY_LINUX, Reassembly};
+use recent_timestamp::RecentTimestamp;
 pub use right_sizing::{Backlog, RightSizing};
 use sack_compression::OutOfOrderArrival;
 pub use sack_compression::SackHold;
@@ -30,9 +34,6 @@ const SIZEABLE: u64 = 128;
 
 /// Memory that a range behind a gap takes beside its data, bytes.
 const RANGE_BYTES: u64 = 32;
-
-/// Time for which a timestamp can be compared (RFC 7323 §5.5).
-const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// The receiving half.
 #[derive(Clone, Debug)]
@@ -50,12 +51,8 @@ pub struct Receiver {
     window: OfferedWindow,
     ack: AckTimer,
     last_ack_sent: u64,
-    /// Timestamp to echo, and when it was received.
-    ts_recent: Option<(u32, Instant)>,
-    /// Classic ECN is agreed on: a mark is echoed until the peer answers it.
-    echoes_marks: bool,
-    /// A mark is to be echoed.
-    echo_congestion: bool,
+    timestamp: RecentTimestamp,
+    echo_of_marks: EchoOfMarks,
     /// Largest segment seen, bytes: the unit of "every second segment".
     largest: u64,
     /// SACK is agreed on: data out of order also opens the window, and its ACKs may be held back.
@@ -86,9 +83,8 @@ impl Receiver {
             window: OfferedWindow::new(config, scaling),
             ack: AckTimer::new(config.ack, config.ack_tick),
             last_ack_sent: 0,
-            ts_recent: None,
-            echoes_marks: false,
-            echo_congestion: false,
+            timestamp: RecentTimestamp::default(),
+            echo_of_marks: EchoOfMarks::default(),
             largest: 1,
             reports_gaps: true,
             is_open: !config.autotune,
@@ -171,8 +167,7 @@ impl Receiver {
     /// the SYN.
     #[inline]
     pub fn offset_of(&self, seq: SeqNum) -> Option<u64> {
-        let expected = self.irs + self.rcv_nxt as u32;
-        self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(expected)))
+        self.rcv_nxt.checked_add_signed(i64::from(seq.distance_from(self.ack_number())))
     }
 
     /// True if the next byte in order lies in the window.
@@ -297,8 +292,8 @@ impl Receiver {
         segment: &Segment,
         rtt: impl FnOnce() -> SenderTiming,
     ) -> bool {
-        if self.echoes_marks {
-            self.on_ecn(segment);
+        if self.echo_of_marks.on_segment(segment) {
+            self.ack.demand();
         }
         if u64::from(segment.len) > self.largest {
             self.largest = u64::from(segment.len);
@@ -413,30 +408,19 @@ impl Receiver {
         }
     }
 
-    /// Remembers CE until the peer sends CWR (RFC 3168 §6.1.3).
-    fn on_ecn(&mut self, segment: &Segment) {
-        if segment.has(Flags::CWR) {
-            self.echo_congestion = false;
-        }
-        if segment.ecn == Ecn::Ce {
-            self.echo_congestion = true;
-            self.ack.demand();
-        }
-    }
-
     /// Sets whether marks are echoed by ECE, as classic ECN does.
     pub const fn set_echoes_marks(&mut self, echoes: bool) {
-        self.echoes_marks = echoes;
+        self.echo_of_marks.set_agreed(echoes);
     }
 
     /// True if a timestamp is newer than the one to echo.
     pub fn is_newer(&self, ts: Timestamps) -> bool {
-        self.ts_recent.is_none_or(|(old, _)| ts.value.wrapping_sub(old) as i32 > 0)
+        self.timestamp.is_older_than(ts)
     }
 
     /// True while ECE is to be set on ACKs.
     pub const fn echoes_congestion(&self) -> bool {
-        self.echo_congestion
+        self.echo_of_marks.is_due()
     }
 
     /// Processes a bare ACK of the peer; `rtt` is the sending half's estimate.
@@ -493,23 +477,20 @@ impl Receiver {
     /// expected, and never backwards.
     pub fn on_timestamps(&mut self, now: Instant, left: u64, ts: Timestamps) {
         if !self.is_outdated(now, ts) && left <= self.last_ack_sent.max(1) {
-            self.ts_recent = Some((ts.value, now));
+            self.timestamp.record(now, ts);
         }
     }
 
     /// Protection against wrapped sequence numbers: is this timestamp older than the last
-    /// (RFC 7323 §5)? After 24 days of silence the comparison means nothing (§5.5).
+    /// (RFC 7323 §5)?
     pub fn is_outdated(&self, now: Instant, ts: Timestamps) -> bool {
-        self.ts_recent.is_some_and(|(old, at)| {
-            let older = (ts.value.wrapping_sub(old) as i32) < 0;
-            older && now.saturating_since(at) < TIMESTAMP_LIFE
-        })
+        self.timestamp.is_newer_than(now, ts)
     }
 
     /// Timestamp to echo.
     #[inline]
     pub fn echo(&self) -> u32 {
-        self.ts_recent.map_or(0, |(value, _)| value)
+        self.timestamp.value()
     }
 
     /// Returns the end of the data received without a gap from `offset`; `offset` itself if that
