@@ -47,7 +47,9 @@ static inline bool is_bbr(struct bpf_sock_ops *ops)
 	       has_name(has, "bbr", sizeof("bbr"));
 }
 
-static inline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
+/* Not inline: its locals are not to be on the stack below what `hs_window` calls later. On Linux
+ * 6.1, all functions of a call chain have 512 bytes together. */
+static __noinline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	struct destination to = {};
