@@ -130,9 +130,10 @@ static inline enum wide wide_ack(struct tcp_sock *tp, struct connection *c, enum
 	/* A short flight, as of a TLS server, shows nothing: the round trip behind it is no gap. */
 	if (at == WIDE_SENT && tp->packets_out < WIDE_LOOKS_AT)
 		return WIDE_SENT;
-	/* The ACK before it was delayed, as of that short flight. On a path that holds up a flight,
-	 * round trips grow. */
-	if (at == WIDE_SENT || (rtt_us < c->first_rtt_us && tp->packets_out >= WIDE_LOOKS_AT)) {
+	/* The ACK before it was delayed, as of that short flight: its round trip was longer by as
+	 * much as a queue makes it. On a path that holds up a flight, round trips grow. */
+	if (at == WIDE_SENT ||
+	    (has_queue(c->first_rtt_us, rtt_us) && tp->packets_out >= WIDE_LOOKS_AT)) {
 		first->us = tp->tcp_mstamp;
 		first->delivered = tp->delivered;
 		c->first_rtt_us = rtt_us;

@@ -6,7 +6,7 @@
 
 use super::pacing::SocketPacing;
 use crate::window::{Cause, Window};
-use arith::reuse::WIDE_COLD_RATE;
+use arith::reuse::{WIDE_COLD_RATE, has_queue};
 use arith::trains;
 
 /// Number of segments of the stock window whose gaps are measured: of the ten, one or two come with
@@ -122,9 +122,10 @@ impl WideStart {
                 return None;
             }
             // The ACK before it was delayed, as of a short flight that a TLS server sent before
-            // this one. On a path that holds up a flight, round trips grow.
+            // this one: its round trip was longer than this one by as much as a queue makes it. On
+            // a path that holds up a flight, round trips grow.
             Self::ComesIn(rate, _, first_rtt_us)
-                if rtt_us < first_rtt_us && outstanding >= LOOKS_AT =>
+                if has_queue(first_rtt_us, rtt_us) && outstanding >= LOOKS_AT =>
             {
                 *self = Self::ComesIn(rate, now, rtt_us);
                 return None;

@@ -86,6 +86,21 @@ fn a_delayed_ack_of_what_was_sent_before_is_no_part_of_the_flight() {
     assert_eq!(warm.probe.rate(), 1_000_000);
 }
 
+/// Round trips that fall by 20 us from ACK to ACK are of one flight. A segment in 4 ms is 2 Mbit/s:
+/// 20 of them fill 80 ms, and three.
+#[test]
+fn round_trips_that_differ_by_little_are_of_one_flight() {
+    let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
+    let (mut line, mut warm) = (Line::new(0), Warm::new(wide, Underneath::default()));
+    line.open(&mut warm, &SharedHostState::default());
+    line.start(&mut warm, 32);
+    for n in 0..9 {
+        let rtt = Some(Duration::from_micros(80_000 - 20 * n));
+        line.arrive_timed(&mut warm, 80_000 + n * 4000, 1, rtt);
+    }
+    assert_eq!((line.segments(), line.window.ssthresh()), (23, 23 * MSS));
+}
+
 /// The second and third segment of a TLS flight arrive within `ms` of the first: the window of the
 /// answer in segments, and its rate.
 fn probed(ms: u64) -> (u64, Option<Rate>, Line, Warm) {
