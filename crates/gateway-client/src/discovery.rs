@@ -14,7 +14,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// Time between two lookups of the connected gateway's name.
 pub(crate) const LOOKUP_INTERVAL: Duration = Duration::from_secs(3);
@@ -132,6 +132,28 @@ pub(crate) async fn addresses_of(
     }
 }
 
+/// Returns whether an entry still has the gateway. Looks up no other host of a service.
+pub(crate) async fn is_listed(
+    names: &Arc<dyn NameService>,
+    entry: &str,
+    gateway: &ResolvedGateway,
+) -> io::Result<bool> {
+    let (host, port) = (&gateway.host, gateway.address.port());
+    if host_and_port(entry).is_none() {
+        let servers = first_records(in_time(names.servers(entry)).await?);
+        if !servers.iter().any(|record| record.host == *host && record.port == port) {
+            return Ok(false);
+        }
+    }
+    Ok(addresses_of_host(names.as_ref(), host, port).await?.contains(gateway))
+}
+
+/// Number of gateways that have these addresses: those of one family, whichever has more.
+pub(crate) fn gateways_among(found: &[ResolvedGateway]) -> usize {
+    let of_v6 = found.iter().filter(|gateway| gateway.address.is_ipv6()).count();
+    of_v6.max(found.len() - of_v6)
+}
+
 async fn addresses_of_host(
     names: &dyn NameService,
     host: &str,
@@ -148,14 +170,20 @@ async fn addresses_of_host(
     Ok(addresses.into_iter().map(of).collect())
 }
 
-/// A host that cannot be looked up does not keep the others from an answer.
+/// A host that cannot be looked up does not keep the others from an answer. No lookup
+/// starts later than [`LOOKUP_TIMEOUT`].
 async fn addresses_of_service(
     names: &Arc<dyn NameService>,
     service: &str,
 ) -> io::Result<Vec<ResolvedGateway>> {
     let records = in_order(first_records(in_time(names.servers(service)).await?));
     let (mut all, mut trouble) = (Vec::new(), None);
+    let began = Instant::now();
     for some in records.chunks(CONCURRENT_LOOKUPS) {
+        if began.elapsed() > LOOKUP_TIMEOUT {
+            trouble = Some(io::ErrorKind::TimedOut.into());
+            break;
+        }
         let mut lookups = JoinSet::new();
         for (place, ServiceRecord { host, port, .. }) in some.iter().cloned().enumerate() {
             let names = Arc::clone(names);
@@ -273,7 +301,7 @@ mod tests {
     /// seconds.
     #[tokio::test]
     async fn a_host_whose_lookup_never_ends_keeps_no_other_from_an_answer() {
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         let hosts = ["slow.example", "slow.example", "a.example"];
         let records = (7..).zip(hosts).map(|(port, host)| record(1, port, host)).collect();
         assert_eq!(ports_of(records).await, [9]);

@@ -3,7 +3,9 @@
 
 use crate::config::ClientConfig;
 use crate::counts::Counts;
-use crate::discovery::{Absence, LOOKUP_INTERVAL, MAX_TRIED, ResolvedGateway, addresses_of};
+use crate::discovery::{
+    Absence, LOOKUP_INTERVAL, MAX_TRIED, ResolvedGateway, addresses_of, gateways_among, is_listed,
+};
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
@@ -30,6 +32,9 @@ const SLOW_AFTER: Duration = Duration::from_millis(750);
 /// longest.
 const MIN_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
+/// Least time of a connection that did not fail: gateways that accept connections and end them at
+/// once are not tried without a pause. Chosen, not measured.
+const MIN_CONVERSATION: Duration = Duration::from_secs(1);
 
 /// The receiver of events; it returns true if an answer was in time.
 pub(crate) type Hearer<T> = Box<dyn FnMut(SiteEvent<T>) -> bool + Send>;
@@ -42,8 +47,9 @@ pub(crate) struct Speaker<T> {
     hear: Hearer<T>,
     pending: Pending<T>,
     outbox: Outbox,
-    /// Addresses of the connected gateway's name, at its last lookup.
-    addresses: usize,
+    /// Gateways behind the connected one's name when it was connected. One with addresses of both
+    /// families counts once.
+    behind_name: usize,
     /// The last gateway, which has been lost or was slow.
     left: Option<ResolvedGateway>,
     /// Reason for which a gateway has refused sums last; it is an event once.
@@ -78,7 +84,7 @@ impl<T> Speaker<T> {
             hear,
             pending: Pending::default(),
             outbox,
-            addresses: 0,
+            behind_name: 0,
             left: None,
             refusal: None,
             flushes: Vec::new(),
@@ -110,25 +116,27 @@ impl<T> Speaker<T> {
         }
     }
 
-    /// Returns whether the gateway accepted a connection, and why the conversation ended.
+    /// Returns whether the gateway was connected for [`MIN_CONVERSATION`], and why the conversation
+    /// ended.
     async fn speak_with(&mut self, entry: &str) -> (bool, End) {
         let mut reached = match self.reach(entry).await {
             Ok(reached) => reached,
             Err(end) => return (false, end),
         };
         loop {
-            let Reached { gateway, mut streams, addresses } = reached;
-            self.addresses = addresses;
+            let Reached { gateway, mut streams, behind_name } = reached;
+            self.behind_name = behind_name;
             self.counts.connected(&gateway.to_string());
             (self.hear)(SiteEvent::Connected(gateway.to_string()));
             self.outbox.start_over();
+            let began = Instant::now();
             let end = self.converse(entry, &gateway, &mut streams).await;
             match end {
                 Err(end) => {
                     let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
                     self.counts.none.add(given_up);
                     self.left = Some(gateway);
-                    return (true, end);
+                    return (began.elapsed() >= MIN_CONVERSATION, end);
                 }
                 // The old connection ends here, and its questions are asked once more.
                 Ok(moved) => reached = moved,
@@ -139,13 +147,14 @@ impl<T> Speaker<T> {
 
     /// Returns whether another gateway can be tried: of another entry, or at another address.
     const fn has_other_gateway(&self) -> bool {
-        self.config.gateways.len() > 1 || self.addresses > 1
+        self.config.gateways.len() > 1 || self.behind_name > 1
     }
 
     /// Connects to the first address of a gateway that accepts a connection. Reports are gathered
     /// meanwhile, and questions are not answered.
     async fn reach(&mut self, entry: &str) -> Result<Reached, End> {
-        let left = self.left.take();
+        // It is left also while another entry is tried.
+        let left = self.left.clone();
         let connecting = reach_any(self.role, self.config.clone(), entry.to_owned(), left);
         tokio::pin!(connecting);
         loop {
@@ -359,8 +368,8 @@ impl<T> Speaker<T> {
 struct Reached {
     gateway: ResolvedGateway,
     streams: Streams,
-    /// Number of addresses of the gateway's name.
-    addresses: usize,
+    /// Number of gateways behind its name.
+    behind_name: usize,
 }
 
 /// Connects to the first address of a gateway that accepts a connection, and opens its streams. The
@@ -373,12 +382,12 @@ async fn reach_any(
 ) -> Result<Reached, String> {
     let mut whys = Vec::new();
     let mut found = addresses_of(&config.names, &entry).await?;
-    let addresses = found.len();
+    let behind_name = gateways_among(&found);
     // The order of the others stays.
     found.sort_by_key(|gateway| left.as_ref() == Some(gateway));
     for gateway in found.into_iter().take(MAX_TRIED) {
         match reach_address(role, &config, &gateway).await {
-            Ok(streams) => return Ok(Reached { gateway, streams, addresses }),
+            Ok(streams) => return Ok(Reached { gateway, streams, behind_name }),
             Err(fault) => whys.push(fault.to_string()),
         }
     }
@@ -406,14 +415,15 @@ async fn follow(
     let mut absence = Absence::default();
     loop {
         tokio::time::sleep(LOOKUP_INTERVAL).await;
-        let Ok(found) = addresses_of(&config.names, &entry).await else { continue };
-        if !absence.note(found.contains(&connected)) {
+        let Ok(is_listed) = is_listed(&config.names, &entry, &connected).await else { continue };
+        if !absence.note(is_listed) {
             continue;
         }
-        let addresses = found.len();
+        let Ok(found) = addresses_of(&config.names, &entry).await else { continue };
+        let behind_name = gateways_among(&found);
         for gateway in found.into_iter().take(MAX_TRIED) {
             if let Ok(streams) = reach_address(role, &config, &gateway).await {
-                return Reached { gateway, streams, addresses };
+                return Reached { gateway, streams, behind_name };
             }
         }
     }

@@ -7,7 +7,6 @@ use gateway_proto::v1::{
     Answer, Arrival, FleetComparison, HostComparison, Query, ReportAck, ReportBatch,
     SubscribeRequest, Update,
 };
-use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
 use tokio::sync::mpsc::{self, Sender};
@@ -94,11 +93,10 @@ impl AgentStreams {
     }
 }
 
-/// Returns whether a status is the gateway's own answer to a call that it has. A gateway of an
-/// earlier version does not compare. A lost gateway ends the other streams, and the status of its
-/// call has an error of the connection as its source.
+/// Returns whether the gateway refuses the sums themselves. A gateway of an earlier version does
+/// not compare, and one that is lost, or refuses the host, ends the other streams.
 fn is_refusal(status: &Status) -> bool {
-    status.code() != Code::Unimplemented && status.source().is_none()
+    status.code() == Code::InvalidArgument
 }
 
 impl OtherStreams {

@@ -14,8 +14,10 @@ use tonic::{Code, Status};
 
 /// Longest time to connect: a site's own gateway answers within a millisecond.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
-/// Interval of keep-alives to a silent gateway, and the time within which it must answer one.
+/// Interval of keep-alives to a silent gateway.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(400);
+/// Time within which a gateway must answer a keep-alive.
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The reason for which a gateway cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +87,7 @@ fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
-        .keep_alive_timeout(KEEP_ALIVE_INTERVAL)
+        .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
         .keep_alive_while_idle(true))
 }
 

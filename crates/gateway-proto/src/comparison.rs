@@ -18,7 +18,7 @@ pub const METHOD: u32 = 1;
 const MAX_CONNECTIONS: u64 = 1 << 40;
 /// Largest absolute logarithm of a ratio of two times: an hour by a microsecond is e^22.
 const MAX_LOG: f64 = 25.0;
-/// Smallest squared error of a ratio of times ([`canary::log_times::LogTimes::by`]).
+/// Smallest squared error of a ratio of times ([`canary::log_times::LogTimes::ratio_to`]).
 const MIN_ERROR_SQUARED: f64 = f64::EPSILON;
 /// Smallest weight of a stage: `nm / (n + m)` with two connections in each group.
 const MIN_WEIGHT: f64 = 1.0;
@@ -110,13 +110,17 @@ impl PartSums {
             && self.control_times <= self.control
             && is_absolute_within(self.control_logs, self.control_times as f64 * MAX_LOG);
         is_possible.then_some(())?;
+        let times = self.times.unwrap_or_default().to_ratio(self.chosen.min(self.control_times))?;
+        let means = self.retransmissions.unwrap_or_default().to_means(&self)?;
+        // A stage with times has as many closed connections at least.
+        (times.weight <= means.weight * ROUNDING).then_some(())?;
         Some(TrialSums {
             chosen: self.chosen,
             control: self.control,
             control_times: self.control_times,
             control_logs: self.control_logs,
-            times: self.times.unwrap_or_default().to_ratio(self.chosen.min(self.control_times))?,
-            means: self.retransmissions.unwrap_or_default().to_means(&self)?,
+            times,
+            means,
         })
     }
 }

@@ -116,7 +116,7 @@ pub enum EcnMode {
 /// (RFC 9768 §3.1.1).
 impl EcnMode {
     /// Returns the variant that a SYN with this ACE field asks for. Combinations without a meaning
-    /// count as all three flags (RFC 9768 §3.1.2).
+    /// count as all three flags (RFC 9768 §3.1.3).
     pub const fn requested(ace: u8) -> Self {
         match ace {
             0 => Self::Off,
@@ -405,8 +405,8 @@ mod tests {
     use super::EcnMode::{Accurate, Classic, Off};
     use super::*;
 
-    /// RFC 9768 §3.1.2, table 2: SYN-ACKs of 2, 3, 4 and 6 agree on Accurate ECN, and 5 is reserved
-    /// for it. ECE alone is classic ECN. No flag and all flags are no ECN.
+    /// RFC 9768 §3.1.2, table 2: SYN-ACKs of 2, 3, 4 and 6 agree on Accurate ECN; and so does 5,
+    /// which is reserved (§3.1.3). ECE alone is classic ECN. No flag and all flags are no ECN.
     #[test]
     fn a_client_gets_what_the_server_can() {
         let answered = |mode: EcnMode| [0, 1, 2, 3, 4, 5, 6, 7].map(|ace| mode.answered(ace));
@@ -418,7 +418,7 @@ mod tests {
     }
 
     /// A SYN has no flag, CWR and ECE, or all three; other combinations count as all three (RFC
-    /// 9768 §3.1.2). A classic server needs CWR and ECE (RFC 3168 §6.1.1), and ignores AE.
+    /// 9768 §3.1.3). A classic server needs CWR and ECE (RFC 3168 §6.1.1), and ignores AE.
     #[test]
     fn a_server_agrees_with_what_it_can() {
         let accepted = |mode: EcnMode| [0, 1, 2, 3, 4, 5, 6, 7].map(|ace| mode.accepted(ace));

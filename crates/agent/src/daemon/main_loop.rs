@@ -186,7 +186,7 @@ fn hand_over(
         claim.refuse("before Linux 6.4 congestion controls have no links that could be handed over; restart the agent");
         return false;
     }
-    let is_same = claim.version_and_pid().programs == programs_digest();
+    let is_same = claim.new_agent().programs == programs_digest();
     let format = shared.state_file.as_ref().map(|_| FORMAT);
     let ready = work.loaded.maps().and_then(|maps| {
         let links = work.attached.files();
@@ -201,7 +201,7 @@ fn hand_over(
         claim.hand_over(&shared.handover_state(!is_same))
     });
     let Err(error) = settled else {
-        let NewAgent { version, pid, .. } = claim.version_and_pid();
+        let NewAgent { version, pid, .. } = claim.new_agent();
         say(Level::Notice, &format!("the agent of version {version} goes on (process {pid})"));
         tell_manager(&[NotifyState::MainPid(*pid)]);
         return true;

@@ -29,7 +29,7 @@ impl HandoverRequest {
         Self { stream, who }
     }
 
-    pub(super) const fn version_and_pid(&self) -> &NewAgent {
+    pub(super) const fn new_agent(&self) -> &NewAgent {
         &self.who
     }
 

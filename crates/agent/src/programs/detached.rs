@@ -60,7 +60,7 @@ impl DetachWatch {
         }
         self.last_look_ns = Some(now);
         let before = self.found.clone();
-        self.log_detached(attached.detached());
+        self.update_detached(attached.detached());
         if !self.found.missing.is_empty() && self.may_attach(response, now) {
             self.attach(loaded, attached, handled);
         }
@@ -68,7 +68,7 @@ impl DetachWatch {
     }
 
     /// Notes which programs are detached now.
-    fn log_detached(&mut self, missing: Vec<String>) {
+    fn update_detached(&mut self, missing: Vec<String>) {
         let new: Vec<_> =
             missing.iter().filter(|one| !self.found.missing.contains(one)).cloned().collect();
         self.found.count += new.len() as u64;
@@ -176,11 +176,11 @@ mod tests {
     fn a_program_that_stays_detached_counts_once() {
         let mut watch = DetachWatch::default();
         let one = || vec!["attend at /a".to_owned()];
-        watch.log_detached(one());
-        watch.log_detached(one());
+        watch.update_detached(one());
+        watch.update_detached(one());
         assert_eq!(watch.found, Detachments { missing: one(), count: 1 });
-        watch.log_detached(Vec::new());
-        watch.log_detached(one());
+        watch.update_detached(Vec::new());
+        watch.update_detached(one());
         assert_eq!(watch.found.count, 2);
     }
 }

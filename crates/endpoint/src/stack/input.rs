@@ -44,7 +44,7 @@ impl Stack {
         self.clamp_mss(&mut segment, tuple.remote.is_ipv4());
         match size {
             Some(size) if payload.len() > usize::from(size) => {
-                let cut = Cut { size: size.into(), first_only: self.first_only(&tuple) };
+                let cut = Cut { size: size.into(), first_only: self.first_only(&tuple, &segment) };
                 for (part, bytes) in cut.parts(&segment, payload) {
                     self.handle_segment(now, &tuple, &part, bytes);
                 }
@@ -55,7 +55,10 @@ impl Stack {
 
     /// Flags that only the first part of a super-packet has: a CWR that answers an echo (RFC 3168
     /// §6.1.2), and not one that is a bit of Accurate ECN's counter.
-    fn first_only(&self, tuple: &FourTuple) -> Flags {
+    fn first_only(&self, tuple: &FourTuple, segment: &Segment) -> Flags {
+        if !segment.has(Flags::CWR) {
+            return Flags::default();
+        }
         let connection = self.host.find(tuple).and_then(|id| self.host.connection(id));
         match connection.and_then(|connection| connection.reported_marks()) {
             Some(_) => Flags::default(),
@@ -248,7 +251,7 @@ mod tests {
 
     /// CWR alone is a counter of 2, five marks above the first value of 5 modulo 8 (RFC 9768
     /// §3.2.2). A part without it would be six marks more. Each of two parts with CE counts as a
-    /// packet (§3.2.2.1): 5 + 2.
+    /// packet (§3.2.2.2): 5 + 2.
     #[test]
     fn the_counter_of_marks_is_in_every_part_of_a_super_packet() {
         let (stack, sent) = received();
@@ -262,7 +265,7 @@ mod tests {
     #[test]
     fn only_the_first_part_of_a_super_packet_answers_an_echo() {
         let whole = Segment { len: 2001, flags: Flags::ACK.with(Flags::CWR), ..Segment::default() };
-        let cut = Cut { size: 1000, first_only: stack().first_only(&tuple()) };
+        let cut = Cut { size: 1000, first_only: stack().first_only(&tuple(), &whole) };
         let parts = cut.parts(&whole, &[7; 2001]);
         let parts: Vec<_> =
             parts.map(|(part, bytes)| (part.flags, part.seq.0, bytes.len())).collect();

@@ -11,8 +11,8 @@ pub(crate) const ALIVE_S: i64 = 60;
 pub(crate) const LISTED_S: i64 = 3600;
 /// Maximum number of gateways in the list.
 pub(crate) const MAX_GATEWAYS: usize = 64;
-/// Longest name of a gateway, bytes.
-const MAX_NAME_BYTES: usize = 64;
+/// Longest name of a gateway, characters.
+const MAX_NAME_CHARS: usize = 64;
 
 /// A gateway, by its own description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Presences {
 }
 
 fn bounded(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(MAX_NAME_BYTES).collect()
+    name.chars().filter(|c| !c.is_control()).take(MAX_NAME_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const MAX_UP: f64 = 6.0;
 /// Smallest permitted ratio of an answer's window to the baseline, with at least two honest hosts:
 /// the rogue has no more weight than both together. With two hosts the lower one is used. Then a
 /// server starts cold, as if there were no gateway.
-const MIN_LOWERED_SHARE: f64 = 0.25;
+const MIN_DOWN: f64 = 0.25;
 
 /// The true capacity of a network.
 #[derive(Clone, Copy)]
@@ -268,7 +268,7 @@ async fn no_rogue_host_moves_an_answer_beyond_the_factor() {
         let (low, mid, high) = (all[0], all[all.len() / 2], all[all.len() - 1]);
         println!("{count} | {name} | {low:.2} | {mid:.2} | {high:.2} | {tenfold} of {}", all.len());
         assert!(high <= MAX_UP, "{count} hosts, {name}: {high}");
-        assert!(low >= MIN_LOWERED_SHARE || *count == 2, "{count} hosts, {name}: {low}");
+        assert!(low >= MIN_DOWN || *count == 2, "{count} hosts, {name}: {low}");
     }
     println!("rates: at most {worst_rate:.2} times");
     assert!(worst_rate <= MAX_UP, "{worst_rate}");

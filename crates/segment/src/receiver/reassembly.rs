@@ -78,12 +78,12 @@ impl Reassembly {
             self.insert(left, right);
             return (Arrival::OutOfOrder, duplicate);
         }
-        *rcv_nxt = self.contiguous_end(right);
+        *rcv_nxt = self.take_contiguous(right);
         (Arrival::FilledGap, duplicate)
     }
 
     /// Everything up to `right` was received: returns the end of the data that is continuous now.
-    fn contiguous_end(&mut self, mut right: u64) -> u64 {
+    fn take_contiguous(&mut self, mut right: u64) -> u64 {
         while let Some(first) = self.ranges.front().filter(|r| r.0 <= right) {
             right = right.max(first.1);
             self.waiting -= first.1 - first.0;

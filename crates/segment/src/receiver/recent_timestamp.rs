@@ -6,12 +6,12 @@ use units::{Duration, Instant};
 /// Time for which a timestamp can be compared (RFC 7323 §5.5).
 const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// The peer's timestamp `TS.Recent`, and when it arrived; none before the first.
+/// The peer's timestamp `TS.Recent`, and the time of its arrival; none before the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RecentTimestamp(Option<(u32, Instant)>);
 
 impl RecentTimestamp {
-    /// Takes the place of the one before (RFC 7323 §4.3).
+    /// Replaces the one before (RFC 7323 §4.3).
     pub(super) const fn record(&mut self, now: Instant, ts: Timestamps) {
         self.0 = Some((ts.value, now));
     }

@@ -46,7 +46,7 @@ impl Connection {
         }
         self.shutdown();
         self.watch.orphan = Some(guard.limits.lifetimes.fin_wait);
-        self.set_timer(now, guard);
+        self.set_watch_timer(now, guard);
     }
 
     /// Refuses data for an application that has closed (RFC 9293 §3.10.7.4, "if the application has
@@ -92,11 +92,11 @@ impl Connection {
     fn watch_anew(&mut self, now: Instant, guard: &Guard) {
         self.watch.purpose = None;
         self.timers.watch = Deadline::NEVER;
-        self.set_timer(now, guard);
+        self.set_watch_timer(now, guard);
     }
 
     /// Sets the timer if there is something that it should wait for and does not yet.
-    pub(crate) fn set_timer(&mut self, now: Instant, guard: &Guard) {
+    pub(crate) fn set_watch_timer(&mut self, now: Instant, guard: &Guard) {
         let wanted = self.to_watch(guard);
         let purpose = wanted.map(|(purpose, _)| purpose);
         if self.state == State::Closed || self.state == State::TimeWait {
@@ -163,7 +163,7 @@ impl Connection {
             Some(WatchedEvent::Life) => return self.ask_for_life(now, guard),
             _ => {}
         }
-        self.set_timer(now, guard);
+        self.set_watch_timer(now, guard);
     }
 
     /// Probes whether the peer of an idle connection is alive (RFC 9293 §3.8.4).
@@ -173,7 +173,7 @@ impl Connection {
         // `tcp_keepalive_timer`).
         if self.counts.segments_received != self.watch.seen || self.sender.una() < self.sender.end()
         {
-            return self.set_timer(now, guard);
+            return self.set_watch_timer(now, guard);
         }
         if self.watch.unanswered >= keepalive.probes {
             guard.counters.timed_out += 1;

@@ -235,7 +235,7 @@ impl Host {
         self.with(now, id, |conn, (path, guard)| {
             conn.forget_old_path_mtu(now, path);
             conn.append_data(path, bytes);
-            conn.set_timer(now, guard);
+            conn.set_watch_timer(now, guard);
         });
     }
 
@@ -410,7 +410,7 @@ impl Host {
         let opened = entry.reported.open && !was_open;
         let joins = entry.prospect.is_some() && entry.conn.state().is_synchronized();
         if opened {
-            entry.conn.set_timer(now, &self.guard);
+            entry.conn.set_watch_timer(now, &self.guard);
             self.note_opened(now, id);
         }
         if joins {

@@ -132,7 +132,7 @@ impl SiteComparison {
             Group::Chosen => true,
             Group::Control => false,
         };
-        if self.hosts.peek(name).is_some_and(|sent| counts(sent.at, now)) {
+        if self.hosts.peek(name).is_some_and(|sent| !sent.sums.is_empty() && counts(sent.at, now)) {
             return;
         }
         let time_s = report.transfer_us as f64 / 1e6;
@@ -157,8 +157,10 @@ impl SiteComparison {
     }
 
     fn replace(&mut self, name: &str, sums: AgedSums) {
+        if !sums.sums.is_empty() {
+            self.reported.pop(name);
+        }
         self.hosts.put(name.to_owned(), sums);
-        self.reported.pop(name);
     }
 
     /// Takes sums that another gateway may have received, unless later ones of the host are here.

@@ -122,8 +122,8 @@ impl WideStart {
                 return None;
             }
             // The ACK before it was delayed, as of a short flight that a TLS server sent before
-            // this one: its round trip was longer than this one by as much as a queue makes it. On
-            // a path that holds up a flight, round trips grow.
+            // this one. Its round trip was longer by as much as a queue makes it; on a path that
+            // holds up a flight, round trips grow.
             Self::ComesIn(rate, _, first_rtt_us)
                 if has_queue(first_rtt_us, rtt_us) && outstanding >= LOOKS_AT =>
             {

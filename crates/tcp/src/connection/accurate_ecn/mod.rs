@@ -309,7 +309,7 @@ impl AccurateEcn {
     /// Takes the SYN-ACK, which says with which ECN field our SYN was received. The SYN was sent as
     /// Not-ECT.
     fn take_syn_ack(&mut self, syn_ack: &Segment, fallback: bool) {
-        /// Reserved, so that it says nothing (RFC 9768 §3.1.2).
+        /// Reserved, so that it says nothing (RFC 9768 §3.1.3).
         const RESERVED: u8 = 5;
         let ace = syn_ack.flags.ace();
         let is_true = ace == Ecn::NotEct.handshake_ace() || ace == RESERVED;

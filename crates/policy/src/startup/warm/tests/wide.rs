@@ -86,8 +86,8 @@ fn a_delayed_ack_of_what_was_sent_before_is_no_part_of_the_flight() {
     assert_eq!(warm.probe.rate(), 1_000_000);
 }
 
-/// Round trips that fall by 20 us from ACK to ACK are of one flight. A segment in 4 ms is 2 Mbit/s:
-/// 20 of them fill 80 ms, and three.
+/// Round trips that are 20 us shorter from ACK to ACK are of one flight. A segment in 4 ms is 2
+/// Mbit/s: 20 of them fill 80 ms, and three.
 #[test]
 fn round_trips_that_differ_by_little_are_of_one_flight() {
     let wide = WarmOptions { cold: ColdOpening::Wide, ..options() };
