@@ -306,6 +306,7 @@ mod tests {
         // Two connections in each group with one retransmission each: a weight and a mean of 1.
         let few = MeanSums { closed: 2, retransmissions: 2, sum: 1.0, error_squared: 0.0 };
         let few_with_weight = |weight| PartSums {
+            times: None,
             retransmissions: Some(RetransmissionSums {
                 weight,
                 chosen: Some(few),
@@ -343,6 +344,8 @@ mod tests {
             of_chosen(MeanSums { error_squared: 1920.1, ..chosen }),
             few_with_weight(0.0),
             few_with_weight(0.9),
+            // Times with a weight of 30, and closed connections with a weight of 1.
+            PartSums { times: Some(times), ..few_with_weight(1.0) },
         ] {
             assert_eq!(bad.to_sums(), None, "{bad:?}");
         }
