@@ -83,7 +83,13 @@ impl Line {
     }
 
     /// Delivers segments at `us` microseconds, the latest of which took `rtt`.
-    pub(super) fn arrive_timed(&mut self, warm: &mut Warm, us: u64, segments: u64, rtt: Option<Duration>) {
+    pub(super) fn arrive_timed(
+        &mut self,
+        warm: &mut Warm,
+        us: u64,
+        segments: u64,
+        rtt: Option<Duration>,
+    ) {
         self.now = Instant::from_nanos(1000 * us);
         self.acked += segments * MSS;
         let sample = AckSample {

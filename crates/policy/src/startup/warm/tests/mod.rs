@@ -13,9 +13,7 @@ mod wide;
 use super::{ColdOpening, MemberStart, Underneath, Warm, WarmOptions};
 use crate::ack::{AckSample, RttEstimator};
 use crate::config::ConnectionConfig;
-use crate::startup::hooked::{
-    HostAccess, KernelEvents, OpenedBy, SharedHostState, SharedSending,
-};
+use crate::startup::hooked::{HostAccess, KernelEvents, OpenedBy, SharedHostState, SharedSending};
 use crate::startup::{LossEvent, Overlay, PendingData, StartUp};
 use crate::window::Cause;
 use line::Line;
