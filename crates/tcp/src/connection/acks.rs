@@ -76,8 +76,7 @@ impl Connection {
         if !self.peer_window.accepts_update(left, una, self.sender.una()) {
             return false;
         }
-        let shift = if segment.has(Flags::SYN) { 0 } else { self.agreed.peer_shift };
-        let window = u64::from(segment.window) << shift;
+        let window = self.peer_window.bytes_of(segment);
         if window == 0 {
             // The peer answers, it only has no room (RFC 9293 §3.8.6.1).
             self.sender.forget_retries();

@@ -69,10 +69,9 @@ impl Connection {
             self.receiver.disable_sack();
         }
         let timestamps = config.timestamps && offered.timestamps.is_some();
-        self.agreed.scaling = config.window_scaling && offered.window_scale.is_some();
-        if self.agreed.scaling {
-            self.agreed.peer_shift = offered.window_scale.unwrap_or(0).min(14);
-        } else {
+        let peer_shift = offered.window_scale.filter(|_| config.window_scaling);
+        self.peer_window.agree(peer_shift);
+        if peer_shift.is_none() {
             self.receiver.disable_scaling();
         }
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
@@ -88,7 +87,7 @@ impl Connection {
         let answer = self.state == State::SynReceived;
         let offer = |configured: bool, agreed: bool| configured && (!answer || agreed);
         let timestamps = offer(self.config.timestamps, self.sender.terms().timestamps);
-        let scaling = offer(self.config.window_scaling, self.agreed.scaling);
+        let scaling = offer(self.config.window_scaling, self.peer_window.shift().is_some());
         let mut options = TcpOptions {
             mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),

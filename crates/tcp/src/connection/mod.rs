@@ -70,15 +70,6 @@ const MAX_STREAM: u64 = 1 << 62;
 /// from it (RFC 9000 §8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// Agreements of the handshake that the connection needs.
-#[derive(Clone, Copy, Debug)]
-struct Agreed {
-    /// Shift of the windows that the peer sends.
-    peer_shift: u8,
-    /// Shift of ours is in force.
-    scaling: bool,
-}
-
 /// Options on which the SYNs of both ends agreed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgreedOptions {
@@ -97,7 +88,6 @@ pub struct Connection {
     tuple: FourTuple,
     config: SharedConfig,
     state: State,
-    agreed: Agreed,
     isn: SeqNum,
     /// The sending half.
     sender: Sender,
@@ -141,7 +131,6 @@ impl Connection {
             tuple,
             config,
             state,
-            agreed: Agreed { peer_shift: 0, scaling: false },
             isn,
             sender,
             peer_window: PeerWindow::default(),
@@ -262,8 +251,7 @@ impl Connection {
     /// The options that both ends have agreed on; all off before the peer's SYN.
     pub fn agreed_options(&self) -> AgreedOptions {
         let SenderTerms { sack, timestamps, ecn, .. } = *self.sender.terms();
-        let Agreed { peer_shift, scaling } = self.agreed;
-        AgreedOptions { sack, timestamps, ecn, peer_shift: scaling.then_some(peer_shift) }
+        AgreedOptions { sack, timestamps, ecn, peer_shift: self.peer_window.shift() }
     }
     /// Returns the reordering on the path that recovery has seen.
     pub fn reordering(&self) -> SeenReordering {

@@ -2,6 +2,7 @@
 //! (RFC 9293 §3.8.6).
 
 use super::Connection;
+use crate::segment::{Flags, Segment};
 
 /// A segment below the acknowledged number, which the peer must answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,11 +20,31 @@ pub(super) enum BareProbe {
 pub(super) struct PeerWindow {
     /// Offsets of the segment last used for an update (`SND.WL1`, `SND.WL2`).
     updated_by: (u64, u64),
+    /// Shift of the peer's windows, if both ends scale theirs.
+    shift: Option<u8>,
     is_overridden: bool,
     probe: BareProbe,
 }
 
 impl PeerWindow {
+    /// Both ends scale their windows, the peer by `shift`, or neither does. A shift above 14 counts
+    /// as 14 (RFC 7323 §2.3).
+    pub(super) fn agree(&mut self, shift: Option<u8>) {
+        self.shift = shift.map(|shift| shift.min(14));
+    }
+
+    /// Returns the shift of the peer's windows, if windows are scaled.
+    pub(super) const fn shift(&self) -> Option<u8> {
+        self.shift
+    }
+
+    /// Returns the window of `segment` in bytes. A SYN's is never scaled (RFC 7323 §2.2).
+    #[inline]
+    pub(super) fn bytes_of(&self, segment: &Segment) -> u64 {
+        let shift = if segment.has(Flags::SYN) { 0 } else { self.shift.unwrap_or(0) };
+        u64::from(segment.window) << shift
+    }
+
     /// True if a segment at offset `left` that acknowledges `una` updates the window: it is newer
     /// than the last one that did, or acknowledges more than `known` (RFC 9293 §3.10.7.4).
     #[inline]
@@ -94,5 +115,23 @@ impl Connection {
         let (next, edge) = (self.sender.nxt(), self.sender.window_edge());
         let unit = 1 << self.receiver.window_shift();
         if self.state.is_synchronized() && edge + unit <= next { edge } else { next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 7323 §2.2 and §2.3: no SYN's window is scaled, and a shift of 15 counts as 14.
+    #[test]
+    fn windows_are_scaled_but_for_those_of_syns() {
+        let with = |flags| Segment { window: 5, flags, ..Segment::default() };
+        let (syn, ack) = (with(Flags::SYN.with(Flags::ACK)), with(Flags::ACK));
+        let mut window = PeerWindow::default();
+        for (agreed, of_ack) in [(None, 5), (Some(3), 5 << 3), (Some(15), 5 << 14)] {
+            window.agree(agreed);
+            assert_eq!(window.bytes_of(&syn), 5);
+            assert_eq!(window.bytes_of(&ack), of_ack, "{agreed:?}");
+        }
     }
 }
