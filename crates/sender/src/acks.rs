@@ -121,7 +121,7 @@ impl Sender {
         self.una = una;
         info.una = una;
         let is_once = self.board.acknowledge(una, &mut info.progress);
-        if path.rtt.is_of_linux() {
+        if path.rtt().is_of_linux() {
             info.progress.forget_held();
         }
         is_once
@@ -173,8 +173,8 @@ impl Sender {
             acked: delivered.acked,
             delivered: delivered.all,
             rtt: info.progress.latest_sent.map(|sent| now.saturating_since(sent)),
-            srtt: path.rtt.srtt(),
-            min_rtt: path.rtt.min_rtt(),
+            srtt: path.rtt().srtt(),
+            min_rtt: path.rtt().min_rtt(),
             prior_in_flight,
             in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.pipe(),
             cwnd_limited: true,

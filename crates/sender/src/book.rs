@@ -83,7 +83,7 @@ impl Sender {
                 len: leaving.len,
                 end: leaving.end(),
                 retransmission: is_again,
-                srtt: path.rtt.srtt(),
+                srtt: path.rtt().srtt(),
                 rto: path.rto(self.timer.backoff),
             });
         }

@@ -100,7 +100,7 @@ impl Sender {
             newest: newest.map_or((now, info.una), |newest| (newest.sent_at, newest.end)),
             head_sent_at: self.board.segment(0).map(|head| head.sent_at),
             segments_out: self.board.len(),
-            srtt: path.rtt.srtt(),
+            srtt: path.rtt().srtt(),
             rto: path.rto(self.timer.backoff),
         };
         self.recovery.on_plain_ack(&plain);

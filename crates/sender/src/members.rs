@@ -27,7 +27,7 @@ impl Sender {
                 // A spuriously retransmitted segment makes a duplicate too: within less than a
                 // round trip, a segment cannot have been delivered.
                 let arrived = self.board.segment(n).map(|s| (s.order, s.sent_at));
-                let least = path.rtt.min_rtt();
+                let least = path.rtt().min_rtt();
                 arrived.filter(|(_, sent_at)| info.now.saturating_since(*sent_at) >= least)
             }
             None => None,

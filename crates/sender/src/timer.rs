@@ -182,8 +182,8 @@ impl Sender {
         self.timer.backoff += 1;
         // ACKs of other members keep the RTT estimate valid.
         let lone = !path.has_several_users();
-        if self.timer.backoff == DISTRUST_AFTER && lone && path.rtt.has_sample() {
-            path.rtt.distrust();
+        if self.timer.backoff == DISTRUST_AFTER && lone && path.rtt().has_sample() {
+            path.distrust_rtt();
         }
     }
 

@@ -211,7 +211,7 @@ impl Stack {
     }
 
     fn path_info(&self, id: ConnId, path: &Path) -> PathInfo {
-        let (window, rtt) = (path.window(), &path.rtt);
+        let (window, rtt) = (path.window(), path.rtt());
         PathInfo {
             cwnd: window.cwnd(),
             ssthresh: Some(window.ssthresh()).filter(|bytes| *bytes != u64::MAX),

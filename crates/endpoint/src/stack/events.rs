@@ -121,7 +121,7 @@ impl Stack {
         let limit = path.map_or(0, |path| path.window().cwnd().saturating_mul(2));
         slot.shared.on_acked(total, limit, &mut self.wakers);
         if let Some(path) = path {
-            slot.rate.on_acked(now, total, path.rtt.srtt());
+            slot.rate.on_acked(now, total, path.rtt().srtt());
         }
     }
 

@@ -17,6 +17,7 @@ mod pacing;
 mod planned;
 mod reduction;
 mod restart;
+mod round_trips;
 mod send_log;
 mod shared;
 mod startup_report;
@@ -58,7 +59,7 @@ pub struct Path {
     capabilities: Capabilities,
     hooks: KernelHooks,
     /// Round trips on this path, shared by its members.
-    pub rtt: RttEstimator,
+    rtt: RttEstimator,
     pacer: Option<PathPacer>,
     pacing_gain: PacingGain,
     /// True if one of the reasons of [`Path::is_paced`] holds, other than an order of the window's.
@@ -435,17 +436,6 @@ impl Path {
     /// `marked`: it is to guard a segment sent with low priority.
     pub fn reset_timeout(&self, marked: bool) -> Option<Duration> {
         self.window.ordered_timeout(marked)
-    }
-
-    /// Adds a round-trip sample of data sent once at `sent`.
-    #[inline]
-    pub fn on_rtt_sample(&mut self, sent: Instant, now: Instant) {
-        self.rtt.on_sample(sent, now, self.acked_total, self.sent_total);
-    }
-
-    /// Adds a sample from a clock too coarse to measure the lowest round trip.
-    pub fn on_coarse_rtt_sample(&mut self, sent: Instant, now: Instant) {
-        self.rtt.on_coarse_sample(sent, now, self.acked_total, self.sent_total);
     }
 
     /// Adds `bytes` newly acknowledged cumulatively.

@@ -113,8 +113,8 @@ pub(super) fn value(
             board.iter().filter(|sent| sent.is_retransmission_in_flight()).count() as u64
         }
         TcpInfoField::TotalRetrans => connection.stats().retransmitted_segments,
-        TcpInfoField::Rto => path.rtt.rto(connection.timeout_backoff()).as_micros(),
-        TcpInfoField::Rtt => path.rtt.srtt().as_micros(),
+        TcpInfoField::Rto => path.rtt().rto(connection.timeout_backoff()).as_micros(),
+        TcpInfoField::Rtt => path.rtt().srtt().as_micros(),
         TcpInfoField::SndMss => connection.full_payload(),
         TcpInfoField::Options => options(connection, last),
         TcpInfoField::Delivered => connection.delivered(),
@@ -127,7 +127,7 @@ pub(super) fn value(
         TcpInfoField::Backoff => connection.backoff().into(),
         TcpInfoField::Probes => connection.unanswered_probes().into(),
         TcpInfoField::Advmss => connection.offered_mss(),
-        TcpInfoField::MinRtt => path.rtt.min_rtt().as_micros(),
+        TcpInfoField::MinRtt => path.rtt().min_rtt().as_micros(),
         TcpInfoField::LastDataRecv => last.since_data(now),
         // A FIN counts as a byte (`tcp_rcv_nxt_update`).
         TcpInfoField::BytesReceived => {

@@ -28,7 +28,7 @@ impl Connection {
         }
         // Header prediction of Linux knows nothing of either, and looks at no timer.
         if bare && (changes_window || self.state != State::Established) {
-            self.receiver.on_bare_ack(now, path.rtt.round_trip(self.sender.backoff()));
+            self.receiver.on_bare_ack(now, path.rtt().round_trip(self.sender.backoff()));
         }
         let blocks = &segment.options.sack;
         let offsets;

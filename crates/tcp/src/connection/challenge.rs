@@ -88,7 +88,7 @@ impl Connection {
         }
         if segment.sequence_len() > 0 || self.timers.may_answer_invalid(now, guard) {
             let backoff = self.sender.backoff();
-            self.receiver.on_unacceptable(now, left, segment, || path.rtt.round_trip(backoff));
+            self.receiver.on_unacceptable(now, left, segment, || path.rtt().round_trip(backoff));
             return;
         }
         match (self.state, why) {

@@ -50,7 +50,7 @@ impl Connection {
             // A FIN is taken from a SYN-ACK alone (`tcp_rcv_fastopen_synack`).
             let flags = if finishes { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
             let data = Segment { flags, seq: segment.seq + 1, ..*segment };
-            self.receiver.on_segment(now, 1, &data, || path.rtt.round_trip(0));
+            self.receiver.on_segment(now, 1, &data, || path.rtt().round_trip(0));
             self.counts.data_in_syn |= self.state == State::SynReceived;
         }
     }
@@ -111,9 +111,9 @@ impl Connection {
     /// Applies RFC 6298 §5.7: after a lost SYN the timeout starts again, with 3 s.
     pub(super) fn on_handshake_done(&mut self, path: &mut Path) {
         let handshake = self.config.opening != Opening::OneWay;
-        if handshake && self.sender.counts().timeouts > 0 && !path.rtt.has_sample() {
+        if handshake && self.sender.counts().timeouts > 0 && !path.rtt().has_sample() {
             self.sender.forget_backoff();
-            path.rtt.restart_after_handshake_loss();
+            path.restart_rtt_after_handshake_loss();
         }
     }
 

@@ -209,7 +209,7 @@ impl Connection {
             State::SynReceived | State::Established | State::FinWait1 | State::FinWait2
         );
         let backoff = self.sender.backoff();
-        let rtt = || path.rtt.round_trip(backoff);
+        let rtt = || path.rtt().round_trip(backoff);
         if !open {
             // The peer has sent its FIN, and retransmits since it lacks our ACK.
             if self.receiver.is_recent_repetition(left, segment.sequence_len().into()) {

@@ -70,10 +70,10 @@ impl Connection {
     /// `None`: nothing is known. Connections that open together would lose their retransmissions
     /// together too. Each therefore adds a part of its own, up to `opening_spread`.
     pub(super) fn opening_timeout(&self, path: &Path) -> Option<Duration> {
-        if !self.waits_for_siblings() || !path.rtt.has_sample() {
+        if !self.waits_for_siblings() || !path.rtt().has_sample() {
             return None;
         }
-        let (srtt, rttvar) = (path.rtt.srtt(), path.rtt.rttvar());
+        let (srtt, rttvar) = (path.rtt().srtt(), path.rtt().rttvar());
         let expected = (srtt * 2).max(srtt + rttvar * 4).max(SHORTEST);
         let first = self.randomized(expected).min(self.config.rto.initial);
         let doubled = first.saturating_mul(1 << self.sender.backoff().min(16));
@@ -89,8 +89,8 @@ impl Connection {
         sibling: SiblingOpened,
     ) -> Option<Instant> {
         let sent = self.opening_sent_at().filter(|_| self.waits_for_siblings())?;
-        if !path.rtt.has_sample() {
-            path.rtt.seed(sibling.round_trip, sibling.round_trip / 2);
+        if !path.rtt().has_sample() {
+            path.seed_rtt(sibling.round_trip, sibling.round_trip / 2);
         }
         let known = sent + self.opening_timeout(path)?;
         // A quarter of a round trip is what reordering may have delayed the answer by.

@@ -83,7 +83,7 @@ impl Openings {
         if let Some(&mut (rtt, at)) = self.round_trips.entry(key(conn.tuple().remote))
             && now.saturating_since(at) < FRESH
         {
-            path.rtt.seed(rtt, rtt / 2);
+            path.seed_rtt(rtt, rtt / 2);
         }
     }
 
@@ -135,7 +135,7 @@ impl Host {
         let remote = entry.conn.tuple().remote;
         self.openings.leave(remote, id);
         let Some(path) = self.paths.at(entry.path.0) else { return };
-        let round_trip = path.rtt.min_rtt();
+        let round_trip = path.rtt().min_rtt();
         if round_trip == Duration::MAX {
             return;
         }

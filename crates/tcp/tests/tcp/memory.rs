@@ -206,7 +206,7 @@ fn a_transfer_without_loss_tells_its_last_window() {
     sender.now = at(202);
     sender.receive(sender.answer(3_000));
     // RTT: 100 by the handshake, then 100, 101, 102: 8 * srtt = 800, 800, 801, 803 ms.
-    let rtt = Some(sender.path().rtt.srtt());
+    let rtt = Some(sender.path().rtt().srtt());
     assert_eq!(sender.received(), [Sample::Report(GatewayReport { share: 6_000, rtt })]);
     assert_eq!(sender.spy.borrow().received[0].0, at(202));
 }

@@ -45,8 +45,8 @@ impl RebuiltSender {
             fin: self.core.has_fin(),
             window: self.core.window(),
             max_window: self.core.largest_window(),
-            srtt: self.path.rtt.srtt(),
-            rttvar: self.path.rtt.rttvar(),
+            srtt: self.path.rtt().srtt(),
+            rttvar: self.path.rtt().rttvar(),
             ace: self.core.expected_ace(),
         };
         self.core.board().is_empty().then_some((idle, *self.fit_error()))
@@ -68,7 +68,7 @@ impl IdleSender {
         }
         sender.core.update_window(self.max_window);
         sender.core.update_window(self.window);
-        sender.path.rtt.restore(self.srtt, self.rttvar);
+        sender.path.restore_rtt(self.srtt, self.rttvar);
         sender.path.restore(&self.path);
         sender
     }

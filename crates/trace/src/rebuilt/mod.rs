@@ -166,10 +166,10 @@ impl RebuiltSender {
         let has_lost_syn = self.core.retries() > 0;
         let ack = SenderAck { at: acked, una: 1, bare: true, ..SenderAck::default() };
         self.on_ack(ack.read(), None);
-        if has_lost_syn && !self.path.rtt.has_sample() {
+        if has_lost_syn && !self.path.rtt().has_sample() {
             // RFC 6298 §5.7.
             self.core.forget_backoff();
-            self.path.rtt.restart_after_handshake_loss();
+            self.path.restart_rtt_after_handshake_loss();
         }
     }
 
@@ -215,17 +215,17 @@ impl RebuiltSender {
 
     /// Returns the smoothed round trip; zero before the first sample.
     pub(crate) fn srtt(&self) -> Duration {
-        self.path.rtt.srtt()
+        self.path.rtt().srtt()
     }
 
     /// Returns the lowest round trip; [`Duration::MAX`] before the first sample.
     pub(crate) fn min_rtt(&self) -> Duration {
-        self.path.rtt.min_rtt()
+        self.path.rtt().min_rtt()
     }
 
     /// Returns the retransmission timeout in force.
     pub(crate) fn rto(&self) -> Duration {
-        self.path.rtt.rto(self.core.backoff())
+        self.path.rtt().rto(self.core.backoff())
     }
 
     /// Returns the sender's phase.

@@ -47,13 +47,13 @@ impl RebuiltSender {
     ) -> Option<Transmission> {
         let kind = self.evidence.next_kind();
         let by_ack = matches!(kind, RetransmissionKind::Fast | RetransmissionKind::Recovery);
-        let least = self.path.rtt.min_rtt();
+        let least = self.path.rtt().min_rtt();
         let segment = self.core.board().segment(index).filter(|_| by_ack && !probe)?;
         // The answer takes a round trip; half of one if the segment may have been sent before its
         // inferred time. Recent ACKs have passed the same queues as this one. With a coarse clock,
         // their round trips show nothing of that.
         let lately = match self.has_fine_clock {
-            true => self.srtt().saturating_sub(self.path.rtt.rttvar() * 2),
+            true => self.srtt().saturating_sub(self.path.rtt().rttvar() * 2),
             false => Duration::ZERO,
         };
         let soonest = match segment.was_retransmitted() {

@@ -234,7 +234,7 @@ impl Connection {
     ) -> AccurateFeedback {
         let advances_clock =
             segment.options.timestamps.is_some_and(|ts| self.receiver.is_newer(ts));
-        let interval = path.rtt.srtt() / OPTIONS_PER_ROUND_TRIP;
+        let interval = path.rtt().srtt() / OPTIONS_PER_ROUND_TRIP;
         let Some(accurate) = self.accurate.as_deref_mut() else {
             return AccurateFeedback::default();
         };

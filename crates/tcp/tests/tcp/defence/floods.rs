@@ -289,5 +289,5 @@ fn a_cookie_is_no_measurement_of_the_round_trip() {
     let mut host = server("linux");
     host.set_limits(Limits { half_open: 0, ..Limits::default() });
     let peer = Peer::open(&mut host, ms(200), from(1, 4000));
-    assert!(!host.path_of(peer.id).unwrap().rtt.has_sample());
+    assert!(!host.path_of(peer.id).unwrap().rtt().has_sample());
 }
