@@ -38,7 +38,7 @@ impl Path {
         self.rtt.restart_after_handshake_loss();
     }
 
-    /// Several timeouts came in a row ([`RttEstimator::distrust`]).
+    /// There were several timeouts in a row ([`RttEstimator::distrust`]).
     pub fn distrust_rtt(&mut self) {
         self.rtt.distrust();
     }
