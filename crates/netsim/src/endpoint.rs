@@ -16,9 +16,9 @@ const FIRST_SERVICE: u16 = 5_001;
 /// A connection's application and other end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owner {
-    pub(crate) app: AppId,
+    app: AppId,
     pub(crate) peer: Peer,
-    pub(crate) known: bool,
+    known: bool,
     /// Losses of the connection's sender.
     pub(crate) losses: Losses,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Endpoint {
     /// Connections whose application waits for less than this many unsent bytes.
     watches: Vec<(ConnId, u64)>,
     /// Sender of the last segment, and the port that it was sent to.
-    pub(crate) caller: Peer,
+    caller: Peer,
 }
 
 /// Scheduled wake-ups that are not due yet, latest first. A new one is scheduled only if it is

@@ -18,7 +18,7 @@ use super::set::{BoardCell, Set};
 pub(super) struct Stratum {
     pub(super) cells: Vec<BoardCell>,
     /// The part, of 1.
-    pub(super) share: f64,
+    share: f64,
 }
 
 /// Cells of the quick set without a background, and with one by rate, the slowest first. Neyman's

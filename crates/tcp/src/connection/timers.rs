@@ -12,7 +12,7 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 /// Deadlines of one connection; the delayed ACK's is the receiver's, recovery has its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
-    pub(super) persist: Deadline,
+    persist: Deadline,
     pub(super) pacing: Deadline,
     /// For TIME-WAIT, or else what `watch` waits for.
     pub(super) watch: Deadline,

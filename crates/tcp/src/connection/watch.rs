@@ -34,7 +34,7 @@ pub(super) struct Watch {
     /// Keepalive probes without an answer.
     unanswered: u32,
     /// The time that the peer's FIN may take, if the application has closed.
-    pub(super) orphan: Option<Duration>,
+    orphan: Option<Duration>,
 }
 
 impl Connection {

@@ -54,21 +54,21 @@ pub enum Transfers {
 /// Everything a scheme decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    pub(crate) config: ConnectionConfig,
-    pub(crate) startup: &'static StartUpDescriptor,
+    config: ConnectionConfig,
+    startup: &'static StartUpDescriptor,
     /// The start-up inside one that leaves something to another.
-    pub(crate) inner: &'static StartUpDescriptor,
-    pub(crate) congestion: &'static ControllerDescriptor,
-    pub(crate) recovery: &'static RecoveryDescriptor,
+    inner: &'static StartUpDescriptor,
+    congestion: &'static ControllerDescriptor,
+    recovery: &'static RecoveryDescriptor,
     /// Parameters of these policies.
-    pub(crate) settings: ParameterValues,
+    settings: ParameterValues,
     /// Rule for evidence in ACKs of one member of a path about another's segments; `None`: no
     /// evidence.
-    pub(crate) later_acks: Option<Overtaken>,
-    pub(crate) transfers: Transfers,
-    pub(crate) sharing: Option<Sharing>,
+    later_acks: Option<Overtaken>,
+    transfers: Transfers,
+    sharing: Option<Sharing>,
     /// [`Sharing::turn`]; `None`: as the scheme's own receiver acknowledges.
-    pub(crate) turn: Option<u32>,
+    turn: Option<u32>,
 }
 
 impl Recipe {
