@@ -107,15 +107,3 @@ impl Connection {
         }
     }
 }
-
-impl super::timers::Timers {
-    /// Linux `tcp_oow_rate_limited`: not twice within [`crate::Limits::invalid_interval`].
-    pub(super) fn may_answer_invalid(&mut self, now: Instant, guard: &Guard) -> bool {
-        let interval = guard.limits.invalid_interval;
-        let recently = self.answered_invalid.is_some_and(|at| now.saturating_since(at) < interval);
-        if !recently {
-            self.answered_invalid = Some(now);
-        }
-        !recently
-    }
-}

@@ -75,7 +75,7 @@ impl Connection {
             self.receiver.disable_scaling();
         }
         let peer_mss = offered.mss.map_or(DEFAULT_PEER_MSS, u32::from);
-        let mss = u64::from(config.mss.min(peer_mss).min(self.mtu.ceiling).max(64))
+        let mss = u64::from(self.mtu.bounded(config.mss.min(peer_mss)).max(64))
             - option_bytes(config, timestamps);
         path.set_mss(mss);
         self.sender.agree(SenderTerms { mss, sack, timestamps, ecn });
@@ -89,7 +89,7 @@ impl Connection {
         let timestamps = offer(self.config.timestamps, self.sender.terms().timestamps);
         let scaling = offer(self.config.window_scaling, self.peer_window.shift().is_some());
         let mut options = TcpOptions {
-            mss: Some(self.config.mss.min(self.mtu.ceiling).min(65_535) as u16),
+            mss: Some(self.mtu.bounded(self.config.mss).min(65_535) as u16),
             window_scale: scaling.then(|| self.receiver.window_shift()),
             sack_permitted: offer(self.config.sack, self.sender.terms().sack),
             timestamps: timestamps

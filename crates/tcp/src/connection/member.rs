@@ -10,7 +10,6 @@ use crate::recovery::MemberEvidence;
 use crate::scheme::Scheme;
 use crate::segment::Segment;
 use crate::tuple::FourTuple;
-use sender::Deadline;
 use std::ops::ControlFlow;
 use units::Instant;
 
@@ -192,7 +191,7 @@ impl Connection {
     /// The pacer releases no segment before `at`: sets this member's timer, so that the host asks
     /// again then.
     pub(crate) fn wait_for_pacer(&mut self, at: Instant) {
-        self.timers.pacing = Deadline::at(at);
+        self.timers.pace_until(at);
     }
 
     /// Writes a segment without data into `out`, when nothing else goes.

@@ -5,7 +5,6 @@
 use super::{Connection, State};
 use crate::config::OpeningTimer;
 use crate::path::Path;
-use sender::Deadline;
 use units::{Duration, Instant};
 
 /// Shortest timer that is worth its wake-up; Google's QUIC takes 10 ms, Linux's clock 4.
@@ -52,12 +51,12 @@ impl Connection {
 
     /// Delays the first SYN until `at`.
     pub(crate) fn open_at(&mut self, at: Instant) {
-        self.timers.pacing = Deadline::at(at);
+        self.timers.pace_until(at);
     }
 
     /// True if the first SYN still waits for that time.
     pub(super) fn waits_to_open(&self) -> bool {
-        self.timers.pacing.is_running() && self.config.opening_burst.is_some()
+        self.timers.is_pacing() && self.config.opening_burst.is_some()
     }
 
     /// Returns the number of timeouts that do not count towards giving up, because they may be

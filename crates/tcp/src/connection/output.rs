@@ -6,7 +6,7 @@ use crate::config::{EcnMode, IdleRestart, Opening};
 use crate::path::{Path, SendLimit};
 use crate::segment::{Ecn, Flags, SackBlocks, Segment};
 use crate::startup::PendingData;
-use sender::{Deadline, LeavingSegment};
+use sender::LeavingSegment;
 use std::ops::ControlFlow;
 use units::Instant;
 
@@ -182,7 +182,7 @@ impl Connection {
         path.prepare_to_send(|| self.sender.written().saturating_sub(self.sender.una()));
         // The pacer is checked before the burst limit: its timer makes the next send opportunity.
         if let Some(release) = path.release(now) {
-            self.timers.pacing = Deadline::at(release);
+            self.timers.pace_until(release);
             path.on_send_stopped(SendLimit::Pacer);
             return true;
         }
@@ -198,7 +198,7 @@ impl Connection {
     #[cold]
     pub(super) fn pause_burst(&mut self, now: Instant, path: &Path) {
         if let Some(gap) = path.planned_gap() {
-            self.timers.pacing = Deadline::at(now + gap);
+            self.timers.pace_until(now + gap);
         }
     }
 

@@ -33,7 +33,7 @@ const BASE_MSS: u64 = 1024;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathMtu {
     /// Payload without options that the path was known to take when the connection began.
-    pub(super) ceiling: u32,
+    ceiling: u32,
     /// Payload that a message claims to be the largest, and the offset it quotes; not believed yet.
     doubted: Option<(u64, u64)>,
     /// The payload agreed on at first, and when the smaller one of now was believed.
@@ -48,11 +48,19 @@ impl Default for PathMtu {
     }
 }
 
+impl PathMtu {
+    /// Returns `mss`, or less if the path was known to take less when the connection began. Both
+    /// are payloads without options, bytes.
+    pub(super) fn bounded(&self, mss: u32) -> u32 {
+        mss.min(self.ceiling)
+    }
+}
+
 impl Connection {
     /// The way to the peer is known to take packets of `mtu` bytes.
     pub(crate) fn begin_with_path_mtu(&mut self, mtu: u32) {
         self.mtu.ceiling = mtu.saturating_sub(ip_header(self.tuple.remote) + TCP_HEADER).max(64);
-        let payload = u64::from(self.config.mss.min(self.mtu.ceiling));
+        let payload = u64::from(self.mtu.bounded(self.config.mss));
         self.sender.set_mss(payload - self.option_bytes().min(payload / 2));
     }
 

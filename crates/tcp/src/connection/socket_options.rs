@@ -29,10 +29,15 @@ pub(super) struct SocketOptions {
     /// Offsets at which records end, ascending.
     record_ends: VecDeque<u64>,
     /// Number of SYN retransmissions, if set.
-    pub(super) syn_retries: Option<u32>,
+    syn_retries: Option<u32>,
 }
 
 impl Connection {
+    /// Returns the number of SYN retransmissions that the application has set, if any.
+    pub(super) fn own_syn_retries(&self) -> Option<u32> {
+        self.socket_options.as_deref().and_then(|options| options.syn_retries)
+    }
+
     fn socket_options(&mut self) -> &mut SocketOptions {
         self.socket_options.get_or_insert_default()
     }

@@ -13,12 +13,12 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timers {
     persist: Deadline,
-    pub(super) pacing: Deadline,
+    pacing: Deadline,
     /// For TIME-WAIT, or else what `watch` waits for.
-    pub(super) watch: Deadline,
+    watch: Deadline,
     persist_backoff: u32,
     /// Time at which an invalid segment was last answered.
-    pub(super) answered_invalid: Option<Instant>,
+    answered_invalid: Option<Instant>,
 }
 
 impl Timers {
@@ -27,7 +27,33 @@ impl Timers {
     }
 
     pub(super) fn start_time_wait(&mut self, now: Instant) {
-        self.watch = Deadline::at(now + TIME_WAIT);
+        self.watch_until(Some(now + TIME_WAIT));
+    }
+
+    /// Linux `tcp_oow_rate_limited`: not twice within [`crate::Limits::invalid_interval`].
+    pub(super) fn may_answer_invalid(&mut self, now: Instant, guard: &Guard) -> bool {
+        let interval = guard.limits.invalid_interval;
+        let recently = self.answered_invalid.is_some_and(|at| now.saturating_since(at) < interval);
+        if !recently {
+            self.answered_invalid = Some(now);
+        }
+        !recently
+    }
+
+    /// Sets the timer of what `watch` waits for; `None`: for nothing.
+    pub(super) fn watch_until(&mut self, at: Option<Instant>) {
+        self.watch = at.into();
+    }
+
+    /// The pacer releases no segment before `at`.
+    #[inline]
+    pub(super) const fn pace_until(&mut self, at: Instant) {
+        self.pacing = Deadline::at(at);
+    }
+
+    /// Returns true if the pacer keeps a segment back.
+    pub(super) fn is_pacing(&self) -> bool {
+        self.pacing.is_running()
     }
 }
 
@@ -138,8 +164,7 @@ impl Connection {
     /// Timeouts in a row before the connection fails.
     fn max_timeouts(&self, opening: bool, guard: &Guard) -> u32 {
         let lifetimes = &guard.limits.lifetimes;
-        let own =
-            self.socket_options.as_deref().and_then(|socket_options| socket_options.syn_retries);
+        let own = self.own_syn_retries();
         match (opening, self.state) {
             (true, State::SynSent) if own.is_some() => own.unwrap_or_default(),
             (true, State::SynReceived) => lifetimes.syn_ack_retries + self.short_retries(),

@@ -7,7 +7,6 @@
 use super::{BareProbe, Connection, PendingReset, ResetCause, State};
 use crate::guard::{Guard, KeepAlive};
 use crate::segment::Segment;
-use sender::Deadline;
 use units::{Duration, Instant};
 
 /// The event for which the timer waits.
@@ -91,7 +90,7 @@ impl Connection {
 
     fn watch_anew(&mut self, now: Instant, guard: &Guard) {
         self.watch.purpose = None;
-        self.timers.watch = Deadline::NEVER;
+        self.timers.watch_until(None);
         self.set_watch_timer(now, guard);
     }
 
@@ -106,7 +105,7 @@ impl Connection {
             self.watch.purpose = purpose;
             (self.watch.goal, self.watch.unanswered) = (self.offset_to_ack(wanted, guard), 0);
             self.watch.seen = self.counts.segments_received;
-            self.timers.watch = wanted.map(|(_, delay)| now + delay).into();
+            self.timers.watch_until(wanted.map(|(_, delay)| now + delay));
         }
     }
 
@@ -123,7 +122,7 @@ impl Connection {
     pub(super) fn await_fin(&mut self, now: Instant) {
         if let Some(limit) = self.watch.orphan {
             self.watch.purpose = Some(WatchedEvent::Fin);
-            self.timers.watch = Deadline::at(now + limit);
+            self.timers.watch_until(Some(now + limit));
         }
     }
 
@@ -148,7 +147,7 @@ impl Connection {
 
     /// Processes the expiry of the timer.
     pub(super) fn on_watch(&mut self, now: Instant, guard: &mut Guard) {
-        self.timers.watch = Deadline::NEVER;
+        self.timers.watch_until(None);
         let was = self.watch.purpose.take();
         let now_wanted = self.to_watch(guard).map(|(purpose, _)| purpose);
         match was.filter(|purpose| Some(*purpose) == now_wanted) {
@@ -183,7 +182,7 @@ impl Connection {
         self.watch.unanswered += 1;
         self.watch.purpose = Some(WatchedEvent::Life);
         self.peer_window.request_probe(BareProbe::Alive);
-        self.timers.watch = Deadline::at(now + keepalive.interval);
+        self.timers.watch_until(Some(now + keepalive.interval));
     }
 
     /// Gives up, with a reset in case the peer is alive.

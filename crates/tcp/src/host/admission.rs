@@ -23,7 +23,7 @@ impl Host {
                 conn.permit_early_data(path.remembers_early_data());
             }
         }
-        let reported = ReportedState { passive, ..ReportedState::default() };
+        let reported = ReportedState::new(passive);
         let prospect = scheme.sharing().map(|sharing| {
             let scheme = scheme.shared_name();
             Box::new(SharingFacts { scheme, sharing, share: MemberShare::default() })
@@ -45,7 +45,7 @@ impl Host {
     /// Processes that a connection is open.
     pub(super) fn note_opened(&mut self, now: Instant, id: ConnId) {
         self.open_path(now, id);
-        match self.connections.at(id.0).map(|entry| entry.reported.passive) {
+        match self.connections.at(id.0).map(|entry| entry.reported.is_passive()) {
             Some(true) => self.half_open -= 1,
             Some(false) => self.learn_of_fast_open(now, id),
             None => {}
@@ -99,17 +99,17 @@ impl Host {
             let remains = (*entry.conn.tuple(), entry.conn.time_wait_state());
             self.time_wait.add_connection(now, remains, &mut self.guard);
         }
-        if entry.reported.passive && entry.conn.is_pending_fast_open() {
+        if entry.reported.is_passive() && entry.conn.is_pending_fast_open() {
             self.note_fast_open_reset(now);
         }
-        if entry.reported.passive && !entry.reported.open {
+        if entry.reported.is_passive() && !entry.reported.is_open() {
             // The application does not know of this connection (RFC 9293 §3.10.7.4, RST in
             // SYN-RECEIVED).
             self.half_open -= 1;
             self.connections.release(id.0);
             return;
         }
-        entry.reported.low_water = 0;
+        entry.reported.set_low_water(0);
         report_changes(&mut self.events, id, &mut entry);
         let (stats, cause) = (entry.conn.stats(), entry.conn.reset_cause());
         let kind = if cause.is_some() { EventKind::Reset } else { EventKind::Closed };

@@ -265,7 +265,7 @@ impl Host {
     /// total is `total` (as `SO_RCVLOWAT` for `select`), or until it ends.
     pub fn set_low_water(&mut self, id: ConnId, total: u64) {
         if let Some(entry) = self.connections.at_mut(id.0) {
-            entry.reported.low_water = total;
+            entry.reported.set_low_water(total);
             report_changes(&mut self.events, id, entry);
         }
     }
@@ -405,9 +405,9 @@ impl Host {
         let Some(entry) = self.connections.at_mut(id.0) else {
             return;
         };
-        let was_open = entry.reported.open;
+        let was_open = entry.reported.is_open();
         report_changes(&mut self.events, id, entry);
-        let opened = entry.reported.open && !was_open;
+        let opened = entry.reported.is_open() && !was_open;
         let joins = entry.prospect.is_some() && entry.conn.state().is_synchronized();
         if opened {
             entry.conn.set_watch_timer(now, &self.guard);

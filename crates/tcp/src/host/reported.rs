@@ -82,21 +82,41 @@ impl ConnectionEntry {
 /// State that was last reported to the application.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReportedState {
-    pub(super) passive: bool,
-    pub(super) open: bool,
-    pub(super) received: u64,
+    passive: bool,
+    open: bool,
+    received: u64,
     /// Bytes behind the first gap.
-    pub(super) beyond: u64,
-    pub(super) acked: u64,
-    pub(super) peer_closed: bool,
+    beyond: u64,
+    acked: u64,
+    peer_closed: bool,
     /// Smaller totals are not worth an event.
-    pub(super) low_water: u64,
+    low_water: u64,
     /// Offset above which there is an event to report, at the latest.
-    pub(super) received_mark: u64,
-    pub(super) acked_mark: u64,
+    received_mark: u64,
+    acked_mark: u64,
 }
 
 impl ReportedState {
+    /// Creates the state of a connection that was not reported yet; `passive`: the peer opens it.
+    pub(super) fn new(passive: bool) -> Self {
+        Self { passive, ..Self::default() }
+    }
+
+    /// True if the peer has opened the connection, or still opens it.
+    pub(super) const fn is_passive(&self) -> bool {
+        self.passive
+    }
+
+    /// True if the application knows that the connection is open.
+    pub(super) const fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Totals below `total` are worth no event.
+    pub(super) const fn set_low_water(&mut self, total: u64) {
+        self.low_water = total;
+    }
+
     /// Sets the marks. Offsets count the SYN, and perhaps the FIN, where totals do not.
     fn update_marks(&mut self) {
         let worth = self.low_water.saturating_sub(1);
