@@ -1,9 +1,9 @@
 //! The ACK pipeline: scoreboard, round trip, loss recovery, window growth, timer; one step a
 //! function, in the order of RFC 6675 §5.
 
+use crate::Sender;
 use crate::acknowledgement::{AckOutcome, Acknowledgement, RecoveryOutcome};
 use crate::judgement::{AckReading, AckVerdict};
-use crate::{Deadline, Sender};
 use path::Path;
 use policy::ack::{AckInfo, AckProgress, AckSample, RepeatedSegments};
 use policy::recovery::{RecoveryEvent, TimerAction};
@@ -117,7 +117,7 @@ impl Sender {
     /// were sent once and were never SACKed.
     #[inline]
     fn advance(&mut self, una: u64, path: &Path, info: &mut AckInfo) -> bool {
-        self.timer.retries = 0;
+        self.forget_retries();
         self.una = una;
         info.una = una;
         let is_once = self.board.acknowledge(una, &mut info.progress);
@@ -189,7 +189,7 @@ impl Sender {
     #[inline]
     fn update_timer(&mut self, now: Instant, path: &mut Path, info: &AckInfo, action: TimerAction) {
         if self.board.is_empty() {
-            self.timer.at = Deadline::NEVER;
+            self.pause_timer();
             return;
         }
         let restart = match action {

@@ -38,9 +38,7 @@ impl Sender {
             None => {
                 self.board.push(leaving.start, leaving.len as u32, leaving.now, order);
                 self.nxt = leaving.end();
-                if self.timer.timed.is_none() {
-                    self.timer.timed = Some((leaving.end(), leaving.now));
-                }
+                self.timer.time_segment(leaving.end(), leaving.now);
             }
         }
         self.counts.data_segments_sent += 1;
@@ -51,9 +49,7 @@ impl Sender {
         self.counts.retransmitted_segments += 1;
         // A timed segment that is retransmitted can no longer be timed (Karn).
         let end = self.board.segment(index).map_or(0, |s| s.end());
-        if self.timer.timed.is_some_and(|(timed, _)| timed == end) {
-            self.timer.timed = None;
-        }
+        self.timer.stop_timing_of(end);
     }
 
     /// The segment just booked has low priority.
@@ -84,7 +80,7 @@ impl Sender {
                 end: leaving.end(),
                 retransmission: is_again,
                 srtt: path.rtt().srtt(),
-                rto: path.rto(self.timer.backoff),
+                rto: path.rto(self.backoff()),
             });
         }
         if is_again && self.retransmit_stamp.is_none() && self.recovery.state().may_be_needless {
@@ -106,7 +102,7 @@ impl Sender {
 
     #[inline(always)]
     fn end_leaving(&mut self, path: &mut Path, leaving: &LeavingSegment) {
-        if !self.timer.at.is_running() {
+        if self.is_timer_stopped() {
             self.restart_timer(leaving.now, path);
         }
         self.settle_in_flight(path);
@@ -114,7 +110,7 @@ impl Sender {
 
     /// The timer does not run.
     pub fn is_timer_stopped(&self) -> bool {
-        !self.timer.at.is_running()
+        !self.timer.is_running()
     }
 
     /// Returns the bytes that the window leaves, where that is all that new data has to ask:

@@ -62,7 +62,7 @@ impl Sender {
     #[cold]
     fn notify_of_burst(&mut self, path: &Path) {
         let Burst { segments, last, .. } = std::mem::take(&mut self.recovery.burst);
-        let (srtt, rto) = (path.rtt().srtt(), path.rto(self.timer.backoff));
+        let (srtt, rto) = (path.rtt().srtt(), path.rto(self.backoff()));
         let (len, end) = (self.terms.mss, self.nxt);
         let now = last;
         let info = SentInfo { now, segments, len, end, retransmission: false, srtt, rto };

@@ -39,7 +39,7 @@ impl Sender {
             mss: self.terms.mss,
             srtt: path.rtt().srtt(),
             min_rtt: path.rtt().min_rtt(),
-            rto: path.rto(self.timer.backoff),
+            rto: path.rto(self.timer.backoff()),
             snd_nxt: self.nxt,
             new_data,
             shared: path.has_several_users() || path.is_ruled(),
@@ -67,7 +67,7 @@ impl Sender {
     /// shared path.
     #[cold]
     fn share_in_flight(&self, pipe: u64) -> u64 {
-        if self.timer.retries >= SILENT_AFTER {
+        if self.retries() >= SILENT_AFTER {
             // The peer does not answer. Occasional retransmissions are not to keep other members
             // from sending.
             return 0;

@@ -101,7 +101,7 @@ impl Sender {
             head_sent_at: self.board.segment(0).map(|head| head.sent_at),
             segments_out: self.board.len(),
             srtt: path.rtt().srtt(),
-            rto: path.rto(self.timer.backoff),
+            rto: path.rto(self.backoff()),
         };
         self.recovery.on_plain_ack(&plain);
     }
@@ -123,7 +123,7 @@ impl Sender {
         }
         if report.congestion.is_some() {
             self.counts.fast_retransmits += 1;
-            self.timer.timed = None;
+            self.timer.stop_timing();
         }
         let event = self.congestion_event(now, path);
         self.apply_news(path, report, event, may_send);

@@ -415,7 +415,7 @@ impl Sender {
             }
         }
         self.board.split_longer_than(mss);
-        self.timer.timed = None;
+        self.timer.stop_timing();
         let recovering = self.recovering();
         let (recovery, mut cx) = self.recovery_parts(path, may_send);
         recovery.on_event(&mut cx, RecoveryEvent::SmallerSegments);

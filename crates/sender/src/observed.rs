@@ -1,7 +1,7 @@
 //! A sender that is observed from outside: packets show its actions, even if its policies would
 //! have acted otherwise.
 
-use crate::{Deadline, Sender};
+use crate::Sender;
 use path::Path;
 use policy::ack::{AckProgress, Scoreboard};
 use units::Instant;
@@ -22,7 +22,7 @@ impl Sender {
         self.marks = None;
         self.una = offset;
         self.nxt = offset;
-        self.timer.at = Deadline::NEVER;
+        self.pause_timer();
         self.settle_in_flight(path);
     }
 

@@ -31,7 +31,7 @@ impl Sender {
         };
         if let Some(sent) = sent {
             path.on_rtt_sample(sent, now);
-            self.timer.backoff = 0;
+            self.forget_backoff();
         } else if self.config.rtt_sampling != RttSampling::OnePerRoundTrip
             && info.progress.newest.is_some()
             && info.advanced()
@@ -52,10 +52,9 @@ impl Sender {
     /// The timed segment, if it is now acknowledged. Its sample is void during fast recovery:
     /// the hole before it held the ACK back.
     fn take_timed(&mut self, una: u64) -> Option<Instant> {
-        let (_, sent) = self.timer.timed.filter(|&(end, _)| una >= end)?;
-        self.timer.timed = None;
+        let sent = self.timer.take_timed(una)?;
         if self.recovery_point().is_some_and(|point| una < point) {
-            self.timer.backoff = 0;
+            self.forget_backoff();
             return None;
         }
         Some(sent)
@@ -70,7 +69,7 @@ impl Sender {
         let age = clock.zip(ack.echo).and_then(|(clock, echo)| clock.age(ack.now, echo));
         if let Some(age) = age {
             path.on_coarse_rtt_sample(ack.now - age, ack.now);
-            self.timer.backoff = 0;
+            self.forget_backoff();
         }
     }
 }

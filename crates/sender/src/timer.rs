@@ -54,16 +54,54 @@ impl From<Option<Instant>> for Deadline {
 /// The retransmission timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RetransmissionTimer {
-    pub(crate) at: Deadline,
+    at: Deadline,
     /// It is the reset timer of a fast start, in place of the RTO (Padmanabhan & Katz 1998
     /// §3.4.4).
     is_reset_timer: bool,
     /// Doublings of the timeout.
-    pub(crate) backoff: u32,
+    backoff: u32,
     /// Timeouts since the peer last acknowledged anything new, or reported that it has no room.
-    pub(crate) retries: u32,
+    retries: u32,
     /// A segment being timed, by its end and send time (RFC 6298 with one sample per round trip).
-    pub(crate) timed: Option<(u64, Instant)>,
+    timed: Option<(u64, Instant)>,
+}
+
+impl RetransmissionTimer {
+    /// Returns the doublings of the timeout.
+    #[inline(always)]
+    pub(crate) const fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// Returns true if it runs.
+    #[inline(always)]
+    pub(crate) fn is_running(&self) -> bool {
+        self.at.is_running()
+    }
+
+    /// Times the segment that ends at offset `end` and leaves at `now`, if none is being timed.
+    #[inline]
+    pub(crate) const fn time_segment(&mut self, end: u64, now: Instant) {
+        if self.timed.is_none() {
+            self.timed = Some((end, now));
+        }
+    }
+
+    /// Returns when the timed segment was sent, if offset `una` acknowledges it; then none is
+    /// timed.
+    pub(crate) fn take_timed(&mut self, una: u64) -> Option<Instant> {
+        self.timed.take_if(|(end, _)| una >= *end).map(|(_, sent)| sent)
+    }
+
+    /// No segment is timed any more.
+    pub(crate) const fn stop_timing(&mut self) {
+        self.timed = None;
+    }
+
+    /// The segment that ends at offset `end` is timed no more.
+    pub(crate) fn stop_timing_of(&mut self, end: u64) {
+        self.timed.take_if(|(timed, _)| *timed == end);
+    }
 }
 
 /// Result of the expiry of a retransmission timer.

@@ -43,9 +43,9 @@ pub struct Ensemble {
     /// send.
     finishing: VecDeque<ConnId>,
     /// True if it is in the host's queue of paths that may have something to send.
-    pub queued: bool,
+    queued: bool,
     /// True if a member has left since this was last read.
-    pub shrunk: bool,
+    shrunk: bool,
 }
 
 impl Ensemble {
@@ -65,6 +65,19 @@ impl Ensemble {
             queued: false,
             shrunk: false,
         }
+    }
+
+    /// Notes that it enters the host's queue of paths that may have something to send. Returns
+    /// false if it is there already.
+    pub fn enter_queue(&mut self) -> bool {
+        !std::mem::replace(&mut self.queued, true)
+    }
+
+    /// No member has anything to send. Returns true if it leaves the host's queue, and false if a
+    /// member that has left since the last call made room for the others.
+    pub fn leave_queue(&mut self) -> bool {
+        self.queued = std::mem::take(&mut self.shrunk);
+        !self.queued
     }
 
     /// Returns the destination of its path.

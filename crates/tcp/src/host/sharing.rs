@@ -204,7 +204,7 @@ impl Host {
 
     fn queue_ensemble(&mut self, path: PathId) {
         if let Some(ensemble) = self.ensembles.get_mut(&path)
-            && !std::mem::replace(&mut ensemble.queued, true)
+            && ensemble.enter_queue()
         {
             self.ready.push(Sender::Ensemble(path));
         }
@@ -224,9 +224,7 @@ impl Host {
                 return true;
             }
             let Some(ensemble) = self.ensembles.get_mut(&id) else { return false };
-            // A member that left made room for the others.
-            if !std::mem::take(&mut ensemble.shrunk) {
-                ensemble.queued = false;
+            if ensemble.leave_queue() {
                 return false;
             }
         }

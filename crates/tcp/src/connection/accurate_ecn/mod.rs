@@ -97,7 +97,7 @@ impl AccurateEcn {
             && (option == EcnOptionUse::Persist || !self.option_is_dropped)
             && match option {
                 EcnOptionUse::Never => false,
-                EcnOptionUse::Minimum => self.received.options_due > 0,
+                EcnOptionUse::Minimum => self.received.is_option_due(),
                 EcnOptionUse::Full | EcnOptionUse::Persist => true,
             }
     }
@@ -192,7 +192,7 @@ impl Connection {
             accurate.note_repetition(segment);
         }
         let changed = accurate.received.on_segment(segment.ecn, segment.len);
-        if changed || accurate.received.unreported >= MAX_UNREPORTED {
+        if changed || accurate.received.unreported() >= MAX_UNREPORTED {
             self.receiver.demand_ack();
         }
     }
@@ -255,7 +255,7 @@ impl Connection {
         let timestamps = if self.sender.terms().timestamps { TIMESTAMPS_BYTES } else { 0 };
         let report = if reports { Performance::WIRE_BYTES } else { 0 };
         let room = TcpOptions::ROOM - timestamps - report;
-        CountersFit::of(room, accurate.received.least_counters, blocks)
+        CountersFit::of(room, accurate.received.needed_counters(), blocks)
     }
 
     /// Returns the bytes that SACK blocks and the option of the next segment take from its payload.

@@ -12,7 +12,7 @@ pub(super) struct ReceivedMarks {
     /// Packets with CE, pure ACKs included.
     packets: u32,
     /// Packets with CE that no segment has reported yet.
-    pub(super) unreported: u32,
+    unreported: u32,
     /// Payload with ECT(1), CE and ECT(0), bytes.
     bytes: [u32; EcnCounters::MAX_COUNTERS],
     /// The ECN field of the last packet.
@@ -20,9 +20,9 @@ pub(super) struct ReceivedMarks {
     /// The last packet changed the field, and had no data that would be acknowledged.
     pending_change: bool,
     /// Counters of the next option that have changed: up to the last of them.
-    pub(super) least_counters: usize,
+    min_counters: usize,
     /// Segments that are to have an option.
-    pub(super) options_due: u8,
+    options_due: u8,
 }
 
 impl ReceivedMarks {
@@ -36,6 +36,21 @@ impl ReceivedMarks {
     pub(super) const fn on_marked_syn_ack(&mut self) {
         self.packets += 1;
         self.unreported += 1;
+    }
+
+    /// Returns the number of packets with CE that no segment has reported yet.
+    pub(super) const fn unreported(&self) -> u32 {
+        self.unreported
+    }
+
+    /// Returns how many counters the next option needs: up to the last that has changed.
+    pub(super) const fn needed_counters(&self) -> usize {
+        self.min_counters
+    }
+
+    /// Returns true if the next segment is to have an option.
+    pub(super) const fn is_option_due(&self) -> bool {
+        self.options_due > 0
     }
 
     /// At least this many segments are to have an option.
@@ -67,7 +82,7 @@ impl ReceivedMarks {
         let Some(index) = EcnCounters::index_of(field) else { return };
         let before = self.bytes[index];
         self.bytes[index] = before.wrapping_add(len);
-        self.least_counters = self.least_counters.max(index + 1);
+        self.min_counters = self.min_counters.max(index + 1);
         if (before ^ self.bytes[index]) >> REPORTED_GROWTH_BITS != 0 {
             self.demand_options(1);
         }
@@ -90,7 +105,7 @@ impl ReceivedMarks {
 
     /// An option is sent.
     pub(super) const fn on_option_sent(&mut self) {
-        self.least_counters = 0;
+        self.min_counters = 0;
         self.options_due = self.options_due.saturating_sub(1);
     }
 }
@@ -108,7 +123,7 @@ mod tests {
         for _ in 0..3 {
             marks.on_segment(Ecn::Ce, 100);
         }
-        assert_eq!((marks.least_counters, marks.unreported), (2, 3));
+        assert_eq!((marks.min_counters, marks.unreported), (2, 3));
         assert_eq!((marks.report(), marks.unreported), (0, 0));
         // A pure ACK counts as a packet; Not-ECT counts nowhere.
         marks.on_segment(Ecn::Ce, 0);
@@ -116,7 +131,7 @@ mod tests {
         marks.on_segment(Ecn::Ect0, 7);
         marks.on_segment(Ecn::Ect1, 9);
         assert_eq!((marks.report(), marks.counters()), (1, [10, 300, 8]));
-        assert_eq!(marks.least_counters, 3);
+        assert_eq!(marks.min_counters, 3);
     }
 
     /// A marked SYN-ACK is a packet without data (RFC 9768 §3.2.2.1).
@@ -135,7 +150,7 @@ mod tests {
         marks.start(Ecn::NotEct);
         assert_eq!(marks.options_due, 1, "the first segment behind a SYN has an option");
         assert!(!marks.on_segment(Ecn::Ect0, 0), "a pure ACK waits for data");
-        assert_eq!(marks.least_counters, 0, "it has no bytes");
+        assert_eq!(marks.min_counters, 0, "it has no bytes");
         assert!(marks.on_segment(Ecn::Ect0, 1));
         assert!(!marks.on_segment(Ecn::Ect0, 1));
         assert!(marks.on_segment(Ecn::Ce, 1));
