@@ -44,25 +44,11 @@ impl Stack {
         self.clamp_mss(&mut segment, tuple.remote.is_ipv4());
         match size {
             Some(size) if payload.len() > usize::from(size) => {
-                let cut = Cut { size: size.into(), first_only: self.first_only(&tuple, &segment) };
-                for (part, bytes) in cut.parts(&segment, payload) {
+                for (part, bytes) in parts_of(&segment, payload, size.into()) {
                     self.handle_segment(now, &tuple, &part, bytes);
                 }
             }
             _ => self.handle_segment(now, &tuple, &segment, payload),
-        }
-    }
-
-    /// Flags that only the first part of a super-packet has: a CWR that answers an echo (RFC 3168
-    /// §6.1.2), and not one that is a bit of Accurate ECN's counter.
-    fn first_only(&self, tuple: &FourTuple, segment: &Segment) -> Flags {
-        if !segment.has(Flags::CWR) {
-            return Flags::default();
-        }
-        let connection = self.host.find(tuple).and_then(|id| self.host.connection(id));
-        match connection.and_then(|connection| connection.reported_marks()) {
-            Some(_) => Flags::default(),
-            None => Flags::CWR,
         }
     }
 
@@ -149,35 +135,24 @@ impl Stack {
     }
 }
 
-/// Cuts a super-packet into the segments that it stands for.
-struct Cut {
-    /// Payload of each segment but the last, bytes.
+/// Cuts the super-packet `whole` into the segments that it stands for, with `size` bytes of payload
+/// but for the last.
+///
+/// Each keeps CWR. If that is a bit of Accurate ECN's counter, each has to have it (RFC 9768
+/// §3.2.2). If it answers an echo (RFC 3168 §6.1.3), the first ends the echo, or a mark begins
+/// another one; the others have the same mark, and change nothing.
+fn parts_of<'a>(
+    whole: &'a Segment,
+    payload: &'a [u8],
     size: usize,
-    /// Flags that only the first segment has.
-    first_only: Flags,
-}
-
-impl Cut {
-    fn parts<'a>(
-        self,
-        whole: &'a Segment,
-        payload: &'a [u8],
-    ) -> impl Iterator<Item = (Segment, &'a [u8])> {
-        const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
-        let Self { size, first_only } = self;
-        let count = payload.len().div_ceil(size);
-        payload.chunks(size).enumerate().map(move |(n, bytes)| {
-            let mut flags = whole.flags.0;
-            if n + 1 < count {
-                flags &= !LAST;
-            }
-            if n > 0 {
-                flags &= !first_only.0;
-            }
-            let seq = whole.seq + (n * size) as u32;
-            (Segment { seq, len: bytes.len() as u32, flags: Flags(flags), ..*whole }, bytes)
-        })
-    }
+) -> impl Iterator<Item = (Segment, &'a [u8])> {
+    const LAST: u16 = Flags::FIN.0 | Flags::PSH.0;
+    let count = payload.len().div_ceil(size);
+    payload.chunks(size).enumerate().map(move |(n, bytes)| {
+        let flags = if n + 1 < count { whole.flags.0 & !LAST } else { whole.flags.0 };
+        let seq = whole.seq + (n * size) as u32;
+        (Segment { seq, len: bytes.len() as u32, flags: Flags(flags), ..*whole }, bytes)
+    })
 }
 
 #[cfg(test)]
@@ -260,16 +235,15 @@ mod tests {
         assert_eq!(sent.last().unwrap().flags.ace(), 7);
     }
 
-    /// CWR ends the echo of marks before it, and a mark behind it begins another one (RFC 3168
-    /// §6.1.3): the second part has CE, and no CWR.
+    /// What ends with the packet is in the last part alone.
     #[test]
-    fn only_the_first_part_of_a_super_packet_answers_an_echo() {
-        let whole = Segment { len: 2001, flags: Flags::ACK.with(Flags::CWR), ..Segment::default() };
-        let cut = Cut { size: 1000, first_only: stack().first_only(&tuple(), &whole) };
-        let parts = cut.parts(&whole, &[7; 2001]);
+    fn parts_have_the_bytes_and_flags_of_the_whole() {
+        let both = Flags::ACK.with(Flags::CWR);
+        let whole = Segment { len: 2001, flags: both.with(Flags::PSH), ..Segment::default() };
+        let parts = parts_of(&whole, &[7; 2001], 1000);
         let parts: Vec<_> =
-            parts.map(|(part, bytes)| (part.flags, part.seq.0, bytes.len())).collect();
-        let first = Flags::ACK.with(Flags::CWR);
-        assert_eq!(parts, [(first, 0, 1000), (Flags::ACK, 1000, 1000), (Flags::ACK, 2000, 1)]);
+            parts.map(|(part, bytes)| (part.flags, part.seq.0, part.len, bytes.len())).collect();
+        let last = (both.with(Flags::PSH), 2000, 1, 1);
+        assert_eq!(parts, [(both, 0, 1000, 1000), (both, 1000, 1000, 1000), last]);
     }
 }
