@@ -97,8 +97,8 @@ fn run_main_loop(
         state_file,
         site,
         detachments: Mutex::default(),
-        reported: loaded.reported()?,
-        timed: loaded.timed()?,
+        option_counters: loaded.option_counters()?,
+        shortened_timers: loaded.shortened_timers()?,
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
     let told = loaded.read_events(EventHandlers {

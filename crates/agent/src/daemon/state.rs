@@ -63,10 +63,10 @@ pub(super) struct SharedState {
     pub(super) detachments: Mutex<Detachments>,
     /// Other servers of the site.
     pub(super) site: Option<Site>,
-    /// Counters of TCP options in the programs; `None`: they write none.
-    pub(super) reported: Option<MapHandle>,
+    /// Counters of the TCP option in FINs; `None` if the programs write no option.
+    pub(super) option_counters: Option<MapHandle>,
     /// Counters of handshakes with a shortened timer in the programs.
-    pub(super) timed: MapHandle,
+    pub(super) shortened_timers: MapHandle,
 }
 
 /// Settings of `config`, except for stopped windows.
@@ -407,9 +407,11 @@ impl SharedState {
             comparison: comparison::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
             gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
-            tcp_option: self.reported.as_ref().map(OptionCounts::read),
+            tcp_option: self.option_counters.as_ref().map(OptionCounts::read),
             detachments: lock(&self.detachments).clone(),
-            handshake_timers: settings.knows_timers.then(|| TimedHandshakes::read(&self.timed)),
+            handshake_timers: settings
+                .knows_timers
+                .then(|| TimedHandshakes::read(&self.shortened_timers)),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),
         }
