@@ -6,7 +6,7 @@ use super::totals::{Class, ConnectionTotals, Group};
 use ::canary::comparisons::{CanaryFinding, CanaryStop};
 use ::canary::fleet::FleetFinding;
 use ::canary::interval::{ConfidenceInterval, share};
-use ::canary::losing::LosingRatio;
+use ::canary::lossy::LossyRatio;
 use ::canary::part::{CanaryPart, SIZES};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -168,7 +168,7 @@ fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart 
         control_group: finding.control,
         time_ratio: finding.times,
         retransmission_ratio: finding.retransmissions,
-        lossy_ratio: finding.losing.as_ref().map(LosingRatio::interval),
+        lossy_ratio: finding.lossy.as_ref().map(LossyRatio::interval),
         verdict: verdict(finding, stops),
     }
 }
@@ -182,8 +182,8 @@ mod tests {
     fn a_fleet_without_hosts_has_no_comparison() {
         let found = |part, hosts| {
             let (chosen, control) = (u64::from(hosts) * 9, u64::from(hosts));
-            let (times, retransmissions, losing) = (None, None, None);
-            let finding = CanaryFinding { part, chosen, control, times, retransmissions, losing };
+            let (times, retransmissions, lossy) = (None, None, None);
+            let finding = CanaryFinding { part, chosen, control, times, retransmissions, lossy };
             FleetFinding { hosts, finding }
         };
         let stops = std::iter::empty::<&CanaryStop>;
@@ -203,7 +203,7 @@ mod tests {
             control: 100,
             times,
             retransmissions: None,
-            losing: None,
+            lossy: None,
         };
         let findings = [
             of(CanaryPart::All, between(0.8, 0.99)),

@@ -106,9 +106,9 @@ mod tests {
 
     fn found(part: CanaryPart, hosts: u32, low: f64) -> FleetFinding {
         let times = Some(ConfidenceInterval { estimate: low * 1.2, low, high: low * 1.5 });
-        let (retransmissions, losing) = (None, None);
+        let (retransmissions, lossy) = (None, None);
         let finding =
-            CanaryFinding { part, chosen: 900, control: 100, times, retransmissions, losing };
+            CanaryFinding { part, chosen: 900, control: 100, times, retransmissions, lossy };
         FleetFinding { hosts, finding }
     }
 

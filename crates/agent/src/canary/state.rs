@@ -168,7 +168,7 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
         outcome: CanaryOutcome {
             // Times are not comparable: first visits go to other destinations, and other distances.
             time_s: if has_control_group { summary.lasted_ns as f64 / 1e9 } else { 0.0 },
-            again: summary.retransmitted,
+            retransmissions: summary.retransmitted,
         },
     })
 }
@@ -255,6 +255,14 @@ mod tests {
         // A connection that lost its handshake is no stand-in: warm starts have lost none.
         let lost = ConnectionSummary { start: StartReason::Handshake, ..first };
         assert_eq!(harmed(&limit, lost).off(), None);
+    }
+
+    /// State files of earlier versions have the numbers of lossy connections under these keys.
+    #[test]
+    fn a_state_file_keeps_the_keys_of_earlier_versions() {
+        let text = serde_json::to_string(&harmed(&LIMIT, summary(0, true, 0))).unwrap();
+        assert!(text.contains(r#""losing":{"closed":400,"losing":40}"#), "{text}");
+        assert!(text.contains(r#""past_losing":["#), "{text}");
     }
 
     #[test]
