@@ -12,7 +12,7 @@ use crate::sequence::ConfidenceSequence;
 pub const ERROR: f64 = 0.05;
 /// Effects on times that are found soonest: a fifth faster or slower.
 const TIME_SCALE: f64 = 0.2;
-/// The same on retransmissions: twice or half as much.
+/// Effects on retransmissions that are found soonest: twice or half as much.
 const RETRANSMISSION_SCALE: f64 = 0.7;
 
 /// Share of [`ERROR`] for one way to divide the connections.
@@ -26,31 +26,33 @@ impl ErrorShare {
     /// Share of the comparison of all connections.
     pub const ALL: Self = Self(1.0 / 2.0);
 
-    /// Share of one of `classes` classes: all of them have a twelfth.
+    /// Returns the share of one of `classes` classes, which have a twelfth in all.
     pub fn of_class(classes: usize) -> Self {
         Self(DIVISION / classes as f64)
     }
 
-    /// Share of the `nth` prefix length that was seen, or network that could be compared, from 0
-    /// on: a half, a sixth, a twelfth, … of a twelfth. However many follow, they have no more than
-    /// the twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
+    /// Returns the share of the `nth` prefix length that was seen, or network that could be
+    /// compared, from 0 on: a half, a sixth, a twelfth, … of a twelfth. However many follow, they
+    /// have no more than the twelfth: `1/(1·2) + 1/(2·3) + … = 1`.
     pub fn of_nth(nth: u64) -> Self {
         let n = nth as f64 + 1.0;
         Self(DIVISION / (n * (n + 1.0)))
     }
 
-    /// Probability of error of its ratio of connections that lose: three eighths of the share.
+    /// Returns the probability of error for the ratio of lossy connections: three eighths of the
+    /// share.
     pub fn loss_ratio_error(self) -> f64 {
         3.0 / 8.0 * self.0 * ERROR
     }
 
-    /// Intervals of its ratio of times; half of the share.
+    /// Returns the intervals of the ratio of times, which have half of the share.
     pub fn times(self) -> ConfidenceSequence {
         ConfidenceSequence { alpha: self.0 / 2.0 * ERROR, scale: TIME_SCALE }
     }
 
-    /// Intervals of its ratio of retransmissions: an eighth. More retransmissions in each losing
-    /// connection are a rare effect, and more losing connections are found by their number.
+    /// Returns the intervals of the ratio of retransmissions, which have an eighth of the share.
+    /// More retransmissions in each lossy connection are a rare effect, and more lossy connections
+    /// are found by their number.
     pub fn retransmissions(self) -> ConfidenceSequence {
         ConfidenceSequence { alpha: self.0 / 8.0 * ERROR, scale: RETRANSMISSION_SCALE }
     }

@@ -5,7 +5,7 @@
 
 use crate::budget::ErrorShare;
 use crate::interval::ConfidenceInterval;
-use crate::losing::LosingRatio;
+use crate::lossy::LossyRatio;
 use crate::networks::NetworkTrials;
 use crate::part::{
     CanaryPart, LOSSES, PrefixLength, SIZES, WINDOWS, fleet_parts, size_class, window_class,
@@ -34,12 +34,12 @@ pub struct CanaryConnection {
     pub outcome: CanaryOutcome,
 }
 
-/// Warm starts do harm.
+/// Order to stop warm starts in a part of the connections, since they do harm there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CanaryStop {
     /// Connections that the action affects.
     pub part: CanaryPart,
-    /// With which figures, as a sentence for the operator.
+    /// Figures that show the harm, as a sentence for the operator.
     pub why: String,
 }
 
@@ -52,12 +52,15 @@ pub struct CanaryFinding {
     pub chosen: u64,
     /// Connections of the control group.
     pub control: u64,
-    /// Completion times, chosen by control group; `None` with too few.
+    /// Completion times of chosen connections, divided by those of the control group. `None` if
+    /// there are too few connections.
     pub times: Option<ConfidenceInterval>,
-    /// Retransmissions of a connection, chosen by control group; `None` with too few.
+    /// Mean retransmissions of chosen connections, divided by those of the control group. `None` if
+    /// there are too few connections.
     pub retransmissions: Option<ConfidenceInterval>,
-    /// Connections that retransmitted anything, chosen by control group; `None` with too few.
-    pub losing: Option<LosingRatio>,
+    /// Share of chosen connections that retransmitted anything, divided by that of the control
+    /// group. `None` if there are too few connections.
+    pub lossy: Option<LossyRatio>,
 }
 
 /// See the module.
@@ -78,25 +81,25 @@ pub struct Canary {
 }
 
 impl CanaryFinding {
-    /// Warm starts are faster, and that is not chance.
+    /// Returns true if warm starts are significantly faster.
     pub fn is_gain(&self) -> bool {
         self.times.is_some_and(|ratio| ratio.high < 1.0)
     }
 
-    /// Warm starts are slower, and that is not chance.
+    /// Returns true if warm starts are significantly slower.
     pub fn is_slower(&self) -> bool {
         self.times.is_some_and(|ratio| ratio.low > 1.0)
     }
 
-    /// Whether warm starts significantly retransmit more than `ratio` times as much, or in more
-    /// than `ratio` times as many connections.
+    /// Returns true if warm starts significantly retransmit more than `ratio` times as much, or in
+    /// more than `ratio` times as many connections.
     pub fn is_lossier(&self, ratio: f64) -> bool {
         self.retransmissions.is_some_and(|of| of.low > ratio)
-            || self.losing.as_ref().is_some_and(|of| of.exceeds(ratio))
+            || self.lossy.as_ref().is_some_and(|of| of.exceeds(ratio))
     }
 
-    /// Reason why warm starts are to stop in this part: they are significantly slower, or lossier
-    /// than `off_ratio`.
+    /// Returns the reason why warm starts are to stop in this part: they are significantly slower,
+    /// or lossier than `off_ratio`. Returns `None` if they may go on.
     pub fn harm(&self, off_ratio: f64) -> Option<String> {
         let of = |what: &str, much: &str, ratio: ConfidenceInterval, limit: f64| {
             format!(
@@ -105,7 +108,7 @@ impl CanaryFinding {
             )
         };
         let more = self.retransmissions.filter(|ratio| ratio.low > off_ratio);
-        let oftener = self.losing.as_ref().filter(|ratio| ratio.exceeds(off_ratio));
+        let oftener = self.lossy.as_ref().filter(|ratio| ratio.exceeds(off_ratio));
         let slower = self.times.filter(|_| self.is_slower());
         more.map(|ratio| of("retransmitted", "much", ratio, off_ratio))
             .or_else(|| {
@@ -123,8 +126,8 @@ impl Default for Canary {
 }
 
 impl Canary {
-    /// Creates the comparisons without any connection. `fewest`: connections on each side, in one
-    /// stage, before any result is reported.
+    /// Creates the comparisons without any connection. `fewest`: connections in each group of one
+    /// stage before any result is reported.
     pub fn new(fewest: u64) -> Self {
         Self {
             fewest,
@@ -163,8 +166,8 @@ impl Canary {
         parts.filter_map(|part| self.finding(part)).collect()
     }
 
-    /// All comparisons that have connections, as they are now: of all, by window, by the paths'
-    /// history, by prefix length, by network, by bytes.
+    /// Returns all comparisons that have connections, as they are now. The order is: all, by
+    /// window, by the paths' history, by prefix length, by network, by bytes.
     pub fn findings(&self) -> Vec<CanaryFinding> {
         let classes = |trials: &[Trial]| 0..u8::try_from(trials.len()).unwrap_or(u8::MAX);
         let windows = classes(&self.windows).map(CanaryPart::Window);
@@ -196,8 +199,8 @@ impl Canary {
         trials.for_each(|trial| trial.end_all(fewest));
     }
 
-    /// Current result of a comparison; `None` for a prefix length that was never seen, and for a
-    /// network that cannot be compared yet.
+    /// Returns the current result of a comparison. Returns `None` for a prefix length that was
+    /// never seen, and for a network that cannot be compared yet.
     pub fn finding(&self, part: CanaryPart) -> Option<CanaryFinding> {
         let (trial, share) = self.trial(part)?;
         Some(CanaryFinding {
@@ -208,11 +211,11 @@ impl Canary {
             retransmissions: trial
                 .retransmission_ratio(self.fewest)
                 .map(|ratio| share.retransmissions().ratio(ratio)),
-            losing: trial.losing(self.fewest).ratio(share.loss_ratio_error()),
+            lossy: trial.lossy_stages(self.fewest).ratio(share.loss_ratio_error()),
         })
     }
 
-    /// The parts of a connection but for its network.
+    /// Returns the parts of a connection but for its network. Adds a prefix length that is new.
     fn parts_of(&mut self, connection: &CanaryConnection) -> [CanaryPart; 6] {
         let length = PrefixLength::of(connection.network);
         if self.place_of(length).is_none() {
@@ -232,6 +235,8 @@ impl Canary {
         self.lengths.iter().position(|(other, _)| *other == length)
     }
 
+    /// Returns the comparison of a part with its share of the error. Returns `None` for a prefix
+    /// length that was never seen, and for a network that cannot be compared yet.
     fn trial(&self, part: CanaryPart) -> Option<(&Trial, ErrorShare)> {
         match part {
             CanaryPart::All => Some((&self.all, ErrorShare::ALL)),
@@ -240,7 +245,7 @@ impl Canary {
             CanaryPart::Lost(n) => class(&self.lost, n),
             CanaryPart::Bytes(n) => class(&self.sizes, n),
             CanaryPart::Network(network) => {
-                let (trial, rank) = self.networks.ranked(network)?;
+                let (trial, rank) = self.networks.ranked_trial(network)?;
                 Some((trial, ErrorShare::of_nth(rank)))
             }
             CanaryPart::Length(length) => {
@@ -250,7 +255,8 @@ impl Canary {
         }
     }
 
-    /// `None` of a network, which has its own way in.
+    /// Returns the comparison of a part. Returns `None` for a network: [`NetworkTrials::add`] adds
+    /// to those.
     fn trial_mut(&mut self, part: CanaryPart) -> Option<&mut Trial> {
         match part {
             CanaryPart::All => Some(&mut self.all),
@@ -267,7 +273,7 @@ impl Canary {
     }
 }
 
-/// One of several classes, with its share of the error.
+/// Returns class `n` of a division into classes, with its share of the error.
 fn class(of: &[Trial], n: u8) -> Option<(&Trial, ErrorShare)> {
     Some((of.get(usize::from(n))?, ErrorShare::of_class(of.len())))
 }
@@ -277,12 +283,12 @@ mod tests {
     use super::*;
 
     /// The `n`th of a side: times lie around `time_s` by a tenth, and each tenth one retransmits
-    /// `again` segments.
-    fn connection(n: u32, is_chosen: bool, time_s: f64, again: u32) -> CanaryConnection {
+    /// `retransmissions` segments.
+    fn connection(n: u32, is_chosen: bool, time_s: f64, retransmissions: u32) -> CanaryConnection {
         let factor = if n.is_multiple_of(2) { 1.1 } else { 1.0 / 1.1 };
         let outcome = CanaryOutcome {
             time_s: time_s * factor,
-            again: if n.is_multiple_of(10) { again } else { 0 },
+            retransmissions: if n.is_multiple_of(10) { retransmissions } else { 0 },
         };
         let group = CanaryGroup { stage: 0, is_chosen };
         let network = "192.0.2.0/24".parse().unwrap();
@@ -297,11 +303,11 @@ mod tests {
         }
     }
 
-    fn after(count: u32, time_s: f64, again: u32) -> Canary {
+    fn after(count: u32, time_s: f64, retransmissions: u32) -> Canary {
         let mut canary = Canary::default();
         for n in 0..count {
             canary.add(&connection(n, false, 1.0, 1));
-            canary.add(&connection(n, true, time_s, again));
+            canary.add(&connection(n, true, time_s, retransmissions));
         }
         canary
     }

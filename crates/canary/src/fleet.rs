@@ -23,7 +23,7 @@ use crate::trial::TrialSums;
 pub struct FleetFinding {
     /// Hosts that have connections to compare in both groups.
     pub hosts: u32,
-    /// The result, whichever host is left out; without losing connections, whose stages do not add
+    /// The result, whichever host is left out; without lossy connections, whose stages do not add
     /// up over hosts.
     pub finding: CanaryFinding,
 }
@@ -73,7 +73,7 @@ pub fn fleet_finding(part: CanaryPart, hosts: &[TrialSums]) -> FleetFinding {
             control: total.control,
             times: widest(share.times(), |sums| sums.times.ratio()),
             retransmissions: widest(share.retransmissions(), |sums| sums.means.ratio()),
-            losing: None,
+            lossy: None,
         },
     }
 }
@@ -106,7 +106,8 @@ fn finite_interval(sequence: ConfidenceSequence, ratio: LogRatio) -> Option<Conf
     [estimate, low, high].iter().all(|end| end.is_finite()).then_some(interval)
 }
 
-/// The share of the error of a part: shares of [`crate::part::fleet_parts`] add up to two thirds.
+/// Returns the share of the error of a part: shares of [`crate::part::fleet_parts`] add up to two
+/// thirds.
 fn share_of(part: CanaryPart) -> ErrorShare {
     match part {
         CanaryPart::All => ErrorShare::ALL,
@@ -127,7 +128,11 @@ mod tests {
             for n in 0..count {
                 let time_s = mean * if n % 2 == 0 { 1.1 } else { 1.0 / 1.1 };
                 let group = CanaryGroup { stage: 0, is_chosen };
-                trial.add(group, &CanaryOutcome { time_s, again: n % 2 }, MIN_GROUP_CONNECTIONS);
+                trial.add(
+                    group,
+                    &CanaryOutcome { time_s, retransmissions: n % 2 },
+                    MIN_GROUP_CONNECTIONS,
+                );
             }
         }
         trial.sums()
@@ -269,7 +274,11 @@ mod tests {
             for n in 0..10 {
                 let group = CanaryGroup { stage, is_chosen: n < 5 };
                 let time_s = if n % 2 == 0 { 1.0 } else { 2.0 };
-                trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
+                trial.add(
+                    group,
+                    &CanaryOutcome { time_s, retransmissions: 0 },
+                    MIN_GROUP_CONNECTIONS,
+                );
             }
         }
         let sums = trial.sums();

@@ -16,8 +16,9 @@ pub struct ConfidenceInterval {
     pub high: f64,
 }
 
-/// A part of a whole with Wilson's interval (E. B. Wilson, 1927), which holds for few and for none,
-/// too. It holds for one look at 95 %: it describes, and nothing is decided by it.
+/// Returns `part` divided by `whole`, with Wilson's interval (E. B. Wilson, 1927). Returns `None`
+/// if `whole` is 0. The interval also holds for few and for none. It holds for one look at 95 %: it
+/// describes, and nothing is decided by it.
 pub fn share(part: u64, whole: u64) -> Option<ConfidenceInterval> {
     if whole == 0 {
         return None;

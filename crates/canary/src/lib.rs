@@ -3,7 +3,7 @@
 //! runs. Looking often raises no false alarm. The intervals are confidence sequences, each of which
 //! holds the truth at all times together with its stated probability.
 //!
-//! [`sequence`] has the width of an interval, [`log_times`], [`retransmissions`] and [`losing`] the
+//! [`sequence`] has the width of an interval, [`log_times`], [`retransmissions`] and [`lossy`] the
 //! compared quantities, [`trial`] one comparison over the stages of a ramp. [`networks`] has the
 //! comparisons by network, [`comparisons`] all comparisons of an agent, which share one probability
 //! of error ([`budget`]), and its stops. [`fleet`] combines those of several hosts. No kernel, no
@@ -14,7 +14,7 @@ pub mod comparisons;
 pub mod fleet;
 pub mod interval;
 pub mod log_times;
-pub mod losing;
+pub mod lossy;
 pub mod networks;
 pub mod part;
 pub mod retransmissions;

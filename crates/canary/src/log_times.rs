@@ -24,7 +24,7 @@ pub struct LogTimes {
 }
 
 impl LogTimes {
-    /// Adds a connection; ignores it if its time is not above 0.
+    /// Adds a connection. Ignores it if its time is not above 0.
     pub fn add(&mut self, seconds: f64) {
         if seconds > 0.0 {
             let log = seconds.ln();
@@ -37,13 +37,13 @@ impl LogTimes {
         }
     }
 
-    /// Geometric mean, seconds; `None` without connections.
+    /// Returns the geometric mean in seconds; `None` without connections.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.mean().exp())
     }
 
-    /// Ratio of the geometric means of these times and of others; `None` with fewer than `fewest`
-    /// (two at least) on either side.
+    /// Returns the geometric mean of these times, divided by that of `others`. Returns `None` if
+    /// either group has fewer than `fewest` times (two at least), or if the times do not scatter.
     ///
     /// Its error is the larger one of two. *Pooled*, both groups have one variance, as they have if
     /// nothing differs: a small group that lacks the rare connections of the large one is not known
@@ -60,7 +60,7 @@ impl LogTimes {
         let error_squared = pooled.max(welch);
         let below = self.spread_below_mean().max(others.spread_below_mean());
         let above = self.spread_above_mean().max(others.spread_above_mean());
-        // All times are alike to the last bit: no ratio is known so well.
+        // If all times are alike to the last bit, the error of 0 is not credible.
         (error_squared > f64::EPSILON).then(|| LogRatio {
             log: self.mean() - others.mean(),
             error_squared,
@@ -73,18 +73,18 @@ impl LogTimes {
         self.sum / self.count as f64
     }
 
-    /// Sum of the squared deviations from the mean. Rounding may make a sum of floats a little
-    /// lower than its true value.
+    /// Returns the sum of the squared deviations from the mean. Rounding may make a sum of floats a
+    /// little lower than its true value.
     fn squared_deviations(&self) -> f64 {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
-    /// Distance of the lowest below the mean.
+    /// Returns the distance of the lowest logarithm below the mean.
     fn spread_below_mean(&self) -> f64 {
         self.mean() - self.lowest
     }
 
-    /// Distance of the highest above the mean.
+    /// Returns the distance of the highest logarithm above the mean.
     fn spread_above_mean(&self) -> f64 {
         self.highest - self.mean()
     }

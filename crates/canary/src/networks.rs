@@ -19,8 +19,8 @@ pub struct NetworkTrials {
     ranks: u64,
 }
 
-/// Returns whether an order to forget `prefix` concerns a network: it is a part of it, or has it
-/// as a part. `None` concerns all networks.
+/// Returns true if an order to forget `prefix` concerns `network`, because either contains the
+/// other. `None` concerns all networks.
 pub fn is_of(network: IpNet, prefix: Option<IpNet>) -> bool {
     prefix.is_none_or(|prefix| prefix.contains(&network) || network.contains(&prefix))
 }
@@ -29,7 +29,7 @@ pub fn is_of(network: IpNet, prefix: Option<IpNet>) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct NetworkTrial {
     network: IpNet,
-    /// Connections since it is kept, and those of the network that it replaced.
+    /// Connections since the network is kept, and the `count` of the network that it replaced.
     count: u64,
     /// Number of networks that could be compared before this one; `None`: it cannot be compared
     /// yet.
@@ -38,8 +38,8 @@ struct NetworkTrial {
 }
 
 impl NetworkTrials {
-    /// Adds a connection to the comparison of its network; a new network replaces the least busy
-    /// one.
+    /// Adds a connection to the comparison of its network. If [`NETWORKS`] are kept, a new network
+    /// replaces the least busy one, and the comparison of that is dropped.
     pub fn add(
         &mut self,
         network: IpNet,
@@ -51,20 +51,20 @@ impl NetworkTrials {
         let Some(kept) = self.kept.get_mut(place) else { return };
         kept.count += 1;
         kept.trial.add(group, outcome, fewest);
-        if kept.rank.is_none() && kept.trial.has_spoken(fewest) {
+        if kept.rank.is_none() && kept.trial.is_comparable(fewest) {
             kept.rank = Some(self.ranks);
             self.ranks += 1;
         }
     }
 
-    /// The comparison of a network, and how many networks could be compared before it; `None` if it
-    /// cannot be compared yet.
-    pub fn ranked(&self, network: IpNet) -> Option<(&Trial, u64)> {
+    /// Returns the comparison of a network, and how many networks could be compared before it.
+    /// Returns `None` if it cannot be compared yet.
+    pub fn ranked_trial(&self, network: IpNet) -> Option<(&Trial, u64)> {
         let kept = self.kept.get(self.place_of(network)?)?;
         Some((&kept.trial, kept.rank?))
     }
 
-    /// Networks that can be compared, in the order in which they could.
+    /// Returns the networks that can be compared, in the order in which that became possible.
     pub fn networks(&self) -> Vec<IpNet> {
         let mut ranked: Vec<_> =
             self.kept.iter().filter_map(|kept| Some((kept.rank?, kept.network))).collect();
@@ -72,12 +72,12 @@ impl NetworkTrials {
         ranked.into_iter().map(|(_, network)| network).collect()
     }
 
-    /// Forgets the comparisons of networks that [`is_of`] names.
+    /// Forgets the comparisons of networks that an order to forget `prefix` concerns ([`is_of`]).
     pub fn forget(&mut self, prefix: Option<IpNet>) {
         self.kept.retain(|kept| !is_of(kept.network, prefix));
     }
 
-    /// All comparisons.
+    /// Returns the comparisons of all kept networks, also of those that cannot be compared yet.
     pub fn trials_mut(&mut self) -> impl Iterator<Item = &mut Trial> {
         self.kept.iter_mut().map(|kept| &mut kept.trial)
     }
@@ -86,7 +86,8 @@ impl NetworkTrials {
         self.kept.iter().position(|kept| kept.network == network)
     }
 
-    /// Slot of a network: a free one, or that of the least busy network.
+    /// Starts the comparison of `network` and returns its index. If [`NETWORKS`] are kept, it
+    /// replaces the least busy one, whose number of connections it takes over.
     fn make_place(&mut self, network: IpNet) -> usize {
         let new = |count| NetworkTrial { network, count, rank: None, trial: Trial::default() };
         if self.kept.len() < NETWORKS {
@@ -110,7 +111,7 @@ mod tests {
     }
 
     fn add(trials: &mut NetworkTrials, n: u32, is_chosen: bool) {
-        let outcome = CanaryOutcome { time_s: 1.0, again: 0 };
+        let outcome = CanaryOutcome { time_s: 1.0, retransmissions: 0 };
         trials.add(network(n), CanaryGroup { stage: 0, is_chosen }, &outcome, 100);
     }
 
@@ -119,12 +120,12 @@ mod tests {
         let mut trials = NetworkTrials::default();
         for n in 0..200 {
             add(&mut trials, 1, n % 2 == 0);
-            assert_eq!(trials.ranked(network(1)).is_some(), n == 199, "{n}");
+            assert_eq!(trials.ranked_trial(network(1)).is_some(), n == 199, "{n}");
         }
         (0..200).for_each(|n| add(&mut trials, 0, n % 2 == 0));
         assert_eq!(trials.networks(), [network(1), network(0)]);
         assert_eq!(
-            trials.ranked(network(0)).map(|(trial, rank)| (trial.chosen(), rank)),
+            trials.ranked_trial(network(0)).map(|(trial, rank)| (trial.chosen(), rank)),
             Some((100, 1))
         );
     }
@@ -164,7 +165,7 @@ mod tests {
             }
         }
         assert_eq!(trials.kept.len(), NETWORKS);
-        let (trial, rank) = trials.ranked(network(7)).expect("it is compared");
+        let (trial, rank) = trials.ranked_trial(network(7)).expect("it is compared");
         // It is kept for good after the first few.
         assert!(trial.chosen() + trial.control() > 1900, "{}", trial.chosen());
         assert_eq!(rank, 0);

@@ -10,20 +10,20 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// Largest remembered window of a class, segments: twice as many each, from hardly more than a
-/// stock window on.
+/// Upper bounds of the classes of remembered windows, segments. Each is twice the one before; the
+/// first is hardly more than a stock window.
 pub const WINDOWS: [u32; 4] = [16, 32, 64, 128];
-/// Largest acknowledged bytes of a class of sizes: powers of 4 from the payload of ten segments.
+/// Upper bounds of the classes of acknowledged bytes: powers of 4 from the payload of ten segments.
 pub const SIZES: [u64; 4] = [16_384, 65_536, 262_144, 1_048_576];
 
-/// Segments of a thousand that earlier connections of a path retransmitted, at most, of a class of
-/// losses: powers of 4.
+/// Upper bounds of the classes of losses: segments of a thousand that earlier connections of a path
+/// retransmitted. Powers of 4.
 pub const LOSSES: [u32; 3] = [1, 4, 16];
 
 /// Length of a prefix that is remembered as one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PrefixLength {
-    /// IPv4, not IPv6.
+    /// True for IPv4, false for IPv6.
     pub is_v4: bool,
     /// Length of the prefix, of 32 or 128 bits.
     pub bits: u8,
@@ -60,18 +60,18 @@ pub fn fleet_parts() -> impl Iterator<Item = CanaryPart> {
     std::iter::once(CanaryPart::All).chain(parts)
 }
 
-/// The class of a remembered window, segments.
+/// Returns the class of a remembered window, segments. See [`WINDOWS`].
 pub fn window_class(segments: u32) -> u8 {
     WINDOWS.partition_point(|most| *most < segments) as u8
 }
 
-/// The class of bytes acknowledged.
+/// Returns the class of a number of acknowledged bytes. See [`SIZES`].
 pub fn size_class(bytes: u64) -> u8 {
     SIZES.partition_point(|most| *most < bytes) as u8
 }
 
 impl CanaryPart {
-    /// The network, if the part is one.
+    /// Returns the network, if the part is one.
     pub const fn network(self) -> Option<IpNet> {
         match self {
             Self::Network(network) => Some(network),
@@ -88,7 +88,7 @@ impl PrefixLength {
 }
 
 impl CanaryPart {
-    /// Whether its connections are known before they start.
+    /// Returns true if it is known before a connection starts whether it is of the part.
     pub const fn can_be_stopped(self) -> bool {
         !matches!(self, Self::Bytes(_))
     }
@@ -100,7 +100,7 @@ impl Display for PrefixLength {
     }
 }
 
-/// A class by its upper bound.
+/// Writes the name of a class with its upper bound; `None` for the highest class.
 fn class(f: &mut Formatter<'_>, what: &str, bound: Option<impl Display>) -> fmt::Result {
     match bound {
         Some(most) => write!(f, "{what} to {most}"),

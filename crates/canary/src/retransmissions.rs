@@ -21,19 +21,19 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// Adds a connection.
-    pub fn add(&mut self, again: u32) {
-        let again = u64::from(again.min(MAX_COUNTED));
+    /// Adds a connection with this number of retransmissions.
+    pub fn add(&mut self, retransmissions: u32) {
+        let counted = u64::from(retransmissions.min(MAX_COUNTED));
         self.closed += 1;
-        self.sum += again;
-        self.squares += again * again;
+        self.sum += counted;
+        self.squares += counted * counted;
     }
 
     fn mean(&self) -> f64 {
         self.sum as f64 / self.closed as f64
     }
 
-    /// Square of the standard error of the mean.
+    /// Returns the square of the standard error of the mean.
     fn error_squared(&self) -> f64 {
         let (n, mean) = (self.closed as f64, self.mean());
         let variance = (self.squares as f64 - n * mean * mean) / (n - 1.0);
@@ -63,14 +63,14 @@ pub struct PooledMean {
     pub closed: u64,
     /// Their retransmissions.
     pub retransmissions: u64,
-    /// Means of the stages, each by its weight.
+    /// Sum over stages: a stage's weight times its mean.
     pub sum: f64,
-    /// Square of the standard error of that.
+    /// Square of the standard error of `sum`.
     pub error_squared: f64,
 }
 
 impl PooledMeans {
-    /// Adds a stage; ignores it if either side has fewer than `fewest` connections (two at least).
+    /// Adds a stage. Ignores it if either group has fewer than `fewest` connections (two at least).
     pub fn add(&mut self, chosen: &Retransmissions, control: &Retransmissions, fewest: u64) {
         if chosen.closed.min(control.closed) < fewest.max(2) {
             return;
@@ -82,17 +82,18 @@ impl PooledMeans {
         self.control.add(control, weight);
     }
 
-    /// Adds the means of other stages, those of another host.
+    /// Adds the stages of another host.
     pub(crate) fn join(&mut self, other: &Self) {
         self.weight += other.weight;
         self.chosen.join(&other.chosen);
         self.control.join(&other.control);
     }
 
-    /// Ratio of the chosen group's mean to the control group's; `None` without a stage.
+    /// Returns the chosen group's mean, divided by the control group's; `None` without a stage.
     pub fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
-            log: (self.chosen.mean(self.weight) / self.control.mean(self.weight)).ln(),
+            log: (self.chosen.counted_sum(self.weight) / self.control.counted_sum(self.weight))
+                .ln(),
             error_squared: self.chosen.relative_error_squared(self.weight)
                 + self.control.relative_error_squared(self.weight),
             // A connection counts with few retransmissions, and a group without any is as uncertain
@@ -118,21 +119,22 @@ impl PooledMean {
         self.error_squared += other.error_squared;
     }
 
-    /// Contribution of one retransmission to the sum.
+    /// Returns the contribution of one retransmission to `sum`.
     fn weight_of_one(&self, weight: f64) -> f64 {
         weight / self.closed as f64
     }
 
-    /// No retransmission may be chance: none counts as one.
-    fn mean(&self, weight: f64) -> f64 {
+    /// Returns `sum`, as it counts. A group without any retransmission counts with one, since that
+    /// may be chance. `weight`: sum of the stages' weights.
+    fn counted_sum(&self, weight: f64) -> f64 {
         if self.retransmissions == 0 { self.weight_of_one(weight) } else { self.sum }
     }
 
-    /// Square of the relative error, that of the logarithm (delta method). If all are alike, it is
-    /// as uncertain as with one that differs.
+    /// Returns the square of the relative error, which is that of the logarithm (delta method). If
+    /// all connections are alike, the mean counts as uncertain as with one that differs.
     fn relative_error_squared(&self, weight: f64) -> f64 {
-        let (mean, one) = (self.mean(weight), self.weight_of_one(weight));
-        self.error_squared.max(one * one) / (mean * mean)
+        let (sum, one) = (self.counted_sum(weight), self.weight_of_one(weight));
+        self.error_squared.max(one * one) / (sum * sum)
     }
 }
 

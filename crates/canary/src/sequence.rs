@@ -15,8 +15,8 @@
 
 use crate::interval::ConfidenceInterval;
 
-/// Connections on each side before any result is reported, unless the operator sets another number.
-/// Means of fewer are not nearly normal, and intervals miss more often than they state
+/// Connections in each group before any result is reported, unless the operator sets another
+/// number. Means of fewer are not nearly normal, and intervals miss more often than they state
 /// (`examples/operators.rs`).
 pub const MIN_GROUP_CONNECTIONS: u64 = 100;
 
@@ -44,20 +44,20 @@ pub struct LogRatio {
 }
 
 impl ConfidenceSequence {
-    /// Half of the width of an interval around an estimate whose standard error has this square and
-    /// which no single connection moves far: `se √((1 + 1/k) 2 L)` with the
-    /// exponent `L` and `k = scale² / se²`.
+    /// Returns half of the width of an interval around an estimate that no single connection moves
+    /// far: `se √((1 + 1/k) 2 L)`. `error_squared`: the square of its standard error `se`. `L` is
+    /// the exponent, and `k = scale² / se²`.
     pub fn half_width(&self, error_squared: f64) -> f64 {
         let k = self.scale * self.scale / error_squared;
         (error_squared * (1.0 + 1.0 / k) * 2.0 * self.exponent(error_squared)).sqrt()
     }
 
-    /// `L = ln(1/α) + ln(1 + k)/2`: looking all the time costs the second term.
+    /// Returns `L = ln(1/α) + ln(1 + k)/2`. Looking all the time costs the second term.
     fn exponent(&self, error_squared: f64) -> f64 {
         (self.scale * self.scale / error_squared).ln_1p() / 2.0 - self.alpha.ln()
     }
 
-    /// The interval of a ratio.
+    /// Returns the interval of a ratio.
     pub fn ratio(&self, of: LogRatio) -> ConfidenceInterval {
         let half = self.half_width(of.error_squared);
         let per_step = self.exponent(of.error_squared) / 3.0;

@@ -10,7 +10,7 @@
 //! over stages is again one of independent steps, so the confidence sequence holds for it.
 
 use crate::log_times::LogTimes;
-use crate::losing::{Losing, LosingGroup, LosingStage};
+use crate::lossy::{LossyGroup, LossyStage, LossyStages};
 use crate::retransmissions::{PooledMeans, Retransmissions};
 use crate::sequence::LogRatio;
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,9 @@ use std::collections::VecDeque;
 /// compared.
 const OPEN_STAGES: usize = 4;
 
-/// Connections on each side of a stage, at least, for its sums: a variance takes two. The fleet has
-/// [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all stages, whichever host is left out, before
-/// it reports a result.
+/// Connections in each group of a stage, at least, for its sums: a variance takes two. The fleet
+/// has [`crate::sequence::MIN_GROUP_CONNECTIONS`] over all stages, whichever host is left out,
+/// before it reports a result.
 const MIN_STAGE_CONNECTIONS: u64 = 2;
 
 /// Outcome of a connection, as far as it is compared.
@@ -30,8 +30,8 @@ const MIN_STAGE_CONNECTIONS: u64 = 2;
 pub struct CanaryOutcome {
     /// Time from its opening to the last delivery, seconds; 0: nothing was delivered.
     pub time_s: f64,
-    /// Retransmissions.
-    pub again: u32,
+    /// Number of retransmissions.
+    pub retransmissions: u32,
 }
 
 /// Group and stage of a connection.
@@ -39,7 +39,7 @@ pub struct CanaryOutcome {
 pub struct CanaryGroup {
     /// Stage in which it opened.
     pub stage: u32,
-    /// It was to start with the remembered window; otherwise it is of the control group.
+    /// True if it was to start with the remembered window; false in the control group.
     pub is_chosen: bool,
 }
 
@@ -50,9 +50,9 @@ pub struct TrialGroup {
     pub times: LogTimes,
     /// Retransmissions.
     pub retransmissions: Retransmissions,
-    /// Number of losing connections; earlier versions did not count them.
-    #[serde(default)]
-    pub losing: LosingGroup,
+    /// Number of lossy connections; earlier versions did not count them.
+    #[serde(default, rename = "losing")]
+    pub lossy: LossyGroup,
 }
 
 /// Ratios of several stages, put together. Versions before weighed them by their variances, which
@@ -62,13 +62,13 @@ pub struct TrialGroup {
 pub struct PooledRatio {
     /// Sum of the stages' weights.
     pub weight: f64,
-    /// Logarithms, each by its weight.
+    /// Sum over stages: a stage's weight times the logarithm of its ratio.
     pub sum: f64,
-    /// Square of the standard error of that.
+    /// Square of the standard error of `sum`.
     pub error_squared: f64,
-    /// Largest increase of that sum by one connection.
+    /// Largest increase of `sum` that one connection of any stage can cause.
     pub step_up: f64,
-    /// Largest decrease of that sum by one connection.
+    /// Largest decrease of `sum` that one connection of any stage can cause.
     pub step_down: f64,
 }
 
@@ -84,7 +84,7 @@ pub struct TrialSums {
     pub control_times: u64,
     /// Natural logarithms of these times in seconds, added up.
     pub control_logs: f64,
-    /// Completion times, of stages with two connections or more on each side.
+    /// Completion times, of stages with two connections or more in each group.
     pub times: PooledRatio,
     /// Retransmissions, of the same stages.
     pub means: PooledMeans,
@@ -105,8 +105,8 @@ pub struct Trial {
     /// Versions before put the stages' ratios together, which says nothing of the means.
     #[serde(default)]
     past_means: PooledMeans,
-    #[serde(default)]
-    past_losing: Losing,
+    #[serde(default, rename = "past_losing")]
+    past_lossy: LossyStages,
     /// Sums of past stages for the fleet, to which stages with few connections contribute, too.
     #[serde(default)]
     past_sums: TrialSums,
@@ -117,20 +117,21 @@ pub struct Trial {
 impl TrialGroup {
     fn add(&mut self, outcome: &CanaryOutcome) {
         self.times.add(outcome.time_s);
-        self.retransmissions.add(outcome.again);
-        self.losing.add(outcome.again);
+        self.retransmissions.add(outcome.retransmissions);
+        self.lossy.add(outcome.retransmissions);
     }
 }
 
 impl Stage {
-    const fn losing(&self) -> LosingStage {
-        LosingStage { chosen: self.chosen.losing, control: self.control.losing }
+    const fn lossy(&self) -> LossyStage {
+        LossyStage { chosen: self.chosen.lossy, control: self.control.lossy }
     }
 
     fn add_means(&self, to: &mut PooledMeans, fewest: u64) {
         to.add(&self.chosen.retransmissions, &self.control.retransmissions, fewest);
     }
 
+    /// Adds the stage to the sums for the fleet, if each group has [`MIN_STAGE_CONNECTIONS`].
     fn add_sums(&self, to: &mut TrialSums) {
         to.chosen += self.chosen.retransmissions.closed;
         to.control += self.control.retransmissions.closed;
@@ -142,7 +143,9 @@ impl Stage {
 }
 
 impl PooledRatio {
-    /// Adds a stage, if it has `fewest` connections on either side.
+    /// Adds the ratio of a stage's times, with the weight of the module's description. Leaves the
+    /// stage out if either group has fewer than `fewest` known times (two at least), or if the
+    /// times do not scatter.
     fn add(&mut self, stage: &Stage, fewest: u64) {
         let (chosen, control) = (&stage.chosen.times, &stage.control.times);
         let Some(ratio) = chosen.ratio_to(control, fewest) else { return };
@@ -155,7 +158,7 @@ impl PooledRatio {
         self.step_down = self.step_down.max(weight * ratio.step_down);
     }
 
-    /// Adds the results of other stages, those of another host.
+    /// Adds the stages of another host. Steps do not add up: the larger one stays.
     pub(crate) fn join(&mut self, other: &Self) {
         self.weight += other.weight;
         self.sum += other.sum;
@@ -164,7 +167,7 @@ impl PooledRatio {
         self.step_down = self.step_down.max(other.step_down);
     }
 
-    /// Returns the ratio of all stages; `None` without a stage.
+    /// Returns the weighted mean of the stages' ratios; `None` without a stage.
     pub(crate) fn ratio(&self) -> Option<LogRatio> {
         (self.weight > 0.0).then(|| LogRatio {
             log: self.sum / self.weight,
@@ -186,14 +189,17 @@ impl TrialSums {
         self.means.join(&other.means);
     }
 
-    /// Returns whether any stage has connections to compare on both sides.
+    /// Returns true if any stage has two or more closed connections in each group. Their times need
+    /// not be known.
     pub fn are_comparable(&self) -> bool {
         self.means.weight > 0.0
     }
 }
 
 impl Trial {
-    /// A connection that opened in this stage. Stages are numbered upwards.
+    /// Adds a closed connection to the stage in which it opened. A stage with a higher number than
+    /// all before begins here, and then the oldest may end. A connection of an ended stage is
+    /// ignored. `fewest`: connections that each group needs if a stage is to count when it ends.
     pub fn add(&mut self, of: CanaryGroup, outcome: &CanaryOutcome, fewest: u64) {
         let CanaryGroup { stage, is_chosen } = of;
         if self.stages.back().is_none_or(|last| last.number < stage) {
@@ -206,25 +212,27 @@ impl Trial {
         if is_chosen { &mut of.chosen } else { &mut of.control }.add(outcome);
     }
 
-    /// Stages so far are of an agent that has ended: the next one counts from 0.
+    /// Ends all stages, because the agent that numbered them has ended. The next agent numbers its
+    /// stages from 0.
     pub fn end_all(&mut self, fewest: u64) {
         while !self.stages.is_empty() {
             self.end_oldest(fewest);
         }
     }
 
+    /// Ends the oldest stage: adds it to the past ones, as far as its groups are large enough.
     fn end_oldest(&mut self, fewest: u64) {
         let Some(stage) = self.stages.pop_front() else { return };
         self.past_times.add(&stage, fewest);
         stage.add_means(&mut self.past_means, fewest);
         stage.add_sums(&mut self.past_sums);
-        self.past_losing.add(&stage.losing(), fewest);
+        self.past_lossy.add(&stage.lossy(), fewest);
         self.past_chosen += stage.chosen.retransmissions.closed;
         self.past_control += stage.control.retransmissions.closed;
     }
 
-    /// Geometric mean of the times of those chosen by that of the control group; `None` with fewer
-    /// than `fewest` on either side in every stage.
+    /// Returns the geometric mean of the chosen connections' times, divided by that of the control
+    /// group. Returns `None` if no stage has `fewest` known times or more in each group.
     pub fn time_ratio(&self, fewest: u64) -> Option<LogRatio> {
         let mut pooled = self.past_times;
         self.stages.iter().for_each(|stage| pooled.add(stage, fewest));
@@ -238,39 +246,36 @@ impl Trial {
         sums
     }
 
-    /// Mean retransmissions of those chosen by those of the control group; `None` with fewer than
-    /// `fewest` on either side in every stage.
+    /// Returns the mean retransmissions of a chosen connection, divided by those of the control
+    /// group. Returns `None` if no stage has `fewest` connections or more in each group.
     pub fn retransmission_ratio(&self, fewest: u64) -> Option<LogRatio> {
         let mut pooled = self.past_means;
         self.stages.iter().for_each(|of| of.add_means(&mut pooled, fewest));
         pooled.ratio()
     }
 
-    /// Number of connections of either side that retransmitted anything, stage by stage; a stage
-    /// with fewer than `fewest` on either side is left out.
-    pub fn losing(&self, fewest: u64) -> Losing {
-        let mut all = self.past_losing.clone();
-        self.stages.iter().for_each(|of| all.add(&of.losing(), fewest));
+    /// Returns the numbers of lossy connections of both groups, stage by stage. A stage in which
+    /// either group has fewer than `fewest` connections is left out.
+    pub fn lossy_stages(&self, fewest: u64) -> LossyStages {
+        let mut all = self.past_lossy.clone();
+        self.stages.iter().for_each(|of| all.add(&of.lossy(), fewest));
         all
     }
 
-    /// Whether a stage has `fewest` connections on either side, so that there is a result.
-    pub fn has_spoken(&self, fewest: u64) -> bool {
-        let enough = |stage: &Stage| {
-            let [chosen, control] =
-                [&stage.chosen, &stage.control].map(|group| group.retransmissions.closed);
-            chosen.min(control) >= fewest.max(2)
-        };
-        self.past_losing != Losing::default() || self.stages.iter().any(enough)
+    /// Returns true if any stage has `fewest` closed connections or more in each group. There may
+    /// still be no ratio of times, since a connection without a delivery has no time.
+    pub fn is_comparable(&self, fewest: u64) -> bool {
+        let mut stages = self.stages.iter();
+        !self.past_lossy.is_empty() || stages.any(|stage| stage.lossy().is_counted(fewest))
     }
 
-    /// Connections that were chosen.
+    /// Returns the number of closed connections that were chosen.
     pub fn chosen(&self) -> u64 {
         self.past_chosen
             + self.stages.iter().map(|of| of.chosen.retransmissions.closed).sum::<u64>()
     }
 
-    /// Connections of the control group.
+    /// Returns the number of closed connections of the control group.
     pub fn control(&self) -> u64 {
         self.past_control
             + self.stages.iter().map(|of| of.control.retransmissions.closed).sum::<u64>()
@@ -282,7 +287,11 @@ mod tests {
     use super::*;
 
     fn add(trial: &mut Trial, stage: u32, is_chosen: bool, time_s: f64) {
-        trial.add(CanaryGroup { stage, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
+        trial.add(
+            CanaryGroup { stage, is_chosen },
+            &CanaryOutcome { time_s, retransmissions: 0 },
+            100,
+        );
     }
 
     /// Fills a trial with `chosen` and `control` connections; times lie evenly around a mean, those
@@ -349,6 +358,20 @@ mod tests {
         // A tenth of ln 10 beside nothing, and a tenth beside a fifth: they cancel each other.
         let ratio = trial.time_ratio(100).unwrap();
         assert!(ratio.log.abs() < 1e-9, "{ratio:?}");
+    }
+
+    /// One connection in each group suffices where one is asked for, whether its stage is open or
+    /// has ended. None of them delivered anything, so no time is known.
+    #[test]
+    fn a_trial_is_comparable_without_times_and_stays_so_when_its_stage_ends() {
+        let mut trial = Trial::default();
+        add(&mut trial, 0, true, 0.0);
+        assert!(!trial.is_comparable(1));
+        add(&mut trial, 0, false, 0.0);
+        assert!(trial.is_comparable(1) && !trial.is_comparable(2));
+        trial.end_all(1);
+        assert!(trial.is_comparable(1));
+        assert_eq!(trial.time_ratio(1), None);
     }
 
     #[test]

@@ -79,13 +79,13 @@ fn what_is_there_is_found() {
 }
 
 /// Warm starts that make one and a half times or twice as many connections lose segments are
-/// reported. No test can do with much fewer connections. Each losing connection adds
-/// `q ln(q/h) + (1-q) ln((1-q)/(1-h))` on average: `h` is the control group's share of all
-/// connections, and `q` its share of the losing ones. With h = 0.05 and a factor of 1.5, q = 0.05 /
-/// (0.05 + 0.95 · 1.5) = 0.0339, and the sum is 0.00306. An error of 1 in 133 takes ln 133 /
-/// 0.00306 = 1600 losing connections on average, for a test that knows the factor of 1.5. Half of
-/// these servers have more than 1 losing connection in 40, so 1600 / (1.475 / 40) = 43,000
-/// connections. Nineteen of twenty have more than 1 in 230.
+/// reported. No test can do with much fewer connections. Each lossy connection adds `q ln(q/h) +
+/// (1-q) ln((1-q)/(1-h))` on average: `h` is the control group's share of all connections, and `q`
+/// its share of the lossy ones. With h = 0.05 and a factor of 1.5, q = 0.05 / (0.05 + 0.95 · 1.5) =
+/// 0.0339, and the sum is 0.00306. An error of 1 in 133 takes ln 133 / 0.00306 = 1600 lossy
+/// connections on average, for a test that knows the factor of 1.5. Half of these servers have more
+/// than 1 lossy connection in 40, so 1600 / (1.475 / 40) = 43,000 connections. Nineteen of twenty
+/// have more than 1 in 230.
 #[test]
 fn more_that_lose_are_told_of_nearly_as_soon_as_can_be() {
     for (losses, within, least) in [(1.5, 86_000.0, 30), (2.0, 100_000.0, 54)] {

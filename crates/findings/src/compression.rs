@@ -83,6 +83,9 @@ impl<'de> Deserialize<'de> for Ratios {
 }
 
 impl Ratios {
+    /// Adds a ratio of two windows, in steps of a logarithmic scale. Ratios outside of the scale
+    /// count at its ends. `lost_next`: whether the next window lost a segment; `None` if there is
+    /// none.
     fn add(&mut self, ratio: f64, lost_next: Option<bool>) {
         if !(ratio.is_finite() && ratio > 0.0) {
             return;
@@ -143,7 +146,7 @@ impl CompressionCounters {
 struct Sample {
     /// ACK bandwidth, bytes per second.
     bandwidth: f32,
-    /// Whether the next window had a loss, if that is known.
+    /// True if the next window had a loss; `None` if that is not known.
     lost_next: Option<bool>,
 }
 
@@ -258,6 +261,7 @@ impl AckWatch {
         self.window_end = if bytes > 0 { point.nxt } else { 0 };
     }
 
+    /// Keeps a window's sample. If [`MAX_SAMPLES`] are kept, they go into the counters first.
     fn record_sample(&mut self, sample: Sample, counters: &mut CompressionCounters) {
         if self.samples.len() >= MAX_SAMPLES {
             counters.add_windows(&mut self.samples);
@@ -275,6 +279,7 @@ impl AckWatch {
         }
     }
 
+    /// Counts the flight before with its loss, once its factor and that of `flight` are known.
     fn count_flight(
         &mut self,
         flight: &Flight,

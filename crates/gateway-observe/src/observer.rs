@@ -37,7 +37,7 @@ impl SiteObserver {
         Ok(Self { reporter, capture, metrics })
     }
 
-    /// Counters of the capture.
+    /// Returns the counters of the capture.
     pub fn counts(&self) -> &ObserverCounts {
         &self.reporter.counts
     }
@@ -92,6 +92,11 @@ impl SiteObserver {
     }
 }
 
+/// Listens at the address of the metrics.
+///
+/// # Errors
+///
+/// If the address is taken; the message says how to find out by whom.
 fn bind(address: SocketAddr) -> Result<TcpListener, String> {
     let bound = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;

@@ -208,7 +208,8 @@ impl PartFinding {
         })
     }
 
-    /// `None` if only a later version knows the part. Its losing groups are not transmitted.
+    /// `None` if only a later version knows the part. Numbers of lossy connections are not
+    /// transmitted.
     fn to_finding(self) -> Option<FleetFinding> {
         let finding = CanaryFinding {
             part: self.part?.to_part()?,
@@ -216,7 +217,7 @@ impl PartFinding {
             control: self.control,
             times: self.times.and_then(RatioInterval::to_interval),
             retransmissions: self.retransmissions.and_then(RatioInterval::to_interval),
-            losing: None,
+            lossy: None,
         };
         Some(FleetFinding { hosts: self.hosts, finding })
     }
@@ -263,7 +264,7 @@ mod tests {
         for n in 0..120 {
             let time_s = if n % 4 < 2 { 0.9 } else { 1.2 };
             let group = CanaryGroup { stage: n / 40, is_chosen: n % 2 == 0 };
-            trial.add(group, &CanaryOutcome { time_s, again: n % 3 }, 100);
+            trial.add(group, &CanaryOutcome { time_s, retransmissions: n % 3 }, 100);
         }
         trial.sums()
     }
@@ -387,7 +388,7 @@ mod tests {
                 // Few connections with the longest time scatter most.
                 let time_s = if again == 0 { 3600.0 } else { 10_f64.powf(log_10) };
                 let of = CanaryGroup { stage, is_chosen };
-                trial.add(of, &CanaryOutcome { time_s, again }, 100);
+                trial.add(of, &CanaryOutcome { time_s, retransmissions: again }, 100);
             }
             let sent = PartSums::of(CanaryPart::All, &trial.sums()).unwrap();
             prop_assert_eq!(sent.to_sums(), Some(trial.sums()));

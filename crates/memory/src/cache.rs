@@ -47,17 +47,17 @@ struct Ended {
 }
 
 impl HostCache {
-    /// A host that knows nothing yet.
+    /// Creates a host that knows nothing yet.
     pub fn new(config: CacheConfig) -> Self {
         Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
-    /// Destinations remembered.
+    /// Returns the number of remembered destinations.
     pub fn len(&self) -> usize {
         self.destinations.len()
     }
 
-    /// True if none is.
+    /// Returns true if no destination is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -76,7 +76,7 @@ impl PathMemory for HostCache {
             self.destinations.remove(key);
             return None;
         }
-        Some(ended.remembered(now - ended.at, self.config.half_life))
+        Some(ended.to_remembered(now - ended.at, self.config.half_life))
     }
 
     fn sole_use(&mut self, remote: IpAddr) -> Option<SoleUse> {
@@ -97,7 +97,8 @@ impl PathMemory for HostCache {
 }
 
 impl Ended {
-    fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
+    /// Returns the memory of an ended path at this age; the window halves once per half-life.
+    fn to_remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
         let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, rate, early_data } = self.state;
         let cwnd = match half_life {
             HalfLife::Never => cwnd,

@@ -68,28 +68,28 @@ struct Estimate {
 }
 
 impl Gateway {
-    /// A gateway that knows nothing yet.
+    /// Creates a gateway that knows nothing yet.
     pub fn new(config: GatewayConfig) -> Self {
         Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
-    /// Destinations that something is kept of.
+    /// Returns the number of destinations that something is kept of.
     pub fn len(&self) -> usize {
         self.destinations.len()
     }
 
-    /// True if nothing is kept.
+    /// Returns true if nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The destinations, in the order of their keys.
+    /// Returns the destinations, in the order of their keys.
     pub fn destinations(&self) -> Vec<PathKey> {
         self.destinations.keys()
     }
 
-    /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, at `now`, whether or not
-    /// they are enough for an answer.
+    /// Returns the averages of `Wc`, bytes, and of the round trip, nanoseconds, at `now`, whether
+    /// or not they are enough for an answer.
     pub fn averages(&mut self, now: Instant, remote: IpAddr) -> (Option<Average>, Option<Average>) {
         let key = PathKey::new(remote, self.config.scope);
         let window = self.config.window;
@@ -138,7 +138,7 @@ impl Destination {
         self.last = self.last.filter(|last| last.newest <= now);
     }
 
-    /// The average of the sliding window, if it has enough samples.
+    /// Returns the average of the sliding window, if it has enough samples.
     fn estimate(&self, config: &GatewayConfig) -> Option<Estimate> {
         let share = self.shares.average().filter(|average| average.count >= config.enough)?;
         let rtt = Duration::from_nanos(self.rtts.average()?.mean);
@@ -154,12 +154,13 @@ impl Destination {
 
     fn answer(&mut self, now: Instant, config: &GatewayConfig) -> Option<Remembered> {
         let current = self.estimate(config);
-        let estimate = current.or_else(|| self.decayed(now, config))?;
-        Some(estimate.remembered(now))
+        let estimate = current.or_else(|| self.decayed_estimate(now, config))?;
+        Some(estimate.to_remembered(now))
     }
 
-    /// The last good estimate, halved once per half-life since its newest sample left the window.
-    fn decayed(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
+    /// Returns the last good estimate, halved once per half-life since its newest sample left the
+    /// window.
+    fn decayed_estimate(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
         let half_life = config.decay?.as_nanos();
         let last = self.last?;
         let left = now.saturating_since(last.newest + config.window).as_nanos();
@@ -171,14 +172,15 @@ impl Destination {
         Some(Estimate { share, ..last })
     }
 
-    /// Nothing is left that could ever answer.
+    /// Returns true if nothing is left that could ever answer.
     fn is_spent(&self) -> bool {
         self.shares.is_empty() && self.rtts.is_empty() && self.last.is_none()
     }
 }
 
 impl Estimate {
-    fn remembered(&self, now: Instant) -> Remembered {
+    /// Returns the memory that a sender gets from an estimate.
+    fn to_remembered(self, now: Instant) -> Remembered {
         Remembered {
             cwnd: self.share,
             srtt: self.rtt,

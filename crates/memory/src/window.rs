@@ -22,7 +22,8 @@ pub struct SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Takes a sample at `now` into a window of at most `limit`; the oldest goes first.
+    /// Takes a sample at `now`. The oldest samples above `limit` are dropped, and so are samples
+    /// from the future.
     pub fn push(&mut self, now: Instant, value: u64, limit: usize) {
         // A clock that went back: what seems to lie ahead has no age.
         self.drop_back(|at| at > now);
@@ -41,7 +42,7 @@ impl SlidingWindow {
         }
     }
 
-    /// The average of the samples; `None` if there are none.
+    /// Returns the average of the samples; `None` if there are none.
     pub fn average(&self) -> Option<Average> {
         let (newest, _) = *self.samples.back()?;
         let count = self.samples.len();
@@ -49,12 +50,12 @@ impl SlidingWindow {
         Some(Average { mean: (self.sum / count as u128) as u64, count, newest })
     }
 
-    /// Samples held.
+    /// Returns the number of held samples.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// True without any.
+    /// Returns true if no sample is held.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
@@ -65,6 +66,7 @@ impl SlidingWindow {
         }
     }
 
+    /// Drops the newest samples as long as their times are `unwanted`.
     fn drop_back(&mut self, unwanted: impl Fn(Instant) -> bool) {
         while let Some((at, value)) = self.samples.back().copied()
             && unwanted(at)

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// First bytes of each file of redb (its `docs/design.md`).
 const MAGIC: [u8; 9] = [b'r', b'e', b'd', b'b', 0x1a, 0x0a, 0xa9, 0x0d, 0x0a];
-/// For the owner alone: the state says with which networks a machine has spoken.
+/// Mode of a file for the owner alone: the state says with which networks a machine has spoken.
 const PRIVATE: u32 = 0o600;
 /// Time between two attempts to open a file that another process has open.
 const RETRY: Duration = Duration::from_millis(20);
@@ -48,7 +48,7 @@ pub struct OpenState {
 
 /// Kinds of files, found before anything is changed.
 enum FileKind {
-    /// It does not exist, or has no bytes.
+    /// The file does not exist, or has no bytes.
     Nothing,
     Own,
     Foreign,
@@ -94,6 +94,8 @@ impl StateFormat {
         }
     }
 
+    /// Opens the file, or creates it. A damaged file of this service is renamed, and an empty one
+    /// replaces it. The inner error may pass, as if another process has the file open.
     fn try_open(&self, file: &Path) -> Result<Result<OpenState, DatabaseError>, String> {
         let found = match self.identify_file(file) {
             Ok(FileKind::Foreign) => return Err(self.foreign_file_error(file)),
@@ -134,8 +136,8 @@ impl StateFormat {
         Ok(if is_own { FileKind::Own } else { FileKind::Foreign })
     }
 
-    /// True for a table of this service, or if there is no table at all: the process ended before
-    /// its first transaction.
+    /// Returns true for a table of this service, or if there is no table at all: the process ended
+    /// before its first transaction.
     fn has_own_table(&self, database: &impl ReadableDatabase) -> Result<bool, DatabaseError> {
         let reading = database.begin_read().map_err(|error| match error {
             TransactionError::Storage(error) => error,
@@ -147,8 +149,8 @@ impl StateFormat {
         Ok(is_empty || tables.any(|table| is_own(table.name())))
     }
 
-    /// True if the name of a table of this service stands anywhere in the file: redb keeps names as
-    /// they are.
+    /// Returns true if the name of a table of this service stands anywhere in the file: redb keeps
+    /// names as they are.
     fn names_own_table(&self, mut file: impl Read) -> io::Result<bool> {
         let longest = self.tables.iter().map(|name| name.len()).max().unwrap_or_default();
         let mut bytes = Vec::new();
@@ -166,6 +168,7 @@ impl StateFormat {
         }
     }
 
+    /// Opens or creates the database, and lets only its owner read and write the file.
     fn create(&self, file: &Path) -> Result<Database, DatabaseError> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
@@ -205,7 +208,7 @@ impl StateFormat {
     }
 }
 
-/// True if it begins as redb's files do; `None` if it does not exist or is empty. Only
+/// Returns true if it begins as redb's files do; `None` if it does not exist or is empty. Only
 /// regular files are databases.
 fn is_database(file: &Path) -> io::Result<Option<bool>> {
     let data = match fs::metadata(file) {
@@ -220,7 +223,7 @@ fn is_database(file: &Path) -> io::Result<Option<bool>> {
     Ok((!begin.is_empty()).then_some(begin == MAGIC))
 }
 
-/// True if another file may work where this one does not.
+/// Returns true if another file may work where this one does not.
 fn is_damaged(error: &DatabaseError) -> bool {
     match error {
         DatabaseError::Storage(StorageError::Corrupted(_))

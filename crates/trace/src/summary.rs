@@ -29,7 +29,7 @@ pub enum TraceEnd {
 }
 
 impl TraceEnd {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",
@@ -93,7 +93,7 @@ impl SenderCounters {
     }
 
     /// Returns the number of retransmissions of payload.
-    pub fn retransmitted(&self) -> u64 {
+    pub fn retransmission_count(&self) -> u64 {
         self.retransmissions.iter().sum()
     }
 }

@@ -6,7 +6,7 @@ use super::totals::{Class, ConnectionTotals, Group};
 use ::canary::comparisons::{CanaryFinding, CanaryStop};
 use ::canary::fleet::FleetFinding;
 use ::canary::interval::{ConfidenceInterval, share};
-use ::canary::losing::LosingRatio;
+use ::canary::lossy::LossyRatio;
 use ::canary::part::{CanaryPart, SIZES};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,8 @@ pub struct Compared {
     pub warm: Side,
     /// Connections of the control group.
     pub control_group: Side,
-    /// Warm by control group, of the geometric means; `None` with too few on either side.
+    /// Geometric mean of warm times, divided by that of the control group; `None` if either group
+    /// has too few connections.
     pub time_ratio: Option<ConfidenceInterval>,
     /// Conclusion of the comparison.
     pub verdict: CanaryVerdict,
@@ -44,7 +45,7 @@ pub struct Compared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryVerdict {
-    /// Nothing yet that could not be chance.
+    /// No significant difference so far.
     Open,
     /// Warm starts are faster.
     Gain,
@@ -92,8 +93,8 @@ pub struct FleetComparison {
     pub parts: Vec<ComparedPart>,
 }
 
-/// Findings of all servers that are `age_s` seconds old; `None` without any, and if no server has
-/// connections of both groups.
+/// Returns the findings of all servers that are `age_s` seconds old; `None` without any, and if no
+/// server has connections of both groups.
 pub fn by_fleet<'a>(
     findings: &[FleetFinding],
     age_s: f64,
@@ -107,14 +108,17 @@ pub fn by_fleet<'a>(
     Some(FleetComparison { hosts, age_s, parts })
 }
 
-/// By size, the smallest first.
+/// Returns the comparisons by size, the smallest first.
 pub fn by_size(totals: &ConnectionTotals, findings: &[CanaryFinding]) -> Vec<Compared> {
     let sizes = SIZES.iter().copied().map(Some).chain([None]);
     let classes = (0..).zip(sizes.zip(&totals.classes));
-    classes.map(|(n, (up_to_bytes, class))| compared(n, up_to_bytes, class, findings)).collect()
+    classes
+        .map(|(n, (up_to_bytes, class))| describe_class(n, up_to_bytes, class, findings))
+        .collect()
 }
 
-fn compared(
+/// Describes class `n` of connections by size, with its comparison if there is one.
+fn describe_class(
     n: u8,
     up_to_bytes: Option<u64>,
     class: &Class,
@@ -130,7 +134,7 @@ fn compared(
     }
 }
 
-/// The conclusion of a comparison. Harm comes first, since it needs attention.
+/// Returns the conclusion of a comparison. Harm comes first, since it needs attention.
 fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
     if stops.iter().any(|stop| stop.part == finding.part) {
         CanaryVerdict::Stopped
@@ -145,6 +149,7 @@ fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
     }
 }
 
+/// Describes one group of a class, with the shares of its connections that lost anything.
 fn side(group: &Group) -> Side {
     Side {
         closed: group.closed,
@@ -154,12 +159,14 @@ fn side(group: &Group) -> Side {
     }
 }
 
-/// All connections first, then by remembered window and by prefix length.
+/// Returns the comparisons of parts that can be stopped: all connections first, then by remembered
+/// window and by prefix length.
 pub fn by_part(findings: &[CanaryFinding], stops: &[CanaryStop]) -> Vec<ComparedPart> {
     let parts = findings.iter().filter(|finding| finding.part.can_be_stopped());
     parts.map(|finding| compared_part(finding, stops)).collect()
 }
 
+/// Describes the comparison of a part, with its conclusion.
 fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart {
     ComparedPart {
         part: finding.part.to_string(),
@@ -168,7 +175,7 @@ fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart 
         control_group: finding.control,
         time_ratio: finding.times,
         retransmission_ratio: finding.retransmissions,
-        lossy_ratio: finding.losing.as_ref().map(LosingRatio::interval),
+        lossy_ratio: finding.lossy.as_ref().map(LossyRatio::interval),
         verdict: verdict(finding, stops),
     }
 }
@@ -182,8 +189,8 @@ mod tests {
     fn a_fleet_without_hosts_has_no_comparison() {
         let found = |part, hosts| {
             let (chosen, control) = (u64::from(hosts) * 9, u64::from(hosts));
-            let (times, retransmissions, losing) = (None, None, None);
-            let finding = CanaryFinding { part, chosen, control, times, retransmissions, losing };
+            let (times, retransmissions, lossy) = (None, None, None);
+            let finding = CanaryFinding { part, chosen, control, times, retransmissions, lossy };
             FleetFinding { hosts, finding }
         };
         let stops = std::iter::empty::<&CanaryStop>;
@@ -203,7 +210,7 @@ mod tests {
             control: 100,
             times,
             retransmissions: None,
-            losing: None,
+            lossy: None,
         };
         let findings = [
             of(CanaryPart::All, between(0.8, 0.99)),

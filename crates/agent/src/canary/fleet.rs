@@ -80,17 +80,18 @@ impl FleetState {
         change
     }
 
-    /// The last findings.
+    /// Returns the last findings.
     pub(crate) fn findings(&self) -> &[FleetFinding] {
         &self.findings
     }
 
-    /// Time since the last findings were received, nanoseconds. Without a gateway it grows.
+    /// Returns the time since the last findings were received, nanoseconds. Without a gateway it
+    /// grows.
     pub(crate) fn age_ns(&self, now: u64) -> u64 {
         since(self.received_ns, now)
     }
 
-    /// The parts that are stopped now.
+    /// Returns the parts that are stopped now.
     pub(crate) fn stops(&self) -> impl Iterator<Item = &CanaryStop> {
         self.stops.iter().map(|known| &known.stop)
     }
@@ -106,9 +107,9 @@ mod tests {
 
     fn found(part: CanaryPart, hosts: u32, low: f64) -> FleetFinding {
         let times = Some(ConfidenceInterval { estimate: low * 1.2, low, high: low * 1.5 });
-        let (retransmissions, losing) = (None, None);
+        let (retransmissions, lossy) = (None, None);
         let finding =
-            CanaryFinding { part, chosen: 900, control: 100, times, retransmissions, losing };
+            CanaryFinding { part, chosen: 900, control: 100, times, retransmissions, lossy };
         FleetFinding { hosts, finding }
     }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct HarmLimit {
     /// Largest ratio of a connection's retransmissions to those of the control group.
     pub ratio: f64,
-    /// Fewest connections on each side before a conclusion.
+    /// Fewest connections in each group before a conclusion.
     pub fewest: u64,
     /// There is a control group. Otherwise connections without a memory stand in for it, and only
     /// retransmissions are compared.
@@ -46,7 +46,7 @@ impl CanaryState {
         summary: &ConnectionSummary,
         limit: &HarmLimit,
     ) -> Vec<CanaryStop> {
-        let Some(connection) = compared(summary, limit.has_control_group) else {
+        let Some(connection) = compared_connection(summary, limit.has_control_group) else {
             return Vec::new();
         };
         self.trials.set_fewest(limit.fewest);
@@ -87,35 +87,36 @@ impl CanaryState {
         by_fleet(self.fleet.findings(), age_s, self.all_stops())
     }
 
-    /// The parts that this server has stopped by its own comparison.
+    /// Returns the parts that this server has stopped by its own comparison.
     pub(crate) fn stops(&self) -> &[CanaryStop] {
         &self.stops
     }
 
-    /// The stopped parts, first by this server's own comparison, then by that of all servers.
+    /// Returns the stopped parts, first by this server's own comparison, then by that of all
+    /// servers.
     pub(crate) fn all_stops(&self) -> impl Iterator<Item = &CanaryStop> {
         self.stops.iter().chain(self.fleet.stops())
     }
 
-    /// Whether all connections start cold.
+    /// Returns true if all connections start cold.
     pub(crate) fn is_off(&self) -> bool {
         self.all_stops().any(|stop| stop.part == CanaryPart::All)
     }
 
-    /// The reason if all connections start cold by this server's own comparison.
+    /// Returns the reason if all connections start cold by this server's own comparison.
     pub(crate) fn off(&self) -> Option<&str> {
         let of_all = self.stops.iter().find(|stop| stop.part == CanaryPart::All);
         of_all.map(|stop| stop.why.as_str())
     }
 
-    /// The stopped parts in the form of the kernel's programs.
+    /// Returns the stopped parts in the form of the kernel's programs.
     pub(crate) fn stopped_parts(&self) -> StoppedParts {
         let mut parts = StoppedParts::default();
         self.all_stops().for_each(|stop| parts.add(stop.part));
         parts
     }
 
-    /// Networks that are stopped by themselves.
+    /// Returns the networks that are stopped by themselves.
     pub(crate) fn stopped_networks(&self) -> impl Iterator<Item = IpNet> {
         self.stops.iter().filter_map(|stop| stop.part.network())
     }
@@ -131,14 +132,14 @@ impl CanaryState {
         self.stops.len() < before
     }
 
-    /// The comparisons' present results.
+    /// Returns the comparisons' present results.
     pub(crate) fn findings(&self) -> Vec<CanaryFinding> {
         self.trials.findings()
     }
 
-    /// The state as the next agent resumes it: its stages count from 0. `off`: the reason why all
-    /// windows were stopped, which also a version without any other state kept.
-    pub(crate) fn resumed(mut self, off: Option<String>) -> Self {
+    /// Returns the state as the next agent resumes it: its stages count from 0. `off`: the reason
+    /// why all windows were stopped, which also a version without any other state kept.
+    pub(crate) fn into_resumed(mut self, off: Option<String>) -> Self {
         self.trials.end_stages();
         if let Some(why) = off.filter(|_| self.off().is_none()) {
             self.stops.push(CanaryStop { part: CanaryPart::All, why });
@@ -147,8 +148,11 @@ impl CanaryState {
     }
 }
 
-/// `None` if it is not compared.
-fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<CanaryConnection> {
+/// Returns the connection as it is compared; `None` if it is not compared.
+fn compared_connection(
+    summary: &ConnectionSummary,
+    has_control_group: bool,
+) -> Option<CanaryConnection> {
     let is_stand_in = !has_control_group
         && matches!(summary.start, StartReason::Unknown | StartReason::Old)
         && !summary.is_compared;
@@ -168,7 +172,7 @@ fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<Cana
         outcome: CanaryOutcome {
             // Times are not comparable: first visits go to other destinations, and other distances.
             time_s: if has_control_group { summary.lasted_ns as f64 / 1e9 } else { 0.0 },
-            again: summary.retransmitted,
+            retransmissions: summary.retransmitted,
         },
     })
 }
@@ -257,13 +261,21 @@ mod tests {
         assert_eq!(harmed(&limit, lost).off(), None);
     }
 
+    /// State files of earlier versions have the numbers of lossy connections under these keys.
+    #[test]
+    fn a_state_file_keeps_the_keys_of_earlier_versions() {
+        let text = serde_json::to_string(&harmed(&LIMIT, summary(0, true, 0))).unwrap();
+        assert!(text.contains(r#""losing":{"closed":400,"losing":40}"#), "{text}");
+        assert!(text.contains(r#""past_losing":["#), "{text}");
+    }
+
     #[test]
     fn what_was_found_outlives_the_agent() {
         let canary = harmed(&LIMIT, summary(0, true, 0));
         let text = serde_json::to_string(&canary).unwrap();
-        let resumed = serde_json::from_str::<CanaryState>(&text).unwrap().resumed(None);
+        let resumed = serde_json::from_str::<CanaryState>(&text).unwrap().into_resumed(None);
         assert_eq!(resumed.stops(), canary.stops());
-        let old = CanaryState::default().resumed(Some("harm".to_owned()));
+        let old = CanaryState::default().into_resumed(Some("harm".to_owned()));
         assert_eq!((old.off(), old.stops().len()), (Some("harm"), 1));
         for (was, is) in canary.findings().iter().zip(resumed.findings()) {
             let (was, is) = (was.times.unwrap(), is.times.unwrap());

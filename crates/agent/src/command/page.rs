@@ -3,6 +3,7 @@
 use crate::show;
 use agent::doctor::{ConfigState, Examination, Machine, suspicions};
 
+/// Formats the page of `headstart agent doctor`.
 pub(crate) fn doctor_page(of: &Examination) -> String {
     let machine = &of.machine;
     let findings = match &of.check {
@@ -21,7 +22,7 @@ pub(crate) fn doctor_page(of: &Examination) -> String {
     );
     let sections = [
         ("suspicious", suspicious(of)),
-        ("installed", installed(machine)),
+        ("installed", installed_files(machine)),
         ("what an agent needs", findings),
         ("settings", settings(machine)),
         ("running agent: attached and measured", status),
@@ -30,6 +31,7 @@ pub(crate) fn doctor_page(of: &Examination) -> String {
     format!("{head}\n{}", sections.join("\n"))
 }
 
+/// Formats the suspicions, each with its remedy.
 fn suspicious(of: &Examination) -> String {
     let all = suspicions(of);
     if all.is_empty() {
@@ -39,7 +41,8 @@ fn suspicious(of: &Examination) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn installed(machine: &Machine) -> String {
+/// Formats the table of installed files, and the state of the configuration.
+fn installed_files(machine: &Machine) -> String {
     let rows = machine.files.iter().map(|file| {
         let size =
             file.bytes.map_or_else(|| "not there".to_owned(), |bytes| format!("{bytes} bytes"));
@@ -53,6 +56,7 @@ fn installed(machine: &Machine) -> String {
     format!("{}\n{config}", show::table(["what", "where", "size"], rows))
 }
 
+/// Formats the table of kernel settings, and the programs of others at the agent's hooks.
 fn settings(machine: &Machine) -> String {
     let rows = machine.settings.iter().map(|(name, value)| {
         [name.replace('/', "."), value.clone().unwrap_or_else(|| "–".to_owned())]

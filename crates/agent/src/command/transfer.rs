@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Writes the paths of the running agent to `file`, or prints them.
 pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, String> {
     // The clock is read before the ages are, so that an imported sample never looks younger than it
     // is.
@@ -26,7 +27,7 @@ pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, Str
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything is checked before anything is sent.
+/// Sends the paths of a document to the agent. Everything is checked before anything is sent.
 pub(crate) fn import(socket: &Path, file: &Path) -> Result<ExitCode, String> {
     let of_file = |why: String| format!("{}: {why}", file.display());
     let text = fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;

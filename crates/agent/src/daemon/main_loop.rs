@@ -70,6 +70,8 @@ pub fn run(
     run_main_loop(config, started, wishes, reread)
 }
 
+/// Attaches the programs, and then polls their events until a signal ends the agent or another one
+/// takes over.
 fn run_main_loop(
     config: AgentConfig,
     started: StartedAgent,
@@ -97,8 +99,8 @@ fn run_main_loop(
         state_file,
         site,
         detachments: Mutex::default(),
-        reported: loaded.reported()?,
-        timed: loaded.timed()?,
+        option_counters: loaded.option_counters()?,
+        shortened_timers: loaded.shortened_timers()?,
     });
     let (of_summaries, of_inquiries) = (Arc::clone(&shared), Arc::clone(&shared));
     let told = loaded.read_events(EventHandlers {
@@ -259,6 +261,8 @@ fn reload(
     }
 }
 
+/// Puts a new configuration into force. Keys that cannot change in a running agent keep their
+/// values, with a warning.
 fn apply_config(
     shared: &SharedState,
     work: &mut AttachedPrograms,
@@ -283,7 +287,7 @@ fn apply_config(
     let is_as_before = config.load == new.load
         && (&config.cgroups, &config.except_cgroups) == (&new.cgroups, &new.except_cgroups);
     let share = (config.load.settings.canary, new.load.settings.canary);
-    lock(&shared.ramp).reloaded(share, is_as_before);
+    lock(&shared.ramp).on_reload(share, is_as_before);
     let mut load = new.load.clone();
     load.settings = shared.in_force(&new);
     let turned = shared.program_settings.apply(&load);
@@ -295,6 +299,7 @@ fn apply_config(
     Ok(())
 }
 
+/// Serves the metrics, if an address for them is configured.
 fn serve_metrics(
     metrics: Option<MetricsListener>,
     shared: &Arc<SharedState>,

@@ -53,6 +53,11 @@ pub fn renew(socket: &Path) -> Result<Renewed, String> {
     wait_for_new_agent(socket, before)
 }
 
+/// Waits until another process than `before` has the socket.
+///
+/// # Errors
+///
+/// If the process that was to take over has ended, or none has taken over in time.
 fn wait_for_new_agent(socket: &Path, before: u32) -> Result<Renewed, String> {
     let mut has_begun = false;
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {
@@ -70,20 +75,22 @@ fn wait_for_new_agent(socket: &Path, before: u32) -> Result<Renewed, String> {
     ))
 }
 
-/// The process that listens at a socket.
+/// Returns the process that listens at a socket.
 fn listener(socket: &Path) -> Option<u32> {
     let stream = UnixStream::connect(socket).ok()?;
     let peer = getsockopt(&stream, PeerCredentials).ok()?;
     u32::try_from(peer.pid()).ok()
 }
 
-/// Whether a process has a child; `None` if the kernel does not show it (`CONFIG_PROC_CHILDREN`).
+/// Returns true if a process has a child; `None` if the kernel does not show it
+/// (`CONFIG_PROC_CHILDREN`).
 fn has_child(process: u32) -> Option<bool> {
     let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     children.ok().map(|children| !children.trim().is_empty())
 }
 
-/// Whether a process has a handler of a signal, by its `/proc/PID/status` (proc_pid_status(5)).
+/// Returns true if a process has a handler of a signal, by its `/proc/PID/status`
+/// (proc_pid_status(5)).
 fn has_signal_handler(status: &str, signal: Signal) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

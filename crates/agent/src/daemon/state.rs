@@ -63,19 +63,19 @@ pub(super) struct SharedState {
     pub(super) detachments: Mutex<Detachments>,
     /// Other servers of the site.
     pub(super) site: Option<Site>,
-    /// Counters of TCP options in the programs; `None`: they write none.
-    pub(super) reported: Option<MapHandle>,
+    /// Counters of the TCP option in FINs; `None` if the programs write no option.
+    pub(super) option_counters: Option<MapHandle>,
     /// Counters of handshakes with a shortened timer in the programs.
-    pub(super) timed: MapHandle,
+    pub(super) shortened_timers: MapHandle,
 }
 
-/// Settings of `config`, except for stopped windows.
+/// Returns the settings of `config`, except for stopped windows.
 pub(super) fn in_force(
     config: &AgentConfig,
     ramp: Ramp,
     canary: &CanaryState,
 ) -> ConnectionSettings {
-    let mut settings = ramp.applied(config.load.settings);
+    let mut settings = ramp.apply_to(config.load.settings);
     settings.leaves_windows |= canary.is_off();
     settings.stopped = canary.stopped_parts();
     settings.tells_starts = config.log == LogLevel::Debug;
@@ -83,7 +83,7 @@ pub(super) fn in_force(
 }
 
 impl SharedState {
-    /// Goes on where the last agent ended.
+    /// Restores the state with which the last agent ended.
     pub(super) fn resume(&self) {
         let Some(state_file) = &self.state_file else { return };
         state_file.restore(&self.paths, self.max_age_ns());
@@ -150,7 +150,7 @@ impl SharedState {
         }
     }
 
-    /// All that an agent needs to go on.
+    /// Returns all that an agent needs to go on.
     pub(super) fn handover_state(&self, has_paths: bool) -> HandoverState {
         // One after the other: who answers questions holds some of them together.
         let canary = lock(&self.canary).clone();
@@ -163,7 +163,7 @@ impl SharedState {
             ramp,
             totals: serde_json::to_value(totals).expect("plain fields"),
             salt,
-            paths: if has_paths { paths::exported(&self.paths) } else { Vec::new() },
+            paths: if has_paths { paths::export(&self.paths) } else { Vec::new() },
         }
     }
 
@@ -205,7 +205,7 @@ impl SharedState {
     /// Imports a document. Ages are computed when it is received, so that no path gets younger on
     /// the way.
     fn import(&self, document: ExchangeDocument) -> AgentAnswer {
-        let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
+        let entries = match document.paths_at(Moment::now().wall_ns.div_ceil(1_000_000)) {
             Ok(entries) => entries,
             Err(why) => return AgentAnswer::Refused(why),
         };
@@ -216,7 +216,7 @@ impl SharedState {
         AgentAnswer::Imported(keys.len())
     }
 
-    /// A connection has closed.
+    /// Handles that a connection has closed.
     pub(super) fn on_connection_closed(&self, summary: &ConnectionSummary) {
         self.totals().add(summary);
         if let Some(state_file) = &self.state_file {
@@ -235,7 +235,7 @@ impl SharedState {
         }
     }
 
-    /// A path is not known here, and others may know of it.
+    /// Asks the gateways for a path that is not known here, if there are any.
     pub(super) fn inquire(&self, inquiry: PathInquiry) {
         if let Some(site) = &self.site {
             site.ask(inquiry);
@@ -257,7 +257,7 @@ impl SharedState {
         }
     }
 
-    /// Warm starts do harm to these connections.
+    /// Stops warm starts of these parts, because they do harm there.
     fn stop(&self, stops: &[CanaryStop]) {
         for CanaryStop { part, why } in stops {
             tell_stop(*part, why);
@@ -318,12 +318,13 @@ impl SharedState {
         }
     }
 
-    /// Settings in force, as [`in_force`], by the present ramp and canary.
+    /// Returns the settings in force, as [`in_force`], by the present ramp and canary.
     pub(super) fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
         let ramp = *lock(&self.ramp);
         in_force(config, ramp, &lock(&self.canary))
     }
 
+    /// Writes the settings in force to the programs' maps. A failure is logged.
     pub(super) fn set(&self) {
         let settings = self.in_force(&self.config());
         let networks: Vec<_> = lock(&self.canary).stopped_networks().collect();
@@ -333,7 +334,7 @@ impl SharedState {
         }
     }
 
-    /// Maximum age of the memory, nanoseconds; no connection uses older samples.
+    /// Returns the maximum age of the memory, nanoseconds; no connection uses older samples.
     fn max_age_ns(&self) -> u64 {
         self.config().load.settings.max_age_ns
     }
@@ -346,6 +347,7 @@ impl SharedState {
         lock(&self.config)
     }
 
+    /// Answers a question from the control socket.
     pub(super) fn answer(&self, question: Question) -> AgentAnswer {
         match question {
             Question::Status => AgentAnswer::Status(Box::new(self.status())),
@@ -353,7 +355,7 @@ impl SharedState {
                 let settings = self.config().load.settings;
                 AgentAnswer::Paths(paths::all(&self.paths, &settings))
             }
-            Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
+            Question::Export => AgentAnswer::Exported(paths::export(&self.paths)),
             Question::Import(document) => self.import(document),
             Question::Arm => AgentAnswer::Armed(self.restart_comparison()),
             Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),
@@ -364,8 +366,8 @@ impl SharedState {
         }
     }
 
-    /// Status of the gateways. An inquiry that found its buffer full counts as asked and not
-    /// answered.
+    /// Returns the status of the gateways. An inquiry that found its buffer full counts as asked
+    /// and not answered.
     fn of_gateways(&self, site: &Site) -> ClientStatus {
         let mut status = site.status();
         let lost = self.inquiries_lost.load(Ordering::Relaxed);
@@ -374,6 +376,7 @@ impl SharedState {
         status
     }
 
+    /// Describes the agent as it is now.
     pub(super) fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
         let settings = self.in_force(&config);
@@ -407,9 +410,11 @@ impl SharedState {
             comparison: comparison::by_size(&totals, &findings),
             summaries_lost: self.summaries_lost.load(Ordering::Relaxed),
             gateway: self.site.as_ref().map(|site| self.of_gateways(site)),
-            tcp_option: self.reported.as_ref().map(OptionCounts::read),
+            tcp_option: self.option_counters.as_ref().map(OptionCounts::read),
             detachments: lock(&self.detachments).clone(),
-            handshake_timers: settings.knows_timers.then(|| TimedHandshakes::read(&self.timed)),
+            handshake_timers: settings
+                .knows_timers
+                .then(|| TimedHandshakes::read(&self.shortened_timers)),
             programs: self.gauges.programs(),
             maps: self.gauges.maps(),
         }

@@ -60,12 +60,13 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// The socket is another agent's from now on, and stays.
+    /// Leaves the socket's file in place when this value is dropped, because another agent has it
+    /// now.
     pub fn leave(&mut self) {
         self.path.clear();
     }
 
-    /// The server of the socket, for a thread of its own.
+    /// Returns the server of the socket, for a thread of its own.
     ///
     /// # Errors
     /// If there are no more file descriptors.
@@ -107,6 +108,8 @@ impl Drop for Control {
     }
 }
 
+/// Reads one question and answers it. Returns the new agent if the question is to hand over: then
+/// nothing is answered yet.
 fn serve_one(
     mut stream: &UnixStream,
     answer: impl Fn(Question) -> AgentAnswer,
@@ -141,6 +144,7 @@ pub fn ask(path: &Path, question: &Question) -> Result<AgentAnswer, String> {
     })
 }
 
+/// Asks the agent at the socket `path`, and waits for its answer.
 fn try_ask(path: &Path, question: &Question) -> io::Result<AgentAnswer> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(PATIENCE_TO_ASK))?;

@@ -26,12 +26,12 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Time that either side waits for the other: verifiers take a second on a slow machine.
-/// Connections go on meanwhile.
+/// Time that each agent waits for the other: verifiers take a second on a slow machine. Connections
+/// go on meanwhile.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The new agent's programs are loaded.
 pub(crate) const READY: &str = "ready";
-/// They are in the links.
+/// Line of the new agent: its programs are in the links.
 pub(crate) const DONE: &str = "done";
 /// An offer is no longer than this, bytes.
 const LONGEST_OFFER: usize = 1 << 20;
@@ -79,8 +79,8 @@ pub(crate) struct HandoverState {
 }
 
 impl HandoverState {
-    /// Findings of the canary. If another version's form cannot be read, the comparison starts from
-    /// nothing, but windows that are off stay off.
+    /// Returns the findings of the canary. If another version's form cannot be read, the comparison
+    /// starts from nothing, but windows that are off stay off.
     pub(crate) fn canary(&self) -> CanaryState {
         let read = serde_json::from_value::<CanaryState>(self.canary.clone());
         let is_readable = read.is_ok();
@@ -88,7 +88,7 @@ impl HandoverState {
         match read.unwrap_or_default() {
             // The numbers of stages go on.
             state if is_readable && state.off() == off.as_deref() => state,
-            state => state.resumed(off),
+            state => state.into_resumed(off),
         }
     }
 

@@ -102,7 +102,7 @@ pub struct AgentStatus {
     pub cap: u32,
     /// Paths remembered now.
     pub paths: usize,
-    /// At most.
+    /// Paths remembered at most.
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: ConnectionTotals,
@@ -153,7 +153,7 @@ pub struct StoppedPart {
 
 #[cfg(test)]
 impl AgentStatus {
-    /// Status of an agent that has just been started.
+    /// Returns the status of an agent that has just been started.
     pub(crate) fn empty() -> Self {
         let totals = ConnectionTotals::default();
         Self {

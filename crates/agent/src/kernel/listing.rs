@@ -18,7 +18,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// The names in these types.
+    /// Returns the names in these types.
     pub fn of(types: &Btf) -> Self {
         let owned = |name: &str| name.to_owned();
         let structures = ASSUMED.iter().filter_map(|assumption| match assumption.of {
@@ -48,31 +48,33 @@ impl Listing {
         }
     }
 
-    /// Whether there is a function of that name.
+    /// Returns true if there is a function of that name.
     pub fn has_function(&self, name: &str) -> bool {
         self.functions.contains(name)
     }
 
-    /// Whether the structure has that member.
+    /// Returns true if the structure has that member.
     pub fn has_member(&self, of: &str, name: &str) -> bool {
         self.members.get(of).is_some_and(|names| names.contains(name))
     }
 
-    /// Whether congestion controls have that operation.
+    /// Returns true if congestion controls have that operation.
     pub fn has_operation(&self, name: &str) -> bool {
         self.has_member(OPERATIONS, name)
     }
 
-    /// Whether there is a number of that name.
+    /// Returns true if there is a number of that name.
     pub fn has_number(&self, name: &str) -> bool {
         self.numbers.contains(name)
     }
 
-    /// Number of arguments of `cong_control`; `None` if the types do not show it.
+    /// Returns the number of arguments of `cong_control`; `None` if the types do not show it.
     pub const fn cong_control_arguments(&self) -> Option<usize> {
         self.arguments
     }
 
+    /// Returns true if the types have the name. Helpers and kinds of maps are numbers with a
+    /// prefix.
     fn has_name(&self, of: Sort, name: &str) -> bool {
         match of {
             Sort::Function => self.has_function(name),
@@ -84,7 +86,7 @@ impl Listing {
     }
 
     /// Needs of a part that the kernel lacks, as messages.
-    pub fn missing(&self, part: Part) -> Vec<String> {
+    pub fn missing_needs(&self, part: Part) -> Vec<String> {
         let of_part = ASSUMED.iter().filter(|assumption| assumption.part == part);
         of_part.flat_map(|assumption| self.missing_of(assumption)).collect()
     }
@@ -98,7 +100,7 @@ impl Listing {
 
 #[cfg(test)]
 impl Listing {
-    /// All that is assumed, and nothing else.
+    /// Returns all that is assumed, and nothing else.
     pub(crate) fn complete() -> Self {
         let mut all = Self { arguments: Some(4), ..Self::default() };
         for assumption in ASSUMED {
@@ -138,8 +140,8 @@ mod tests {
     fn what_is_assumed_is_all_that_is_needed() {
         let all = Listing::complete();
         for part in [Part::Windows, Part::Wrap, Part::Cubic, Part::Bbr, Part::Session] {
-            assert_eq!(all.missing(part), [""; 0], "{part}");
-            assert!(!Listing::default().missing(part).is_empty(), "{part}");
+            assert_eq!(all.missing_needs(part), [""; 0], "{part}");
+            assert!(!Listing::default().missing_needs(part).is_empty(), "{part}");
         }
     }
 
@@ -148,11 +150,11 @@ mod tests {
     fn what_is_renamed_is_named() {
         let mut renamed = Listing::complete();
         renamed.rename_function("cubictcp_acked", "cubictcp_pkts_acked");
-        assert_eq!(renamed.missing(Part::Cubic), ["function cubictcp_acked"]);
+        assert_eq!(renamed.missing_needs(Part::Cubic), ["function cubictcp_acked"]);
         renamed.remove_member("tcp_sock", "srtt_us");
-        assert_eq!(renamed.missing(Part::Windows), ["field tcp_sock.srtt_us"]);
+        assert_eq!(renamed.missing_needs(Part::Windows), ["field tcp_sock.srtt_us"]);
         for other in [Part::Wrap, Part::Bbr, Part::Session] {
-            assert!(renamed.missing(other).is_empty(), "{other}");
+            assert!(renamed.missing_needs(other).is_empty(), "{other}");
         }
     }
 
@@ -161,9 +163,9 @@ mod tests {
     fn one_of_several_names_is_enough() {
         let mut either = Listing::complete();
         either.functions.remove("cubictcp_cwnd_event");
-        assert!(either.missing(Part::Cubic).is_empty());
+        assert!(either.missing_needs(Part::Cubic).is_empty());
         either.functions.remove("cubictcp_cwnd_event_tx_start");
         let missing = "function cubictcp_cwnd_event or cubictcp_cwnd_event_tx_start";
-        assert_eq!(either.missing(Part::Cubic), [missing]);
+        assert_eq!(either.missing_needs(Part::Cubic), [missing]);
     }
 }

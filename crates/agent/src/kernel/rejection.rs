@@ -13,7 +13,8 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// `error` is the loader's own, `said` the whole output of the attempt.
+    /// Creates the report of a rejected attempt. `error` is the loader's own, `said` the whole
+    /// output of the attempt.
     pub fn new(error: &str, said: &str) -> Self {
         let program = rejected_program(said);
         let details = format!("{error}\n{}", said.trim()).trim_end().to_owned();
@@ -21,7 +22,8 @@ impl Rejection {
     }
 }
 
-/// `libbpf: prog 'hs_window': failed to load: -EACCES`.
+/// Returns the name of the rejected program, from a line such as `libbpf: prog 'hs_window': failed
+/// to load: -EACCES`.
 fn rejected_program(said: &str) -> Option<String> {
     let line = said.lines().find(|line| line.contains("failed to load: -"))?;
     text_between(line, "prog '", "'").map(str::to_owned)
@@ -32,6 +34,8 @@ fn text_between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str>
     rest.split_once(after).map(|(found, _)| found)
 }
 
+/// Returns the reason for a rejection in plain words, if it is a known one; otherwise the
+/// verifier's last message.
 fn rejection_reason(error: &str, said: &str, program: Option<&str>) -> String {
     let known =
         KNOWN.iter().find_map(|known| known.in_words(said).or_else(|| known.in_words(error)));
@@ -45,7 +49,7 @@ fn rejection_reason(error: &str, said: &str, program: Option<&str>) -> String {
     }
 }
 
-/// The verifier's last message, before its statistics.
+/// Returns the verifier's last message, before its statistics.
 fn last_words(said: &str) -> Option<&str> {
     let mut log = said.lines().map(str::trim).take_while(|line| !line.starts_with("processed "));
     let is_told = |line: &&str| {
@@ -57,9 +61,9 @@ fn last_words(said: &str) -> Option<&str> {
 
 /// A known message, and its meaning.
 struct KnownMessage {
-    /// Before what is named.
+    /// Text before what is named.
     before: &'static str,
-    /// Behind it.
+    /// Text behind what is named.
     after: &'static str,
     /// `{}` stands for it.
     means: &'static str,

@@ -13,7 +13,7 @@ use std::path::Path as FilePath;
 use std::time::Duration;
 
 pub(super) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
-/// In place of a network namespace's number: of all.
+/// Value in place of a network namespace's number: all namespaces share the row.
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
 pub(super) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");
@@ -191,7 +191,7 @@ impl Store {
         Ok(())
     }
 
-    /// Value of a fact.
+    /// Returns the value of a fact.
     pub(super) fn read_fact(&self, fact: AgentFact) -> Option<String> {
         let reading = self.0.begin_read().ok()?;
         let facts = reading.open_table(FACTS).ok()?;
@@ -225,12 +225,12 @@ impl AgentFact {
     }
 }
 
-/// Age of a path in the map, nanoseconds.
+/// Returns the age of a path in the map, nanoseconds.
 fn age_of(path: &LearntPath, now: &Moment) -> u64 {
     since(path.learnt_ns, now.monotonic_ns)
 }
 
-/// A row as it is now; `None` if it means nothing any more.
+/// Returns a row as it is now; `None` if it means nothing any more.
 fn restore_row(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
     let mut key = PrefixKey::from_bytes(key)?;
     let Row { mut path, saved, is_own } = Row::from_bytes(row)?;
@@ -248,6 +248,7 @@ fn restore_row(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(Prefix
 impl Row {
     const SIZE: usize = LearntPath::SIZE + 8 + 8 + 16 + 1;
 
+    /// Encodes the row for the state file.
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::SIZE);
         bytes.extend(self.path.to_bytes());
@@ -258,6 +259,7 @@ impl Row {
         bytes
     }
 
+    /// Decodes a row of the state file; `None` if it is too short.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let path = LearntPath::from_bytes(bytes.get(..LearntPath::SIZE)?)?;
         let (monotonic, rest) = bytes[LearntPath::SIZE..].split_first_chunk()?;

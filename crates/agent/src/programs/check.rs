@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Finding {
     /// Name of the need.
     pub what: &'static str,
-    /// Whether it is there.
+    /// True if the kernel has it.
     pub is_there: bool,
     /// Observation, or what to do about it.
     pub remark: String,
@@ -20,25 +20,26 @@ pub struct Finding {
 /// Rights by their numbers (capability.h): what loading and attaching takes.
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 
-/// Reason why the agent cannot work here; `None` if it can, as far as can be seen without loading.
+/// Returns the reason why the agent cannot work here; `None` if it can, as far as can be seen
+/// without loading.
 pub fn refusal(choice: ControlChoice) -> Option<String> {
     first_missing(&required_findings(choice, &Facts::running()))
         .map(|why| format!("cannot work here: {why}"))
 }
 
-/// Reason why first windows alone cannot work here; `None` if they can.
+/// Returns the reason why first windows alone cannot work here; `None` if they can.
 pub fn window_refusal() -> Option<String> {
     let missing = first_missing(&needed_for_windows(&Facts::running()));
     missing.map(|why| format!("cannot work here: {why}"))
 }
 
-/// The first missing need, and why it is missing.
+/// Returns the first missing need, and why it is missing.
 pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
     let missing = findings.iter().find(|finding| !finding.is_there)?;
     Some(format!("no {}: {}", missing.what, missing.remark))
 }
 
-/// All that is needed for a congestion control, there or not; nothing is loaded for it.
+/// Returns all that is needed for a congestion control, there or not; nothing is loaded for it.
 pub(crate) fn required_findings(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let mut needed = needed_for_windows(facts);
     needed.extend([
@@ -61,7 +62,7 @@ pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
     ]
 }
 
-/// Optional features: the other congestion controls, and abilities of the kernel.
+/// Returns the optional features: the other congestion controls, and abilities of the kernel.
 pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let Ok(types) = &facts.types else { return Vec::new() };
     let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.required_control());
@@ -85,6 +86,8 @@ fn check_rights() -> Finding {
     finding("rights", missing_rights(effective_rights()))
 }
 
+/// Checks that the process has the capabilities of `mask`. CAP_SYS_ADMIN stands for all but
+/// CAP_NET_ADMIN.
 fn missing_rights(mask: u64) -> Result<String, String> {
     let has = |bit: u32| mask >> bit & 1 == 1 || (bit != 12 && mask >> CAP_SYS_ADMIN & 1 == 1);
     let missing: Vec<_> =
@@ -100,6 +103,7 @@ fn types_of_kernel(facts: &Facts) -> Finding {
     finding("kernel types (BTF)", found.map_err(Clone::clone))
 }
 
+/// Checks that the kernel lets programs be a congestion control.
 fn struct_ops(facts: &Facts) -> Finding {
     let has = |types: &Types| types.all.has_number("BPF_MAP_TYPE_STRUCT_OPS");
     let found = match facts.types.as_ref().is_ok_and(has) {
@@ -109,13 +113,14 @@ fn struct_ops(facts: &Facts) -> Finding {
     finding("struct_ops for TCP", found)
 }
 
-/// Fields, helpers, operations and kinds of maps that programs use.
+/// Checks the fields, helpers, operations and kinds of maps that programs use.
 fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
     let what = match part {
         Part::Windows => "kernel support for first windows",
         _ => "kernel support for congestion controls",
     };
-    let missing = facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing(part));
+    let missing =
+        facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing_needs(part));
     let found = match missing.as_slice() {
         [] => Ok("fields, helpers, maps".to_owned()),
         names => Err(format!("{} has no {}", facts.kernel(), names.join(", no "))),
@@ -123,6 +128,7 @@ fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
     finding(what, found)
 }
 
+/// Checks that the kernel has the congestion control on which this one is based.
 fn check_basis(scheme: HsControl, facts: &Facts) -> Finding {
     let what = match scheme {
         HsControl::Cubic => "CUBIC to build upon",
@@ -132,6 +138,7 @@ fn check_basis(scheme: HsControl, facts: &Facts) -> Finding {
     finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
 }
 
+/// Checks that the kernel lets programs count pending handshakes.
 fn check_handshake_counting(types: &Types) -> Finding {
     let found = match types.counts_handshakes() {
         true => Ok("connections that open at once share what is remembered".to_owned()),

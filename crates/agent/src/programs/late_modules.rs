@@ -17,7 +17,7 @@ const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 /// State of the module.
 #[derive(Debug, Default)]
 pub(crate) struct LateModules {
-    /// It was there when it was looked for last.
+    /// True if the module was there when it was looked for last.
     was_there: bool,
 }
 
@@ -39,6 +39,8 @@ impl LateModules {
     }
 }
 
+/// Adds the congestion control whose module has been loaded since, and logs the outcome. Returns
+/// true if it was added.
 fn attach_late_control(loaded: &mut Loaded, attached: &mut Attached) -> bool {
     let facts = Facts::running();
     let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());

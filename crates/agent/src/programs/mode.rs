@@ -32,6 +32,7 @@ pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> 
     load_best_mode(load, &Facts::running(), shared)
 }
 
+/// Loads the programs in the best mode that the kernel supports and the options allow.
 fn load_best_mode(
     load: &LoadOptions,
     facts: &Facts,
@@ -45,6 +46,7 @@ fn load_best_mode(
     choose(load.wanted, load.settings.control, wrap, window)
 }
 
+/// Loads the programs that set first windows alone, or only measure.
 fn load_first_windows(
     load: &LoadOptions,
     mode: Mode,
@@ -91,8 +93,8 @@ fn load_wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Resul
     }
 }
 
-/// Congestion controls that the kernel supports, and the reasons against the others whose basis
-/// exists.
+/// Returns the congestion controls that the kernel supports, and the reasons against the others
+/// whose basis exists.
 fn supported_controls(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
     for scheme in HsControl::ALL {
@@ -109,7 +111,7 @@ fn rejection_summary(facts: &Facts, rejection: &Rejection) -> String {
     format!("{} {}", facts.kernel(), rejection.reason)
 }
 
-/// The sentence, and below it all output of libbpf and the verifier.
+/// Returns the sentence, and below it all output of libbpf and the verifier.
 fn rejection_details(facts: &Facts, rejection: &Rejection) -> String {
     format!("{}\n{}", rejection_summary(facts, rejection), rejection.details)
 }
@@ -124,6 +126,7 @@ pub fn findings(load: &LoadOptions) -> Vec<Finding> {
     findings
 }
 
+/// Loads the programs, and unloads them at once, to check that the kernel accepts them.
 fn try_to_load(load: &LoadOptions, facts: &Facts) -> Finding {
     let found = match load_best_mode(load, facts, &SharedMaps::default()) {
         Ok(Outcome { loaded, less: Some(why), .. }) => {
@@ -142,6 +145,8 @@ fn try_to_load(load: &LoadOptions, facts: &Facts) -> Finding {
     check::finding("programs", found)
 }
 
+/// Chooses the mode. `wrap` and `window` load the programs of one mode each; the second one is
+/// tried if the first one fails and `wanted` allows it.
 fn choose<T>(
     wanted: Wanted,
     control: ControlChoice,
@@ -175,7 +180,7 @@ fn choose<T>(
     }
 }
 
-/// The verifier's reasons are long.
+/// Returns the first line of a reason, since the verifier's reasons are long.
 fn first_line(why: &str) -> String {
     why.lines().next().unwrap_or_default().to_owned()
 }

@@ -58,7 +58,7 @@ pub(super) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_r
     Ok(())
 }
 
-/// Programs that have nothing to do.
+/// Returns the programs that have nothing to do.
 const fn not_of(mode: Mode) -> &'static [&'static str] {
     match mode {
         Mode::Wrap => &["hs_window"],
@@ -67,6 +67,7 @@ const fn not_of(mode: Mode) -> &'static [&'static str] {
     }
 }
 
+/// Leaves out the programs and maps of a congestion control.
 fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     for mut program in open.progs_mut() {
         if program.name().to_string_lossy().starts_with(scheme.name()) {
@@ -105,7 +106,7 @@ pub(super) fn fit_to_kernel(
         }
         let name = map.name().to_string_lossy().into_owned();
         let register = map.initial_value_mut().expect("operations");
-        for dropped in places.dropped(&name, shape) {
+        for dropped in places.dropped_operations(&name, shape) {
             // Without a program libbpf looks for no operation of the kernel's.
             register[dropped..dropped + size_of::<usize>()].fill(0);
         }
@@ -121,6 +122,7 @@ struct Operations {
 }
 
 impl Operations {
+    /// Reads from the object's types where the operations lie in the kernel's `tcp_congestion_ops`.
     fn of(object: &[u8]) -> libbpf_rs::Result<Self> {
         let types = Btf::from_raw("agent", object)?.expect("compiled with types");
         let all = types.type_by_name::<types::Struct<'_>>("tcp_congestion_ops").expect("declared");
@@ -135,9 +137,10 @@ impl Operations {
         Ok(Self { cwnd_event: place("cwnd_event"), own_tx_start: place("cwnd_event_tx_start") })
     }
 
-    /// Operations that the kernel lacks, or would call in vain. A kernel with an operation of its
-    /// own for the start of sending leaves only CUBIC's restart after idle to `cwnd_event`.
-    fn dropped(&self, control: &str, shape: Shape) -> Vec<usize> {
+    /// Returns the operations that the kernel lacks, or would call in vain. A kernel with an
+    /// operation of its own for the start of sending leaves only CUBIC's restart after idle to
+    /// `cwnd_event`.
+    fn dropped_operations(&self, control: &str, shape: Shape) -> Vec<usize> {
         match shape.has_own_tx_start {
             false => vec![self.own_tx_start],
             true if HsControl::Cubic.names().contains(&control) => vec![],

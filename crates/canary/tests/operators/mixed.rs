@@ -153,7 +153,7 @@ impl MixedSite {
         let effect = if is_chosen { kind.effect } else { 1.0 };
         let time_s = kind.time_s * (kind.scatter * random.normal()).exp() * effect;
         let loses = random.uniform() < kind.lossy;
-        let again = if loses { 1 + (random.uniform() * 20.0) as u32 } else { 0 };
+        let retransmissions = if loses { 1 + (random.uniform() * 20.0) as u32 } else { 0 };
         CanaryConnection {
             group: CanaryGroup { stage: 0, is_chosen },
             remembered: kind.remembered,
@@ -161,7 +161,7 @@ impl MixedSite {
             carried: kind.carried,
             lost: kind.lost,
             bytes: kind.bytes,
-            outcome: CanaryOutcome { time_s, again },
+            outcome: CanaryOutcome { time_s, retransmissions },
         }
     }
 }

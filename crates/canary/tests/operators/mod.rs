@@ -149,9 +149,13 @@ impl Traffic {
             path_time * (self.scatter * self.random.normal()).exp() * factor(effect.times) + idle;
         let loses = self.random.uniform() < loss * (segments / 10.0).sqrt() * factor(effect.losses);
         // Geometric, but no more than there is.
-        let again = 1.0
+        let retransmissions = 1.0
             + ((1.0 - self.random.uniform()).ln() / (1.0 - 1.0 / (1.0 + self.burst)).ln()).floor();
-        let again = if loses { (again * factor(effect.bursts)).round().min(segments) } else { 0.0 };
+        let retransmissions = if loses {
+            (retransmissions * factor(effect.bursts)).round().min(segments)
+        } else {
+            0.0
+        };
         let is_v4 = self.random.uniform() >= self.ipv6;
         CanaryConnection {
             group: CanaryGroup { stage, is_chosen },
@@ -160,7 +164,7 @@ impl Traffic {
             carried: window_class(remembered),
             lost: (number % 4) as u8,
             bytes: bytes as u64,
-            outcome: CanaryOutcome { time_s, again: again as u32 },
+            outcome: CanaryOutcome { time_s, retransmissions: retransmissions as u32 },
         }
     }
 }
@@ -245,7 +249,7 @@ fn look(met: &mut Met, canary: &mut Canary, connection: &CanaryConnection, now: 
             met.stopped_all = met.stopped_all.or(is_all.then_some(now));
         }
         // Each loss changes the estimates of losses.
-        let is_news = connection.outcome.again > 0 && (met.told.is_none() || is_all);
+        let is_news = connection.outcome.retransmissions > 0 && (met.told.is_none() || is_all);
         if is_news && met.told_all.is_none() && finding.is_lossier(1.0) {
             met.told.get_or_insert(now);
             met.told_all = met.told_all.or(is_all.then_some(now));

@@ -40,7 +40,7 @@ struct Drawn {
     /// Natural logarithm of its completion time in seconds.
     log: f64,
     /// Retransmissions.
-    again: u32,
+    retransmissions: u32,
 }
 
 /// A simulated server.
@@ -70,7 +70,7 @@ pub(crate) struct FalseAlarms {
 fn with_rare(server: &mut Server, sigma: f64, share: f64, times: f64) -> Drawn {
     let is_rare = server.random.uniform() < share;
     let log = sigma * server.random.normal() + if is_rare { times.ln() } else { 0.0 };
-    Drawn { log, again: 0 }
+    Drawn { log, retransmissions: 0 }
 }
 
 const ONE_STAGE: (u32, u32) = (CONNECTIONS, 1);
@@ -121,14 +121,17 @@ pub(crate) const SHAPES: &[Shape] = &[
     Shape {
         name: "Pareto, 1.2",
         stages: ONE_STAGE,
-        draw: |server| Drawn { log: -(1.0 - server.random.uniform()).ln() / 1.2, again: 0 },
+        draw: |server| Drawn {
+            log: -(1.0 - server.random.uniform()).ln() / 1.2,
+            retransmissions: 0,
+        },
     },
     Shape {
         name: "Pareto, 1.2, of the logarithms",
         stages: ONE_STAGE,
         draw: |server| Drawn {
             log: (1.0 - server.random.uniform()).powf(-1.0 / 1.2).min(20.0),
-            again: 0,
+            retransmissions: 0,
         },
     },
     Shape { name: "clusters by client", stages: ONE_STAGE, draw: of_client },
@@ -159,25 +162,25 @@ fn of_client(server: &mut Server) -> Drawn {
         server.client = (server.random.normal(), count as u32);
     }
     server.client.1 -= 1;
-    Drawn { log: server.client.0 + 0.05 * server.random.normal(), again: 0 }
+    Drawn { log: server.client.0 + 0.05 * server.random.normal(), retransmissions: 0 }
 }
 
 /// Times change tenfold every 2,000 connections.
 fn by_hour(server: &mut Server) -> Drawn {
     let is_night = (server.number / 2_000).is_multiple_of(2);
     let log = if is_night { 10.0_f64.ln() } else { 0.0 };
-    Drawn { log: log + 0.1 * server.random.normal(), again: 0 }
+    Drawn { log: log + 0.1 * server.random.normal(), retransmissions: 0 }
 }
 
 fn measured(server: &mut Server) -> Drawn {
     let at = (server.random.uniform() * server.measured.len() as f64) as usize;
-    Drawn { log: server.measured[at], again: 0 }
+    Drawn { log: server.measured[at], retransmissions: 0 }
 }
 
 fn lossy(server: &mut Server) -> Drawn {
     let loses = server.random.uniform() < 0.01;
     let log = 0.2 * server.random.normal() + if loses { 5.0_f64.ln() } else { 0.0 };
-    Drawn { log, again: if loses { 20 } else { 0 } }
+    Drawn { log, retransmissions: if loses { 20 } else { 0 } }
 }
 
 impl Server {
@@ -194,7 +197,7 @@ impl Server {
     }
 
     fn connection(&mut self, shape: &Shape) -> CanaryConnection {
-        let Drawn { log, again } = (shape.draw)(self);
+        let Drawn { log, retransmissions } = (shape.draw)(self);
         let stage = self.number / shape.stages.0;
         self.number += 1;
         let is_chosen = self.random.uniform() >= CONTROL;
@@ -207,7 +210,7 @@ impl Server {
             carried: (path % 5) as u8,
             lost: (path % 4) as u8,
             bytes: 10_000 << (path % 7),
-            outcome: CanaryOutcome { time_s: log.exp(), again },
+            outcome: CanaryOutcome { time_s: log.exp(), retransmissions },
         }
     }
 }
@@ -251,7 +254,7 @@ impl Shape {
         for _ in 0..most.min(self.stages.0 * self.stages.1) {
             let connection = server.connection(self);
             for finding in canary.add(&connection) {
-                let is_lossy = connection.outcome.again > 0;
+                let is_lossy = connection.outcome.retransmissions > 0;
                 met.lossier |= is_lossy && !met.lossier && finding.is_lossier(1.0);
                 met.claimed |= finding.is_gain();
                 met.stopped |= finding.part.can_be_stopped() && finding.harm(OFF_RATIO).is_some();

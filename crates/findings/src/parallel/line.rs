@@ -26,6 +26,7 @@ pub(crate) struct LineSums {
 }
 
 impl LineSums {
+    /// Adds a point, by the method of Welford (1962), which loses no precision to large sums.
     pub(crate) fn add(&mut self, x: f64, y: f64) {
         self.points += 1;
         let before = [x - self.mean[0], y - self.mean[1]];
@@ -40,7 +41,7 @@ impl LineSums {
         self.points
     }
 
-    /// The line; `None` if all `x` or all `y` are the same.
+    /// Fits a line; `None` if all `x` or all `y` are the same.
     pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let [xs, ys] = self.squares;
         if xs <= 0.0 || ys <= 0.0 {
@@ -89,7 +90,7 @@ impl CountLine {
         self.products += other.products;
     }
 
-    /// The line; `None` if all `x` or all `y` are the same.
+    /// Fits a line; `None` if all `x` or all `y` are the same.
     pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let points = u128::from(self.points);
         let xs = points * self.squares_of_xs - self.xs * self.xs;

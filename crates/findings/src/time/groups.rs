@@ -84,6 +84,7 @@ mod by_network {
     use std::collections::BTreeMap;
     use std::net::IpAddr;
 
+    /// Writes the sums of each network, sorted by the network's text.
     pub(super) fn serialize<S: Serializer>(
         listed: &FxHashMap<PathKey, TimeSums>,
         serializer: S,
@@ -93,6 +94,7 @@ mod by_network {
         serializer.collect_map(sorted)
     }
 
+    /// Reads the sums of each network, as [`serialize`] writes them.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<FxHashMap<PathKey, TimeSums>, D::Error> {
@@ -107,7 +109,8 @@ mod by_network {
 }
 
 impl Prefixes {
-    /// Returns the sums of a network.
+    /// Returns the sums of a network. If [`MAX_NETWORKS`] are listed, those with the least time are
+    /// added to the other networks first.
     pub(super) fn of(&mut self, key: PathKey) -> &mut TimeSums {
         if self.listed.len() >= MAX_NETWORKS && !self.listed.contains_key(&key) {
             self.give_up();

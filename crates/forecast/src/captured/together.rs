@@ -78,6 +78,7 @@ impl TogetherMeter {
         }
     }
 
+    /// Moves on to half window number `half`, and ends the windows that are complete by then.
     fn go_on(&mut self, half: u64) {
         let none = HalfWindow::default();
         let (before, now) = (std::mem::take(&mut self.before), std::mem::take(&mut self.now));
@@ -93,7 +94,7 @@ impl TogetherMeter {
         self.half = half;
     }
 
-    /// Ends a window with this half.
+    /// Ends a window with this half. Windows after the first [`MAX_WINDOWS`] are dropped.
     fn end_window(&mut self, last: HalfWindow) {
         if self.ended.len() < MAX_WINDOWS {
             self.ended.extend(self.done.together_with(&last));

@@ -79,6 +79,7 @@ impl Replay {
         self.connections.iter().map(|connection| &connection.result)
     }
 
+    /// Opens a connection. Its first transfer begins when the server learns of that.
     fn open(&mut self, context: &mut AppContext<'_>, index: usize) {
         let ReplaySpec { client, server, scheme, .. } = &self.connections[index].spec;
         let (client, conn) = (*client, context.connect(*client, *server, PORT, scheme));
@@ -102,6 +103,7 @@ impl Replay {
         }
     }
 
+    /// Sends the client's next request, if there is one.
     fn send_request(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let Some(bytes) = connection.transfer(connection.asked).map(|next| next.request) else {
@@ -169,6 +171,7 @@ impl Replay {
         context.set_timer(context.now() + next.pause, Due::Continue.token(index));
     }
 
+    /// Writes the part of an answer that its application has withheld.
     fn continue_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let kept_back = std::mem::take(&mut connection.kept_back);
@@ -178,12 +181,13 @@ impl Replay {
         self.end_answer(context, index);
     }
 
+    /// Ends the answer under way and begins the next one, if its request is complete.
     fn end_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         connection.is_answering = false;
         connection.answered += 1;
         // Another request may be complete by now.
-        let received = connection.received(context);
+        let received = connection.received_bytes(context);
         self.on_request_bytes(context, index, received);
     }
 
@@ -200,7 +204,7 @@ impl Replay {
             connection.result.took[connection.acked] =
                 began.map(|began| now.saturating_since(began));
             connection.acked += 1;
-            if connection.received(context) > requests {
+            if connection.received_bytes(context) > requests {
                 // The next request came with this acknowledgement, or before it.
                 connection.began = Some(now);
             }
@@ -208,7 +212,7 @@ impl Replay {
         if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
         {
             // The server sends its unrequested data, after everything before.
-            let received = connection.received(context);
+            let received = connection.received_bytes(context);
             return self.on_request_bytes(context, index, received);
         }
         let connection = &self.connections[index];
@@ -249,6 +253,7 @@ impl Replay {
         }
     }
 
+    /// Handles an event at the client's end of a connection.
     fn on_client(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
         match event.kind {
             EventKind::Connected => self.ask_later(context, index),
@@ -266,6 +271,7 @@ impl Replay {
         }
     }
 
+    /// Handles an event at the server's end of a connection.
     fn on_server(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
         match event.kind {
             EventKind::Accepted => self.on_request_bytes(context, index, 0),
@@ -293,15 +299,18 @@ impl Replay {
         }
     }
 
+    /// Notes how many segments the server has retransmitted, and its timeouts.
     fn count(&mut self, context: &AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let stats = connection.server.and_then(|conn| context.stats(connection.spec.server, conn));
         if let Some(stats) = stats {
-            connection.result.again = stats.retransmitted_segments;
+            connection.result.retransmissions = stats.retransmitted_segments;
             connection.result.timeouts = stats.timeouts;
         }
     }
 
+    /// Ends a connection, and the simulation with the last one. Connections that wait for its
+    /// transfers may open now.
     fn end(&mut self, context: &mut AppContext<'_>, index: usize) {
         if !std::mem::replace(&mut self.connections[index].is_over, true) {
             self.count(context, index);
@@ -319,7 +328,7 @@ impl Replay {
 
 impl ReplayedConnection {
     /// Returns the payload that the server has received, bytes.
-    fn received(&self, context: &AppContext<'_>) -> u64 {
+    fn received_bytes(&self, context: &AppContext<'_>) -> u64 {
         let host = context.host(self.spec.server);
         let connection = self.server.and_then(|conn| host.connection(conn));
         connection.map_or(0, tcp::Connection::received)

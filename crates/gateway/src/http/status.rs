@@ -30,7 +30,7 @@ pub(super) struct SiteStatus {
     pub version: &'static str,
     /// Time since its start.
     pub uptime_s: f64,
-    /// Whether it takes reports and answers.
+    /// True if it takes reports and answers.
     pub ready: bool,
     /// Open connections of reporters.
     pub connections: u64,
@@ -159,7 +159,7 @@ pub(super) struct ReporterStatus {
     pub role: &'static str,
     /// Time since its last message.
     pub heard_s: f64,
-    /// Whether that is less than a minute.
+    /// True if that is less than a minute.
     pub alive: bool,
     /// Its accepted reports.
     pub taken: u64,
@@ -252,6 +252,7 @@ pub(super) fn site(site: &GatewaySite) -> SiteStatus {
     }
 }
 
+/// Describes a tenant with its reporters, questions and comparisons.
 fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
     let prefixes = tenant.memory().len() as u64;
     let mut known = tenant.known();

@@ -39,7 +39,7 @@ fn server(number: u32) -> Canary {
             carried: 1,
             lost: 0,
             bytes: 30_000,
-            outcome: CanaryOutcome { time_s, again: 0 },
+            outcome: CanaryOutcome { time_s, retransmissions: 0 },
         });
     }
     canary

@@ -32,8 +32,8 @@ pub struct SiteConfig {
     pub hazard: f64,
     /// Number of samples as which a covering prefix or the site counts.
     pub strength: f64,
-    /// Most that one host's samples weigh beside others, as a part of the others' weight; or three
-    /// samples, if the others weigh as much.
+    /// Largest weight of one host's samples beside others, as a part of the others' weight; or
+    /// three samples, if the others weigh as much.
     pub reporter_share: f64,
     /// Standard deviations between two halves of a prefix, or a network and what covers it, from
     /// which on they do not answer together.
@@ -65,12 +65,12 @@ impl Default for SiteConfig {
 }
 
 impl SiteConfig {
-    /// A network whose samples are replaced sooner, in steps of time, is busy.
+    /// Returns steps of time: a network whose samples are replaced sooner is busy.
     pub(super) fn busy_ticks(&self) -> u32 {
         (self.half_life.as_secs_f64() / TICK_SECONDS) as u32
     }
 
-    /// Samples that are older, in steps of time, do not count.
+    /// Returns the largest age of samples that count, in steps of time.
     pub(super) fn max_age_ticks(&self) -> u32 {
         (self.max_age.as_secs_f64() / TICK_SECONDS) as u32
     }

@@ -60,9 +60,9 @@ impl PrefixSamples {
         self.samples.is_empty()
     }
 
-    /// The samples that count: without those of a host that is left out, and with a lower weight of
-    /// each reporter that has more than its part. Heavy losses use up more of it.
-    pub(super) fn counting(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
+    /// Returns the samples that count: without those of a host that is left out, and with a lower
+    /// weight of each reporter that has more than its part. Heavy losses use up more of it.
+    pub(super) fn counted_samples(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
         let counting = |sample: &&Weighted| Some(sample.reporter) != left_out;
         let mut samples: Vec<_> = self.samples.iter().filter(counting).copied().collect();
         if ReporterSet::of(&samples).len() > 1 {
@@ -73,7 +73,7 @@ impl PrefixSamples {
 }
 
 impl Levels {
-    /// Whether several hosts have reported it.
+    /// Returns true if several hosts have reported it.
     pub(super) fn are_of_several(&self) -> bool {
         let levels = self.own.iter().chain(&self.covering).chain([&self.site]);
         ReporterSet::of(levels.flat_map(|level| &level.samples)).len() > 1
@@ -85,7 +85,7 @@ impl<'a> Question<'a> {
         Self { memory, now, address, left_out: None }
     }
 
-    /// The same question to all hosts but one.
+    /// Returns the same question to all hosts but one.
     pub(super) fn without(self, reporter: u8) -> Self {
         Self { left_out: Some(reporter), ..self }
     }
@@ -94,37 +94,41 @@ impl<'a> Question<'a> {
         &self.memory.config
     }
 
+    /// Collects the evidence for an answer: the samples of each level, and the hazards of the
+    /// covering levels, from the widest to the narrowest.
     pub(super) fn evidence(&self) -> Evidence {
         let own = self.own();
-        let covering = self.covering(own.as_ref());
+        let covering = self.covering_levels(own.as_ref());
         let site = self.samples_of(Prefix::SITE, own.as_ref());
         // The assumption counts as one sample; samples count by their weight, up to a few.
         let config = self.config();
-        let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
+        let mut hazards = Hazards::assumption(config.carried_by_all, config.hazard);
         let mut strength = 1.0;
         for level in [&site].into_iter().chain(covering.iter().rev()) {
-            let level = level.counting(None, config);
+            let level = level.counted_samples(None, config);
             hazards = hazards.after(&Counted::of(&level.samples), strength);
             strength = (strength + level.weight()).min(config.strength);
         }
         Evidence { levels: Levels { own, covering, site }, hazards, strength }
     }
 
-    /// The longest prefix that was reported of.
+    /// Returns the longest prefix that was reported of.
     pub(super) fn own(&self) -> Option<PrefixSamples> {
         let mut all = Prefix::of_address(self.address).map(|prefix| self.samples_of(prefix, None));
         all.find(|samples| !samples.is_empty())
     }
 
-    /// The prefixes that cover the network, longest first. Each is represented by the half that
-    /// contains the network, together with the other half unless they disagree.
-    fn covering(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
+    /// Returns the prefixes that cover the network, longest first. Each is represented by the half
+    /// that contains the network, together with the other half unless they disagree.
+    fn covering_levels(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
         let levels = network.halves().map(|half| self.level(half, own));
         levels.filter(|level| !level.is_empty()).collect()
     }
 
+    /// Returns the samples of a covering prefix. They are those of both halves, unless the other
+    /// half differs too much.
     fn level(&self, half: Prefix, own: Option<&PrefixSamples>) -> PrefixSamples {
         let (near, far) = (self.samples_of(half, own), self.samples_of(half.other_half(), own));
         let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));
@@ -133,11 +137,11 @@ impl<'a> Question<'a> {
         }
         let mut samples = near.samples;
         samples.extend(far.samples);
-        PrefixSamples { prefix: half.joined(), samples }
+        PrefixSamples { prefix: half.join_halves(), samples }
     }
 
-    /// Samples of all gateways for a prefix, with their present weights, without the samples of a
-    /// network that count as its own.
+    /// Returns the samples of all gateways for a prefix, with their present weights, without the
+    /// samples of a network that count as its own.
     fn samples_of(&self, prefix: Prefix, without: Option<&PrefixSamples>) -> PrefixSamples {
         let without = without.map(|own| own.prefix.label());
         let mut orders = Vec::new();
@@ -168,15 +172,15 @@ impl<'a> Question<'a> {
         PrefixSamples { prefix, samples }
     }
 
-    /// Samples of networks under a prefix that covers them, the newest first.
+    /// Returns the samples of networks under a prefix that covers them, the newest first.
     fn covered_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         orders.into_iter().map_while(|order| order.of_covered(ageing)).collect()
     }
 
-    /// A network's own samples, the newest first. Beside a few others, those of its first moments
-    /// weigh little: transfers that started without an answer met their own crowd of slow starts.
-    /// Samples from before a change weigh little, too.
+    /// Returns a network's own samples, the newest first. Beside a few others, those of its first
+    /// moments weigh little: transfers that started without an answer met their own crowd of slow
+    /// starts. Samples from before a change weigh little, too.
     fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         let others = orders.iter().filter(|order| !order.note().is_first()).count();
@@ -211,7 +215,7 @@ fn cap_reporters(samples: &mut [Weighted], share: f64) {
     }
 }
 
-/// Sum of the weights of samples.
+/// Returns the sum of the weights of samples.
 pub(super) fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
     samples.into_iter().map(|sample| sample.weight).sum()
 }

@@ -34,12 +34,13 @@ pub(super) struct HashedKey {
 }
 
 impl HashedKey {
-    /// A key for tables with this seed.
+    /// Creates a key for tables with this seed.
     pub(super) fn new(seed: u64, key: EntryKey) -> Self {
         Self { key, hash: hash(seed, key) }
     }
 
-    /// The key of this gateway's own samples of a prefix with this [spread](Prefix::spread).
+    /// Returns the key of this gateway's own samples of a prefix with this
+    /// [spread](Prefix::spread).
     pub(super) const fn of_own(prefix: Prefix, spread: u64) -> Self {
         Self { key: EntryKey { prefix, origin: Origins::OWN }, hash: spread }
     }
@@ -82,29 +83,29 @@ impl<const N: usize> Entry<N> {
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let is_network = self.key().prefix.is_network();
         let are_few = is_network && N <= SAMPLES_PER_NETWORK;
-        let sample = if is_network { self.annotated(now, age, sample) } else { sample };
+        let sample = if is_network { self.annotate_sample(now, age, sample) } else { sample };
         self.sequence = self.sequence.wrapping_add(1);
         Samples { newest_at: &mut self.newest_at, places: &mut self.places, are_few }
             .insert(now, age, sample)
     }
 
-    /// A network's own sample, with what those before it say of it.
-    fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
+    /// Returns a network's own sample, with a note on what the samples before it show.
+    fn annotate_sample(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
         let measured = Tick(now.0.saturating_sub(age));
         let are_all = self.keeps_all();
         KeptBefore { newest_at: self.newest_at, places: &mut self.places, are_all }
             .annotate(sample, measured)
     }
 
-    /// Whether all reports are still kept. Most frequently reported networks have long had more
-    /// reports than slots.
+    /// Returns true if all reports are still kept. Most frequently reported networks have long had
+    /// more reports than slots.
     fn keeps_all(&self) -> bool {
         let reported = self.sequence as usize;
         reported <= N && reported == self.places.iter().filter(|place| !place.is_free()).count()
     }
 
-    /// The entry with slots for more samples, or for the newest of them.
-    pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
+    /// Returns the entry with slots for more samples, or for the newest of them.
+    pub(super) fn resize<const M: usize>(&self) -> Entry<M> {
         let mut resized = Entry::new(self.key());
         (resized.sequence, resized.newest_at) = (self.sequence, self.newest_at);
         resized.fill(&self.places);
@@ -129,8 +130,8 @@ impl<const N: usize> Entry<N> {
         self.places.iter().all(|place| place.is_free())
     }
 
-    /// Keeps the newest of `samples`, whose ages relate to `newest_at`. If there are more than
-    /// [`SAMPLES_PER_BUSY_NETWORK`], it uses the first ones.
+    /// Keeps the newest of `samples`, whose ages relate to the entry's `newest_at`. If there are
+    /// more than [`SAMPLES_PER_BUSY_NETWORK`], it uses the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
         let (mut all, mut count) = ([KeptSample::default(); SAMPLES_PER_BUSY_NETWORK], 0);
         let taken = samples.iter().filter(|place| !place.is_free());
@@ -160,7 +161,7 @@ pub(super) struct Store<const N: usize> {
 }
 
 impl<const N: usize> Store<N> {
-    /// An empty table of at most `limit` entries, at least one.
+    /// Creates an empty table of at most `limit` entries, at least one.
     pub(super) fn new(limit: usize, seed: u64) -> Self {
         let limit = limit.clamp(1, u32::MAX as usize);
         Self { index: HashTable::new(), pages: Vec::new(), len: 0, limit, hand: 0, seed }
@@ -228,6 +229,8 @@ impl<const N: usize> Store<N> {
             .count()
     }
 
+    /// Forgets the samples of one entry, and removes the entry if it has no others. Returns true if
+    /// there were any to forget.
     fn forget_of(&mut self, key: EntryKey, samples: &ForgottenSamples) -> bool {
         let Some(entry) = self.get_mut(HashedKey::new(self.seed, key)) else { return false };
         let has_forgotten = entry.forget(samples);
@@ -244,7 +247,7 @@ impl<const N: usize> Store<N> {
         keys.into_iter().for_each(|key| _ = self.take(key));
     }
 
-    /// All entries, in no order that means anything.
+    /// Returns all entries, in no order that means anything.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<N>> {
         self.pages.iter().flatten()
     }
@@ -267,7 +270,7 @@ impl<const N: usize> Store<N> {
         }
     }
 
-    /// Among the next few entries, the one that has been without a report for longest.
+    /// Returns the one of the next few entries that has been without a report for longest.
     fn oldest_near(&mut self) -> EntryKey {
         let places =
             (0..EVICTION_CANDIDATES.min(self.len)).map(|step| (self.hand + step) % self.len);
@@ -302,8 +305,8 @@ fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u6
     hash(seed, key_at(pages, place))
 }
 
-/// The spread of the prefix, which is secret, and a number that differs for each gateway: 0 for the
-/// own one.
+/// Returns the spread of the prefix, which is secret, and a number that differs for each gateway: 0
+/// for the own one.
 fn hash(seed: u64, key: EntryKey) -> u64 {
     key.prefix.spread(seed) ^ u64::from(key.origin).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

@@ -39,7 +39,7 @@ fn bytes(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean("bytes", run.of("transfer").map(|flow| Some(flow.bytes as f64)));
 }
 
-/// Shares of the bytes of the four transfers, and of those that start second and last.
+/// Sets the shares of the bytes of the four transfers, and of those that start second and last.
 fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     let bytes = ["t0", "t2", "t4", "t6"];
     let bytes = bytes.map(|name| run.of(name).map(|flow| flow.bytes as f64).sum::<f64>());
@@ -62,6 +62,7 @@ struct Cross<'a> {
 }
 
 impl Cross<'_> {
+    /// Returns a figure of a scheme at this point of the plan, repeat by repeat.
     fn samples_of(self, scheme: &str, figure: &str) -> Samples {
         let Self { record, tick, delay, queue, rate } = self;
         let at = [
@@ -74,13 +75,13 @@ impl Cross<'_> {
         record.samples(&at, figure)
     }
 
-    /// Ratio of the bytes that right-edge recovery delivers to those of SACK.
+    /// Returns the ratio of the bytes that right-edge recovery delivers to those of SACK.
     fn ratio(self) -> Measured {
         self.samples_of("right-edge", "bytes").over(&self.samples_of("sack", "bytes"))
     }
 }
 
-/// ns-2's ratio for bursts of a mean of 300 kbit/s over 10 ms.
+/// Returns ns-2's ratio for bursts of a mean of 300 kbit/s over 10 ms.
 fn ns2_ratio(text: &str) -> Option<f64> {
     let ns2 = Ns2::read(text);
     let bytes = |proto| {
@@ -90,6 +91,7 @@ fn ns2_ratio(text: &str) -> Option<f64> {
     Some(bytes("newreno-edge")? / bytes("sack")?)
 }
 
+/// Returns the findings on claim BS-1.
 fn bs_1(book: &Book) -> Findings {
     let tick = "profile=paper+tick=500ms";
     let base =
@@ -124,6 +126,7 @@ fn bs_1(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim BS-2.
 fn bs_2(book: &Book) -> Findings {
     let record = book.of("BS-2");
     let [coarse, fine] =
@@ -186,7 +189,7 @@ fn bs_2(book: &Book) -> Findings {
     findings
 }
 
-/// BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
+/// Returns BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
 fn goodputs(
     record: &ExperimentRecord,
     [tick, cross, queue]: [&str; 3],
@@ -205,6 +208,7 @@ fn goodputs(
     [b.zip(&c, |b, c| b + c).over(&a), b.over(&c)]
 }
 
+/// Returns the findings on claim BS-3.
 fn bs_3(book: &Book) -> Findings {
     let record = book.of("BS-3");
     let [coarse, fine] =

@@ -34,8 +34,8 @@ const SES_2: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
 };
 
-/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its
-/// variant to the last byte.
+/// Sets the mean time of a page: from its start to the last acknowledgement of its last transfer;
+/// its variant to the last byte.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
     let page = |member: usize, time: fn(&Flow) -> Option<f64>| {
@@ -48,7 +48,7 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     losses(run, readings);
 }
 
-/// Share of the packets that the bottleneck dropped, per cent.
+/// Sets the share of the packets that the bottleneck dropped, per cent.
 fn losses(_: &RunRecords<'_>, readings: &mut Readings) {
     let drops = readings.value("bottleneck.drops");
     readings.set("loss", 100.0 * drops / (drops + readings.value("bottleneck.packets")));
@@ -77,18 +77,19 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, figure)
     }
 
-    /// Percentage by which `session` is below another scheme.
+    /// Returns the percentage by which `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
         self.samples_of(self.session, pairs, "page")
             .gain_over(&self.samples_of(other, pairs, "page"))
     }
 
-    /// The numbers of pairs that were run, from one to another.
+    /// Returns the numbers of pairs that were run, from one to another.
     fn pairs(self, from: u32, to: u32) -> Vec<String> {
         let within = |pairs: &String| pairs.parse().is_ok_and(|n: u32| from <= n && n <= to);
         self.record.values(PAIRS).into_iter().filter(within).collect()
     }
 
+    /// Plots the mean time of a page over the number of pairs, for each scheme, beside ns-2's.
     fn curves(self, ns2: &Ns2) -> Plot {
         let title = "Time of a page of four transfers of 10 KB";
         let mut plot = Plot::new(
@@ -108,7 +109,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// ns-2's figures at the paper's tick, pages beginning within 0.1 s.
+/// Returns ns-2's figures at the paper's tick, pages beginning within 0.1 s.
 fn ns2_coarse() -> Ns2 {
     Ns2::read(include_str!("../../data/ns2-ses-pages-sensitivity.csv"))
 }
@@ -124,6 +125,7 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
 /// The paper's interval for `session` against `indep` above 6 pairs.
 const ABOVE_SIX_PAIRS: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
+/// Returns the findings on claim SES-1.
 fn ses_1(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
     let mut findings = Findings::default();
@@ -150,7 +152,7 @@ fn ses_1(book: &Book) -> Findings {
     findings
 }
 
-/// The rise of `session` from one pair to twelve over that of `indep`.
+/// Returns the rise of `session` from one pair to twelve over that of `indep`.
 fn slower_rise(pages: Pages<'_>) -> FigureLine {
     let rise = |scheme| {
         pages.samples_of(scheme, "12", "page").minus(&pages.samples_of(scheme, "1", "page"))
@@ -160,6 +162,7 @@ fn slower_rise(pages: Pages<'_>) -> FigureLine {
     FigureLine::new(label, PLAIN).ours(ratio).also(ClaimInterval::at_most(0.5))
 }
 
+/// Returns the findings on claim SES-2.
 fn ses_2(book: &Book) -> Findings {
     let pages = Pages::of(book.of("SES-1"));
     let mut findings = Findings::default();
@@ -201,6 +204,7 @@ fn ses_2(book: &Book) -> Findings {
     findings
 }
 
+/// Plots the share of dropped packets over the number of pairs.
 fn loss_curves(record: &ExperimentRecord) -> Plot {
     let title = "Share of packets that the bottleneck drops, bulk transfers";
     let mut plot =
@@ -212,6 +216,7 @@ fn loss_curves(record: &ExperimentRecord) -> Plot {
     plot
 }
 
+/// Returns the findings on claim SES-3.
 fn ses_3(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
     let within = ClaimInterval::between(20.0, 25.0);

@@ -25,7 +25,7 @@ pub enum TableValue {
 }
 
 impl From<u64> for TableValue {
-    /// A value above `i64::MAX` becomes `i64::MAX`.
+    /// Converts a number. A value above `i64::MAX` becomes `i64::MAX`.
     fn from(value: u64) -> Self {
         Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
     }
@@ -62,7 +62,7 @@ impl From<Instant> for TableValue {
 }
 
 impl From<Duration> for TableValue {
-    /// Nanoseconds.
+    /// Converts a duration to nanoseconds.
     fn from(value: Duration) -> Self {
         value.as_nanos().into()
     }
@@ -152,6 +152,8 @@ impl ColumnBuffer {
     }
 }
 
+/// Writes the values of one type to a column of a row group, and clears them. `levels`: 1 for each
+/// value, and 0 where one is missing.
 fn write<T: DataType>(
     mut column: SerializedColumnWriter<'_>,
     values: &mut Vec<T::T>,

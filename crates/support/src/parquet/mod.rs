@@ -30,7 +30,7 @@ const GROUP: usize = 1 << 16;
 /// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// UTF-8.
+    /// Text in UTF-8.
     Text,
     /// 64 bits, signed.
     Integer,
@@ -63,7 +63,7 @@ pub struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// A table of these columns.
+    /// Begins a table of these columns.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -135,18 +135,19 @@ impl<W: Write + Send> TableRows for TableWriter<W> {
     }
 }
 
-/// The error of a row that does not fit its table.
+/// Returns the error of a row that does not fit its table.
 pub fn fit_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a row that does not fit its table's columns")
 }
 
-/// A column in the metadata: `column.NAME` is `UNIT: MEANING`.
+/// Returns a column's entry of the metadata: `column.NAME` is `UNIT: MEANING`.
 fn column_metadata(column: &TableColumn) -> KeyValue {
     let TableColumn { name, unit, about, .. } = column;
     let text = if unit.is_empty() { about.to_string() } else { format!("{unit}: {about}") };
     KeyValue::new(format!("column.{name}"), text)
 }
 
+/// Returns the schema of a file with these columns, each of which may lack values.
 fn schema(columns: &[TableColumn]) -> Result<Arc<Type>, ParquetError> {
     let field = |column: &TableColumn| {
         let (physical, logical) = match column.kind {

@@ -35,10 +35,10 @@ pub(crate) struct DataDigest {
     /// Payload before it that the capture has not shown, bytes.
     pub(crate) unseen: u64,
     /// The retransmission, if the data was sent before.
-    pub(crate) again: Option<Retransmission>,
+    pub(crate) retransmission: Option<Retransmission>,
     /// True for a keep-alive, and for a probe of a shut window.
     pub(crate) probe: bool,
-    /// Other segments of the same sender had overtaken it before the capture.
+    /// True if other segments of the same sender had overtaken it before the capture.
     pub(crate) overtaken: bool,
 }
 
@@ -71,7 +71,7 @@ impl RebuiltSender {
             return digest;
         }
         if seen.start < self.core.nxt() {
-            digest.again = Some(self.on_again(seen, end.min(self.core.nxt())));
+            digest.retransmission = Some(self.on_retransmission(seen, end.min(self.core.nxt())));
         }
         if end > self.core.nxt() {
             self.check_answer(seen.at, u64::from(seen.payload));
@@ -171,6 +171,8 @@ impl RebuiltSender {
         if start <= self.core.nxt() { 0 } else { self.book_gap(at, start) }
     }
 
+    /// Books data up to `start` that the capture has not shown as sent. Returns the number of its
+    /// bytes.
     #[cold]
     fn book_gap(&mut self, at: Instant, start: u64) -> u64 {
         let before = self.core.nxt();
@@ -207,6 +209,9 @@ impl RebuiltSender {
         self.core.jump_to(&mut self.path, offset);
     }
 
+    /// Books data that is sent for the first time, up to `end`. Data with PSH that ends with a
+    /// segment below the MSS is all that the application has written, unless the window ends there.
+    /// Returns the number of new bytes.
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
         let data_end = end - u64::from(seen.fin);
         self.core.write_up_to(self.core.written().max(data_end));
@@ -238,7 +243,7 @@ impl RebuiltSender {
     }
 
     /// Books the retransmission of `[seen.start, end)`.
-    fn on_again(&mut self, seen: &SeenData, end: u64) -> Retransmission {
+    fn on_retransmission(&mut self, seen: &SeenData, end: u64) -> Retransmission {
         let at = seen.at;
         let outstanding = self.core.board().outstanding();
         let phase = self.phase();
@@ -252,7 +257,7 @@ impl RebuiltSender {
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             while self.core.board().segment(index).is_some_and(|s| s.start < end) {
-                self.book_again(at, index, seen.stamp);
+                self.book_retransmission(at, index, seen.stamp);
                 index += 1;
             }
             self.evidence.on_retransmission(at, kind, self.core.nxt());

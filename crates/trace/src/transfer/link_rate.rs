@@ -112,7 +112,7 @@ pub enum RateEvidence {
 }
 
 impl RateEvidence {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -172,6 +172,7 @@ impl LinkRate {
         }
     }
 
+    /// Adds a round trip to the round, and to the lowest one so far.
     #[inline]
     fn add_rtt(&mut self, rtt: Duration) {
         if rtt < self.base || self.base.is_zero() {
@@ -183,6 +184,8 @@ impl LinkRate {
         self.round.samples += 1;
     }
 
+    /// Ends a train of ACKs. It counts if the round trips have grown by about the time that it
+    /// took, since then a queue has spaced it.
     #[inline]
     fn end_train(&mut self) {
         let train = std::mem::take(&mut self.train);
@@ -195,6 +198,8 @@ impl LinkRate {
         }
     }
 
+    /// Ends a round. Rounds show the rate of the link if they had a queue and at least two of them
+    /// follow each other. Returns the time of the rounds that count from now on.
     #[inline(never)]
     fn end_round(&mut self, ack: &Delivery) -> Option<Duration> {
         let Round { began, bytes, lowest, samples, repairs } =
@@ -222,7 +227,7 @@ impl LinkRate {
     }
 
     /// Returns the best measurement of the rate; no bytes while there is none.
-    fn measured(&self) -> Flow {
+    fn best_measurement(&self) -> Flow {
         if self.queued.bytes > 0 { self.queued } else { self.stretched }
     }
 
@@ -237,13 +242,13 @@ impl LinkRate {
 
     /// Returns the rate, of payload; zero while none is known.
     pub(super) fn rate(&self) -> Rate {
-        let Flow { bytes, lasted } = self.measured();
+        let Flow { bytes, lasted } = self.best_measurement();
         Rate::from_bytes_over(bytes, lasted)
     }
 
     /// Returns the time of `bytes`; zero while no rate is known.
     pub(super) fn time_of(&self, bytes: u64) -> Duration {
-        let Flow { bytes: known, lasted } = self.measured();
+        let Flow { bytes: known, lasted } = self.best_measurement();
         let nanos = u128::from(bytes) * u128::from(lasted.as_nanos()) / u128::from(known.max(1));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }

@@ -82,7 +82,7 @@ impl TransferMeter {
     }
 
     /// Returns the bytes of the current request so far.
-    pub(crate) fn requested(&self) -> u64 {
+    pub(crate) fn request_bytes(&self) -> u64 {
         self.open
             .as_ref()
             .filter(|open| !open.answering)
@@ -162,7 +162,7 @@ impl TransferMeter {
             }
             Passage::Request(data) => self.take_request(now, &data, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
-                self.take_again(now, kind, last_sent, sender.as_ref());
+                self.take_retransmission(now, kind, last_sent, sender.as_ref());
                 None
             }
             Passage::AskedAgain => {
@@ -225,6 +225,8 @@ impl TransferMeter {
         let _ = self.on_passage(now, Passage::Response(*data), Some(*sender));
     }
 
+    /// Takes a passage that moves no new data, such as a window probe or the end of the client's
+    /// data.
     #[inline(never)]
     fn take_signal(&mut self, now: Instant, passage: Passage, sender: Option<&SenderState>) {
         if passage != Passage::ClientClosed {
@@ -241,6 +243,7 @@ impl TransferMeter {
         }
     }
 
+    /// Takes data of a request. Returns the report of the transfer that it ends, if there is one.
     #[inline(never)]
     fn take_request(
         &mut self,
@@ -257,8 +260,9 @@ impl TransferMeter {
         ended
     }
 
+    /// Takes a retransmission, and assigns it the time that led up to it.
     #[inline(never)]
-    fn take_again(
+    fn take_retransmission(
         &mut self,
         now: Instant,
         kind: RetransmissionKind,
@@ -266,7 +270,7 @@ impl TransferMeter {
         sender: Option<&SenderState>,
     ) {
         self.assign_time(now, &EndOfPiece::Again(kind));
-        self.on_again(kind, last_sent);
+        self.note_retransmission(kind, last_sent);
         self.set_expected_event(sender, false);
     }
 
@@ -390,6 +394,8 @@ impl TransferMeter {
         }
     }
 
+    /// Begins a transfer, or adds `bytes` to the request of the open one. Returns the report of the
+    /// transfer that it ends, if there is one.
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
         // A request during an answer is pipelined, or is part of the same exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
@@ -412,6 +418,8 @@ impl TransferMeter {
         ended
     }
 
+    /// Adds data to the answer of the open transfer. Without a request, the server speaks first,
+    /// and a transfer begins.
     #[inline]
     fn on_response(&mut self, now: Instant, data: &PassingData) {
         if self.is_tls_response(now, data) {
@@ -438,7 +446,7 @@ impl TransferMeter {
         open
     }
 
-    fn on_again(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
+    fn note_retransmission(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         if let Some(open) = &mut self.open {
             open.find_loss(kind, last_sent);
             open.report.retransmissions += 1;
@@ -452,6 +460,7 @@ impl TransferMeter {
         self.end_transfer(*open, None)
     }
 
+    /// Ends a transfer and returns its report; `None` if it has nothing to report.
     fn end_transfer(
         &mut self,
         open: OpenTransfer,

@@ -22,7 +22,8 @@ impl Loaded {
         })
     }
 
-    /// Returns the gauges of programs and maps, for another thread.
+    /// Returns the run times of the programs and the fill of two maps, for another thread. The maps
+    /// are `accounts`, and `hosts` in [`Mode::Wrap`].
     ///
     /// # Errors
     /// If there are no more file descriptors.
@@ -35,46 +36,51 @@ impl Loaded {
         Ok(KernelGauges::new(maps, self.program_files()))
     }
 
-    /// Returns the map of remembered paths by network, also for another thread.
+    /// Returns a handle of the map of remembered paths, by network. Any thread may use it.
     ///
     /// # Errors
     /// If there are no more file descriptors.
     pub fn paths(&self) -> Result<MapHandle, String> {
-        self.memory("paths")
+        self.memory_map("paths")
     }
 
-    /// Returns the map of remembered lines, for another thread.
+    /// Returns a handle of the map of remembered lines. A line is one subscriber's access: an IPv4
+    /// address, or an IPv6 network of 64 bits. Any thread may use the handle.
     ///
     /// # Errors
     /// If there are no more file descriptors.
     pub(crate) fn lines(&self) -> Result<MapHandle, String> {
-        self.memory("lines")
+        self.memory_map("lines")
     }
 
-    fn memory(&self, name: &str) -> Result<MapHandle, String> {
+    /// Returns a handle of the map `name`, which is a part of the memory of paths.
+    fn memory_map(&self, name: &str) -> Result<MapHandle, String> {
         let copy = MapHandle::try_from(&self.map(name));
         copy.map_err(|error| format!("cannot keep hold of the memory of paths: {error}"))
     }
 
-    /// Returns the counters of TCP options; `None` if the programs write none.
+    /// Returns the counters of the TCP option in FINs, one for each fate (`enum reported` in
+    /// `report.h`). Returns `None` if the programs were loaded without that option.
     ///
     /// # Errors
     /// If there are no more file descriptors.
-    pub(crate) fn reported(&self) -> Result<Option<MapHandle>, String> {
+    pub(crate) fn option_counters(&self) -> Result<Option<MapHandle>, String> {
         let copy = self.writes_option.then(|| MapHandle::try_from(&self.map("reported")));
         copy.transpose().map_err(|error| format!("cannot keep hold of a map: {error}"))
     }
 
-    /// Returns the counters of handshakes whose timer the programs have shortened.
+    /// Returns the numbers of handshakes whose timer the programs have shortened, one for each
+    /// source of the expected time (`enum timed` in `timers.h`).
     ///
     /// # Errors
     /// If there are no more file descriptors.
-    pub(crate) fn timed(&self) -> Result<MapHandle, String> {
+    pub(crate) fn shortened_timers(&self) -> Result<MapHandle, String> {
         let copy = MapHandle::try_from(&self.map("timed"));
         copy.map_err(|error| format!("cannot keep hold of a map: {error}"))
     }
 
-    /// Counts events that found their ring buffer full.
+    /// Returns how many events of the kind `what` have found their ring buffer full so far. Returns
+    /// 0 if the counter cannot be read.
     pub(crate) fn lost_events(&self, what: Lost) -> u64 {
         events::lost_events(&self.map("lost"), what)
     }
@@ -96,6 +102,9 @@ impl Loaded {
     }
 
     /// Returns a map by its name in the object.
+    ///
+    /// # Panics
+    /// If the object has no map of this name.
     pub(super) fn map(&self, name: &str) -> MapImpl<'_> {
         let mut maps = self.object.maps();
         maps.find(|map| is_named(map.name(), name)).expect("in the object")

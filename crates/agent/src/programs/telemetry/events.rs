@@ -10,7 +10,7 @@ use libbpf_rs::{MapCore, MapImpl, RingBuffer, RingBufferBuilder};
 pub(crate) enum Lost {
     /// Connections that have closed.
     Summaries,
-    /// Starts.
+    /// Starts of connections.
     Decisions,
     /// Paths that are asked for.
     Inquiries,
@@ -68,7 +68,7 @@ fn reader<'a, T>(
     }
 }
 
-/// Number of lost events so far.
+/// Returns the number of lost events of the kind `what` so far; 0 if it cannot be read.
 pub(crate) fn lost_events(map: &dyn MapCore, what: Lost) -> u64 {
     counter(map, what as u32)
 }

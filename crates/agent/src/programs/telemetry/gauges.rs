@@ -13,9 +13,9 @@ use std::sync::Mutex;
 pub struct ProgramTime {
     /// Its name.
     pub program: String,
-    /// Times that it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// For how long in all, seconds.
+    /// Total run time, seconds.
     pub time_s: f64,
 }
 
@@ -24,9 +24,9 @@ pub struct ProgramTime {
 pub struct MapFill {
     /// Its name.
     pub map: String,
-    /// Now.
+    /// Number of entries now.
     pub entries: u64,
-    /// At most.
+    /// Largest number of entries.
     pub most: u32,
 }
 
@@ -49,12 +49,12 @@ impl KernelGauges {
         Self { maps, programs: Mutex::new(programs) }
     }
 
-    /// There are others now.
+    /// Replaces the programs, because others are loaded now.
     pub(crate) fn replace_programs(&self, programs: &[ProgramFile]) {
         *lock(&self.programs) = programs.to_vec();
     }
 
-    /// Run times of the programs; none unless the kernel measures them.
+    /// Returns the run times of the programs; none unless the kernel measures them.
     pub(crate) fn programs(&self) -> Vec<ProgramTime> {
         let files = lock(&self.programs).clone();
         let times = files.into_iter().filter_map(|ProgramFile { name, file }| {
@@ -64,6 +64,7 @@ impl KernelGauges {
         times.collect()
     }
 
+    /// Returns the number of entries of each map.
     pub(crate) fn maps(&self) -> Vec<MapFill> {
         let fill = |(name, map): &(String, MapHandle)| MapFill {
             map: name.clone(),

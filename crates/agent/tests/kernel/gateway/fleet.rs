@@ -15,7 +15,11 @@ fn harmed() -> TrialSums {
     for n in 0..800 {
         let is_chosen = n % 2 == 0;
         let time_s = if n % 4 < 2 { 0.9 } else { 1.1 } * if is_chosen { 4.0 } else { 1.0 };
-        trial.add(CanaryGroup { stage: 0, is_chosen }, &CanaryOutcome { time_s, again: 0 }, 100);
+        trial.add(
+            CanaryGroup { stage: 0, is_chosen },
+            &CanaryOutcome { time_s, retransmissions: 0 },
+            100,
+        );
     }
     trial.sums()
 }

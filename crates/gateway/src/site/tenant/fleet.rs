@@ -50,7 +50,7 @@ pub struct SiteComparison {
 struct AgedSums {
     at: Instant,
     sums: HostSums,
-    /// Other gateways do not have them yet.
+    /// True if other gateways do not have them yet.
     is_unshared: bool,
 }
 
@@ -138,7 +138,7 @@ impl SiteComparison {
         let time_s = report.transfer_us as f64 / 1e6;
         let (group, outcome) = (
             CanaryGroup { stage: report.stage, is_chosen },
-            CanaryOutcome { time_s, again: report.lost },
+            CanaryOutcome { time_s, retransmissions: report.lost },
         );
         let new = || ReportedHost { at: now, epochs: LruCache::new(MAX_EPOCHS) };
         let host = self.reported.get_or_insert_mut_ref(name, new);
@@ -297,7 +297,7 @@ mod tests {
         for n in 0..120 {
             let group = CanaryGroup { stage: 0, is_chosen: n % 2 == 0 };
             let time_s = if n % 4 < 2 { 0.9 } else { 1.1 };
-            trial.add(group, &CanaryOutcome { time_s, again: 0 }, MIN_GROUP_CONNECTIONS);
+            trial.add(group, &CanaryOutcome { time_s, retransmissions: 0 }, MIN_GROUP_CONNECTIONS);
         }
         vec![(CanaryPart::All, trial.sums())]
     }

@@ -35,6 +35,8 @@ struct Losses {
 }
 
 impl Losses {
+    /// Handles a step of a packet at the bottleneck. An epoch lasts from a drop until the lost data
+    /// passes again.
     fn on_step(&mut self, step: &PacketStep) {
         let Some(offset) = step.offset else { return };
         match (self.open, step.step.as_str()) {
@@ -76,7 +78,7 @@ fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("follows", mean(2.0 / twos, taken) / mean(1.0 / ones, 0.5));
 }
 
-/// Number of clients that lose in each epoch of a host.
+/// Returns the number of clients that lose in each epoch of a host.
 fn losers_of_epochs(mut epochs: Vec<Epoch>) -> Vec<usize> {
     epochs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut hosts: Vec<(f64, usize)> = Vec::new();

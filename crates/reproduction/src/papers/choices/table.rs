@@ -83,13 +83,13 @@ pub(in crate::papers) struct FigureEdit {
 }
 
 impl FigureEdit {
-    /// Whether it changes the figures read off the runs of this plan.
+    /// Returns true if it changes the figures read off the runs of this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }
 }
 
-/// Whether one of these names is a plan's, or its family's.
+/// Returns true if one of these names is a plan's, or its family's.
 fn names(these: &[String], plan: &str) -> bool {
     let is_one = |name: &String| {
         let rest = plan.strip_prefix(name.as_str());
@@ -117,7 +117,7 @@ pub(in crate::papers) struct PlanEdit {
 }
 
 impl PlanEdit {
-    /// Whether it changes this plan.
+    /// Returns true if it changes this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }
@@ -135,7 +135,7 @@ pub struct ClaimStanding {
     pub breaks: Vec<String>,
     /// Under how many readings it was run, if under fewer than the paper's.
     pub run_under: Option<u32>,
-    /// It holds there in quick runs, and not with all repeats and points.
+    /// True if it holds there in quick runs, and not with all repeats and points.
     #[serde(default)]
     pub quick_alone: bool,
 }
@@ -152,6 +152,7 @@ impl PaperTable {
         Ok(table)
     }
 
+    /// Checks that each choice has a default without edits, and that each edit is sound.
     fn check(&self) -> Result<(), String> {
         for choice in &self.choices {
             let Some((default, others)) = choice.levels.split_first() else {
@@ -184,18 +185,18 @@ impl PaperTable {
         self.chosen().map(|_| ())
     }
 
-    /// Whether a claim is of this paper and answered from experiments.
+    /// Returns true if a claim is of this paper and answered from experiments.
     pub fn is_of(&self, claim: &PaperClaim) -> bool {
         self.families.iter().any(|family| family == claim.family())
             && !claim.experiments().is_empty()
     }
 
-    /// The reading of the plans as they stand.
+    /// Returns the reading of the plans as they stand.
     pub fn default_reading(&self) -> PaperReading {
         PaperReading(vec![0; self.choices.len()])
     }
 
-    /// The reading that was chosen.
+    /// Returns the reading that was chosen.
     ///
     /// # Errors
     /// If the table names a choice or level that there is not.
@@ -203,7 +204,7 @@ impl PaperTable {
         self.reading_of(&self.chosen)
     }
 
-    /// The readings to try before the search draws any.
+    /// Returns the readings to try before the search draws any.
     ///
     /// # Errors
     /// Fails like [`PaperTable::chosen`].
@@ -211,7 +212,7 @@ impl PaperTable {
         self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
     }
 
-    /// The reading of these words, as [`PaperTable::named`] writes them.
+    /// Returns the reading of these words, as [`PaperTable::named`] writes them.
     ///
     /// # Errors
     /// Fails like [`PaperTable::chosen`].
@@ -221,6 +222,7 @@ impl PaperTable {
         self.reading_of(&levels.map(|(c, l)| (c.to_owned(), l.to_owned())).collect())
     }
 
+    /// Returns the reading that these levels make up; other choices keep their default.
     fn reading_of(&self, levels: &BTreeMap<String, String>) -> Result<PaperReading, String> {
         let mut reading = self.default_reading();
         for (choice, level) in levels {
@@ -248,7 +250,7 @@ impl PaperTable {
         Ok(reading)
     }
 
-    /// A reading in words: the choices that are not at their default; `default` if all are.
+    /// Returns a reading in words: the choices that are not at their default; `default` if all are.
     pub fn named(&self, reading: &PaperReading) -> String {
         let changed = self.choices.iter().zip(&reading.0).filter(|(_, level)| **level > 0);
         let named: Vec<String> = changed
@@ -257,7 +259,7 @@ impl PaperTable {
         if named.is_empty() { "default".to_owned() } else { named.join(" ") }
     }
 
-    /// The edits of a plan under a reading, in the order of the choices.
+    /// Returns the edits of a plan under a reading, in the order of the choices.
     pub(super) fn edits_of_plan<'t>(
         &'t self,
         reading: &PaperReading,
@@ -268,7 +270,8 @@ impl PaperTable {
         edits.filter(|edit| edit.is_for(plan)).collect()
     }
 
-    /// Variants of figures that replace the plain figures of a plan's runs under a reading.
+    /// Returns the variants of figures that replace the plain figures of a plan's runs under a
+    /// reading.
     pub(super) fn variants(&self, reading: &PaperReading, plan: &str) -> Vec<String> {
         let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
         let figures = levels.flat_map(|level| &level.figures);
@@ -281,7 +284,7 @@ impl PaperTable {
 pub struct PaperReading(pub(in crate::papers) Vec<usize>);
 
 impl PaperReading {
-    /// Number of choices that are not at their default.
+    /// Returns the number of choices that are not at their default.
     pub fn changes(&self) -> usize {
         self.0.iter().filter(|level| **level > 0).count()
     }

@@ -34,7 +34,7 @@ pub(super) const ET_1: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page, and the shares of segments that were lost and retransmitted.
+/// Sets the times of HTML and page, and the shares of segments that were lost and retransmitted.
 fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let visit = || run.of("page");
     let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
@@ -86,11 +86,12 @@ impl<'a> Pages<'a> {
         Self { record: book.of("ET-1"), scenario, choice: CHOSEN }
     }
 
-    /// The same pages under another scenario.
+    /// Returns the same pages under another scenario.
     fn with_scenario(self, scenario: Scenario) -> Self {
         Self { scenario, ..self }
     }
 
+    /// Returns a figure of a scheme on a page, repeat by repeat.
     fn samples(self, scheme: &str, page: &str, reading: &str) -> Samples {
         let Scenario { queue, connections, .. } = self.scenario;
         let [requests, delay, header, parameters] = self.choice.values;
@@ -107,23 +108,23 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// Percentage by which a scheme is faster than Reno.
+    /// Returns the percentage by which a scheme is faster than Reno.
     fn gain(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).gain_over(&self.samples(RENO, page, reading))
     }
 
-    /// Percentage by which a scheme takes longer than Reno.
+    /// Returns the percentage by which a scheme takes longer than Reno.
     fn excess(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).excess_over(&self.samples(RENO, page, reading))
     }
 
-    /// Percentage by which a scheme takes longer than under another scenario.
+    /// Returns the percentage by which a scheme takes longer than under another scenario.
     fn change(self, before: Self, scheme: &str, page: &str, reading: &str) -> Measured {
         let before = before.samples(scheme, page, reading);
         self.samples(scheme, page, reading).excess_over(&before)
     }
 
-    /// The changes from another scenario of both readings, with their names.
+    /// Returns the changes from another scenario of both readings, with their names.
     fn changes(
         self,
         before: Self,
@@ -138,7 +139,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The figures of several schedulers on several pages.
+/// Returns the figures of several schedulers on several pages.
 fn all_figures<'s>(
     schemes: &'s [&'s str],
     pages: &'s [&'s str],
@@ -220,6 +221,7 @@ fn add_other_choices(findings: &mut Findings, pages: Pages<'_>, claimed: [Claime
     }
 }
 
+/// Returns the findings on claim ET-1.
 pub(super) fn et_1(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(6.0, 46.0));
@@ -258,6 +260,7 @@ pub(super) fn et_1(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-2.
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
     let model = pages.with_scenario(MODEL);
@@ -304,6 +307,7 @@ pub(super) fn et_2(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-3.
 pub(super) fn et_3(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
     let model = pages.with_scenario(MODEL);
@@ -346,6 +350,7 @@ pub(super) fn et_3(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-4.
 pub(super) fn et_4(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(4.0, 75.0));

@@ -1,6 +1,6 @@
 //! FS-1 to FS-3: a second burst under constant load.
 
-use super::load::{Bursts, LOW, bulk_transfers, ns2_constant, ns2_gain};
+use super::load::{Bursts, LOW, bulk_transfers, ns2_constant_load, ns2_gain};
 use crate::papers::book::Book;
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
@@ -11,8 +11,9 @@ use std::ops::Range;
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);
 const SHOWN: [&str; 2] = ["newreno", "fs-pdrop"];
 
+/// Returns the findings on claim FS-1.
 pub(super) fn fs_1(book: &Book) -> Findings {
-    let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant());
+    let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant_load());
     let mut findings = Findings::default();
     let (load, gain) = bursts.largest_gain("fs-pdrop");
     let label = format!("largest gain at low load ({})", bulk_transfers(load));
@@ -34,7 +35,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     findings
 }
 
-/// Line that checks that no higher load has a larger gain.
+/// Returns a line that checks that no higher load has a larger gain.
 fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
     let more = ClaimInterval::at_least(0.0);
     let loads = bursts.loads();
@@ -56,12 +57,13 @@ fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
     }
 }
 
-/// Range of times that the paper's gain leaves of newreno's time without load.
+/// Returns the range of times that the paper's gain leaves of newreno's time without load.
 fn of_newreno(bursts: Bursts<'_>) -> Range<f64> {
     let time = bursts.time("newreno", LOW[0]).mean().mean;
     time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0)
 }
 
+/// Returns the findings on claim FS-2.
 pub(super) fn fs_2(book: &Book) -> Findings {
     let [near, far] = ["FS-1", "FS-2"].map(|name| Bursts::of(book.of(name)));
     let mut findings = Findings::default();
@@ -87,6 +89,7 @@ pub(super) fn fs_2(book: &Book) -> Findings {
 /// Noticeable is more than this, per cent of the time.
 const UNNOTICEABLE_CHANGE: ClaimInterval = ClaimInterval::between(-10.0, 10.0);
 
+/// Returns the findings on claim FS-3.
 pub(super) fn fs_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let schemes = ["newreno", "fs", "fs-pdrop"];
@@ -106,7 +109,7 @@ pub(super) fn fs_3(book: &Book) -> Findings {
     findings
 }
 
-/// The load, up to the highest, at which fs-pdrop and fs are most apart.
+/// Returns a line on the load, up to the highest, at which fs-pdrop and fs are most apart.
 fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> FigureLine {
     let loads = bursts.loads();
     let loads = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|n| n <= highest));

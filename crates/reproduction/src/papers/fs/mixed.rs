@@ -1,6 +1,6 @@
 //! FS-8: connections that fast-start beside connections that do not.
 
-use super::{COARSE, OTHERS, TICK};
+use super::{OTHER_PARAMETERS, PAPER, PARAMETERS};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
@@ -16,6 +16,8 @@ pub(super) const FS_8: Experiment = Experiment {
     quick: Quick { repeats: 30, keep: &[] },
 };
 
+/// Sets the mean times of each group's second bursts: to the last acknowledgement, and to the last
+/// byte.
 fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     for group in ["group1", "group2"] {
         let second = || run.of(group).filter(|flow| flow.flow == 1);
@@ -46,11 +48,12 @@ const TABLE: [PaperTime; 6] = [
     paper("fs-pdrop", "group2", 2.38),
 ];
 
-/// Second bursts of a group under a scheme.
-fn time(record: &ExperimentRecord, tick: &str, scheme: &str, group: &str) -> Samples {
-    record.samples(&[(TICK, tick), ("scheme", scheme)], &format!("{group}.second"))
+/// Returns the times of a group's second bursts under a scheme, repeat by repeat.
+fn time(record: &ExperimentRecord, parameters: &str, scheme: &str, group: &str) -> Samples {
+    record.samples(&[(PARAMETERS, parameters), ("scheme", scheme)], &format!("{group}.second"))
 }
 
+/// Returns the findings on claim FS-8.
 pub(super) fn fs_8(book: &Book) -> Findings {
     let record = book.of("FS-8");
     let ns2 = Ns2::read(include_str!("../../../data/ns2-fs8-table1.csv"));
@@ -59,24 +62,24 @@ pub(super) fn fs_8(book: &Book) -> Findings {
         ns2.measured(&[("proto", scheme)], &column).map(|time| time.mean)
     };
     let mut findings = Findings::default();
-    checks(&mut findings, record, COARSE, "");
+    checks(&mut findings, record, PAPER, "");
     for PaperTime { scheme, group, seconds } in TABLE {
         let line = FigureLine::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
-        findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
+        findings.line(line.ours(time(record, PAPER, scheme, group).mean()));
     }
-    for (tick, what) in OTHERS {
-        checks(&mut findings, record, tick, what);
+    for (parameters, what) in OTHER_PARAMETERS {
+        checks(&mut findings, record, parameters, what);
     }
     findings
 }
 
-/// Checks the paper's statements about its table, at a tick.
-fn checks(findings: &mut Findings, record: &ExperimentRecord, tick: &str, what: &str) {
-    let time = |scheme, group| time(record, tick, scheme, group);
+/// Checks the paper's statements about its table.
+fn checks(findings: &mut Findings, record: &ExperimentRecord, parameters: &str, what: &str) {
+    let time = |scheme, group| time(record, parameters, scheme, group);
     let mut check = |label: &str, ours, within| {
-        findings.line(match tick {
-            COARSE => FigureLine::new(label, PERCENT).ours(ours).must(within),
+        findings.line(match parameters {
+            PAPER => FigureLine::new(label, PERCENT).ours(ours).must(within),
             _ => FigureLine::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
         });
     };

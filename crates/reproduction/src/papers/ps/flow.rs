@@ -82,16 +82,17 @@ fn add_deciding<'c>(
     }
 }
 
-/// The share of a start-up's segments that were lost, in per cent.
+/// Returns the share of a start-up's segments that were lost, in per cent.
 fn loss(case: &Case<'_>, scheme: &str) -> Measured {
     case.samples(scheme, LOSS).map(|share| 100.0 * share).mean()
 }
 
-/// A figure of Paced Start over Sack's.
+/// Returns a figure of Paced Start over Sack's.
 fn over_sack(case: &Case<'_>, reading: &str) -> Measured {
     case.samples(PAST, reading).over(&case.samples(SACK, reading))
 }
 
+/// Returns the findings on claim PS-2.
 pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
@@ -146,7 +147,7 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     findings
 }
 
-/// The longest of Paced Start's start-ups over the shortest.
+/// Returns the longest of Paced Start's start-ups over the shortest.
 fn startup_ratio(cases: &[Case<'_>]) -> FigureLine {
     let mut times: Vec<_> = cases.iter().map(|case| case.samples(PAST, TIME)).collect();
     times.sort_by(|a, b| a.mean().mean.total_cmp(&b.mean().mean));
@@ -177,6 +178,7 @@ fn beside_ns2(findings: &mut Findings, cases: &[Case<'_>], variants: &[(&str, &s
     }
 }
 
+/// Plots a figure over the rate of the cross traffic, for each scheme.
 fn curves(cases: &[Case<'_>], figure: &str, y: PlotAxis, reading: &str, schemes: &[&str]) -> Plot {
     let title = format!("{} ({figure})", y.label);
     let mut plot = Plot::new(title, PlotAxis::new("cross traffic, Mbit/s", PLAIN), y);
@@ -189,6 +191,7 @@ fn curves(cases: &[Case<'_>], figure: &str, y: PlotAxis, reading: &str, schemes:
     plot
 }
 
+/// Returns the findings on claim PS-3.
 pub(super) fn ps_3(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let mut findings = Findings::default();
@@ -249,8 +252,8 @@ const BIN: f64 = 0.1;
 /// Number of bins in the plan's 8 s.
 const BINS: usize = 80;
 
-/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the
-/// end of its start-up.
+/// Sets the rate of the flow behind the bottleneck in each tenth of a second, Mbit/s. Also sets the
+/// times of its first drop and of the end of its start-up.
 fn over_time(run: &RunRecords<'_>, readings: &mut Readings) {
     let Some(flow) = run.of("flow").next() else { return };
     let mut bits = [0.0; BINS];

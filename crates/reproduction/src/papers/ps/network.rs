@@ -69,12 +69,12 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
 type FlowTime = fn(&Flow) -> Option<f64>;
 const ENDS: [(&str, FlowTime); 2] = [("", Flow::time_to_ack), (".received", Flow::time_to_receive)];
 
-/// Mbit/s of a flow, from handing it to TCP to its end.
+/// Returns the throughput of a flow in Mbit/s, from handing it to TCP to its end.
 fn throughput(flow: &Flow, time: FlowTime) -> f64 {
     time(flow).map_or(f64::NAN, |time| flow.bytes as f64 * 8e-6 / time)
 }
 
-/// A percentile of ascending values: between the two around it in proportion.
+/// Returns a percentile of ascending values: between the two around it in proportion.
 fn percentile(sorted: &[f64], percent: u32) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = f64::from(percent) / 100.0 * last as f64;
@@ -82,8 +82,8 @@ fn percentile(sorted: &[f64], percent: u32) -> f64 {
     sorted[low] * (1.0 - part) + sorted[last.min(low + 1)] * part
 }
 
-/// Ascending throughputs.
-fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
+/// Returns the throughputs, ascending.
+fn sorted_throughputs<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
     let mut values: Vec<f64> = flows.into_iter().map(|flow| throughput(flow, time)).collect();
     values.sort_by(f64::total_cmp);
     values
@@ -95,6 +95,8 @@ fn throughputs(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     }
 }
 
+/// Sets the figures of throughput up to one end of a flow: percentiles, medians by class, and the
+/// mean of the middle half by size.
 fn throughputs_until(
     variant: &str,
     time: FlowTime,
@@ -102,13 +104,13 @@ fn throughputs_until(
     flows: &[&Flow],
     readings: &mut Readings,
 ) {
-    let all = sorted(flows.iter().copied(), time);
+    let all = sorted_throughputs(flows.iter().copied(), time);
     for percent in PERCENTILES.into_iter().chain([90]) {
         readings.set(format!("{kind}.p{percent}{variant}"), percentile(&all, percent));
     }
     for (number, class) in (0..=CLASSES.len()).map(|number| (number, class_of(number))) {
         let of_class = flows.iter().copied().filter(|flow| class.contains(&flow.bytes));
-        let median = percentile(&sorted(of_class, time), 50);
+        let median = percentile(&sorted_throughputs(of_class, time), 50);
         readings.set(format!("{kind}.class{number}{variant}"), median);
     }
     let mut by_size: Vec<&Flow> = flows.to_vec();
@@ -119,13 +121,13 @@ fn throughputs_until(
     readings.set_mean(format!("{kind}.middle{variant}"), values);
 }
 
-/// Bytes of the flows of a class.
+/// Returns the range of bytes of the flows of a class.
 fn class_of(number: usize) -> std::ops::Range<u64> {
     let least = number.checked_sub(1).map_or(0, |below| CLASSES[below] * PACKET);
     least..CLASSES.get(number).map_or(u64::MAX, |most| most * PACKET)
 }
 
-/// Losses, as shares of all flows and of all segments sent.
+/// Sets the losses, as shares of all flows and of all segments sent.
 fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     let total = |count: fn(&Flow) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
     let sent = total(|flow| flow.segments);
@@ -170,8 +172,8 @@ impl FlowSelection {
         ("Paced Start mixed", Self::PastMixed),
     ];
 
-    /// The schemes of kind a and b, and which of both are looked at, in the two halves that are
-    /// taken together.
+    /// Returns the schemes of kind a and b, and which of both are looked at, in the two halves that
+    /// are taken together.
     const fn mixes_and_kinds(self) -> [([&'static str; 2], &'static str); 2] {
         match self {
             Self::SackOnly => [([SACK, SACK], "a"), ([SACK, SACK], "b")],
@@ -202,7 +204,7 @@ impl<'a> Network<'a> {
         Self { queue: Some(ACKS_FIRST), ..self }
     }
 
-    /// The choices that were run, with their differences.
+    /// Returns the choices that were run, with their differences.
     fn choices_run(self) -> Vec<(&'static str, Self)> {
         let mut all =
             vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
@@ -228,7 +230,7 @@ impl<'a> Network<'a> {
         )
     }
 
-    /// A figure over another's.
+    /// Returns a figure over another's.
     fn ratio(self, [ours, theirs]: [FlowSelection; 2], what: &str) -> Measured {
         self.samples(ours, what).over(&self.samples(theirs, what))
     }
@@ -237,7 +239,7 @@ impl<'a> Network<'a> {
         self.samples(ours, what).excess_over(&self.samples(theirs, what))
     }
 
-    /// The percentile that decides whether throughput lies in an interval around another's.
+    /// Returns the percentile that decides whether throughput lies in an interval around another's.
     fn distribution(
         self,
         what: &str,
@@ -338,7 +340,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The distribution of throughput.
+    /// Plots the distribution of throughput.
     fn plot(self, figure: &str) -> Plot {
         let title = format!("Distribution of throughput, {} ({figure})", self.name);
         let mut plot = Plot::new(
@@ -357,6 +359,7 @@ impl<'a> Network<'a> {
     }
 }
 
+/// Returns the findings on claim PS-4.
 pub(super) fn ps_4(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let short = Network::dumbbell(book.of("PS-4"), "mean 50");
@@ -396,6 +399,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
 const DELAYED_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB+ack=100ms";
 const IMMEDIATE_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB";
 
+/// Returns the findings on claim PS-5.
 pub(super) fn ps_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let free = Network::dumbbell(book.of("PS-4-200"), "threshold of 20,000");
@@ -421,6 +425,7 @@ pub(super) fn ps_5(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim PS-6.
 pub(super) fn ps_6(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let network = Network::ten_links(book.of("PS-6"));
@@ -436,6 +441,7 @@ const MEAN: &str = "workload.a-there.traffic.size.mean";
 /// The means of intermediate flows.
 const INTERMEDIATE: [&str; 2] = ["100kB", "150kB"];
 
+/// Returns the findings on claim PS-7.
 pub(super) fn ps_7(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("PS-7"), Findings::default());
     let at = |scheme: &'static str, mean: &str, acks: &str| {

@@ -67,7 +67,8 @@ pub struct ClaimAcross {
 }
 
 impl ReadingsReport {
-    /// Findings of a search, and the full results of its best readings, if they were run.
+    /// Creates the findings of a search, and the full results of its best readings, if they were
+    /// run.
     pub fn new(search: &ReadingSearch<'_>, full: Option<&ReadingSearch<'_>>) -> Self {
         let claims = search.tried.first().map_or(Vec::new(), claims_of);
         Self {
@@ -106,6 +107,7 @@ fn reading_rows(search: &ReadingSearch<'_>) -> Vec<ReadingRow> {
     search.best(usize::MAX).iter().map(row).collect()
 }
 
+/// Lists for each level which claims it gains and loses, compared with the default.
 fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
     let Some(default) = search.tried.first().map(holding_claims) else { return Vec::new() };
     let choices = search.table.choices.iter().enumerate();
@@ -126,6 +128,7 @@ fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
     levels.zip(search.tried.iter().skip(1)).map(row).collect()
 }
 
+/// Describes a claim across all readings: how many make it hold, and the simplest of these.
 fn across(search: &ReadingSearch<'_>, claim: &str) -> ClaimAcross {
     let holds = |tried: &&&TriedReading| {
         tried.results.iter().any(|result| result.claim == claim && result.holds)

@@ -24,8 +24,8 @@ pub(super) const SP_8: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
 };
 
-/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last
-/// byte.
+/// Sets the mean time of each half's transfers, to the last acknowledgement; its variant to the
+/// last byte.
 fn record_halves(run: &RunRecords<'_>, readings: &mut Readings) {
     for half in ["a", "b"] {
         readings.set_mean(half, run.of(half).map(Flow::time_to_ack));
@@ -44,6 +44,7 @@ struct Clock<'a> {
 type HalfCoordinates<'p> = [&'p str; 3];
 
 impl Clock<'_> {
+    /// Returns the times of one half of the connections. `first`: the scheme of half a.
     fn time(self, half: &str, first: &str, [delay, size, count]: HalfCoordinates<'_>) -> Samples {
         let at = [
             (DELAY, delay),
@@ -55,18 +56,18 @@ impl Clock<'_> {
         self.record.samples(&at, half)
     }
 
-    /// Percentage by which reno-ssr takes longer beside SPAND than among its own.
+    /// Returns the percentage by which reno-ssr takes longer beside SPAND than among its own.
     fn slowdown(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
     }
 
-    /// Percentage by which SPAND is below the reno-ssr beside it.
+    /// Returns the percentage by which SPAND is below the reno-ssr beside it.
     fn gain(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
     }
 }
 
-/// Every point of a record: delay, size and count.
+/// Returns every point of a record: delay, size and count.
 fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
     let mut places = Vec::new();
@@ -83,6 +84,7 @@ fn label(place: HalfCoordinates<'_>) -> String {
     format!("{delay}, {size}, {count} + {count}")
 }
 
+/// Returns the findings on claim SP-8.
 pub(super) fn sp_8(book: &Book) -> Findings {
     let record = book.of("SP-8");
     let fine = Clock { record, reno: "reno-ssr+tick=50ms" };
@@ -140,7 +142,7 @@ fn add_lead<'p>(
     }
 }
 
-/// Times of both halves and of all reno-ssr over the number of connections.
+/// Plots the times of both halves and of all reno-ssr over the number of connections.
 fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: HalfCoordinates<'_>) -> Plot {
     let title = format!("Half SPAND, half {} ({figure}), {delay}, {size}", clock.reno);
     let counts = clock.record.values(COUNT);

@@ -8,10 +8,11 @@ use super::super::site::{LogFound, NamedNetworks, THINK};
 use super::super::unit::{PERCENT, PLAIN, SECONDS};
 use findings::CumulativeDistribution;
 
+/// Returns the findings on claim SP-9.
 pub(super) fn sp_9(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let base = |log: &LogFound| log.think.is_none_or(|think| think == THINK);
-    let helped = |log: &LogFound| 100.0 * log.found.helped();
+    let helped = |log: &LogFound| 100.0 * log.found.helped_share();
     let networks = |log: &LogFound| log.found.networks_within.quantile(0.5).unwrap_or(f64::NAN);
     let (about, range) =
         (ClaimInterval::between(85.0, 95.0), ClaimInterval::between(15_000.0, 25_000.0));
@@ -65,7 +66,7 @@ fn samples(
     Samples::new(book.logs().iter().filter(|log| of(log)).map(figure).collect())
 }
 
-/// Other times between pages.
+/// Returns other times between pages.
 fn other_times(book: &Book) -> Vec<f64> {
     let mut thinks: Vec<f64> = book.logs().iter().filter_map(|log| log.think).collect();
     thinks.retain(|think| *think != THINK);
@@ -74,6 +75,7 @@ fn other_times(book: &Book) -> Vec<f64> {
     thinks
 }
 
+/// Plots a cumulative distribution.
 fn plot(title: &str, x: PlotAxis, distribution: &CumulativeDistribution) -> Plot {
     let point = |step: &findings::CumulativeStep| CurvePoint {
         x: step.value,

@@ -60,17 +60,18 @@ pub(super) const SP_6: Experiment = experiment!("SP-6", QUICK_UNINFORMED);
 pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", QUICK_SIZES);
 pub(super) const SP_7: Experiment = experiment!("SP-7", QUICK_UNINFORMED);
 
-/// The mean time of all transfers, to the last acknowledgement; its variant to the last byte.
+/// Sets the mean time of all transfers, to the last acknowledgement; its variant to the last byte.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean(TIME, run.of("web").map(Flow::time_to_ack));
     readings.set_mean(format!("{TIME}.received"), run.of("web").map(Flow::time_to_receive));
 }
 
-/// The key of the delay in a record.
+/// Returns the key of the delay in a record.
 fn delay_key(record: &ExperimentRecord) -> &'static str {
     DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
 }
 
+/// Returns the findings on claim SP-2.
 pub(super) fn sp_2(book: &Book) -> Findings {
     let record = book.of("SP-2");
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -125,7 +126,7 @@ fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     }
 }
 
-/// The paper's number of a case's scenario, where it has a single bottleneck.
+/// Returns the paper's number of a case's scenario, where it has a single bottleneck.
 fn scenario(case: &Case<'_>) -> &'static str {
     match case.value(DELAYS[0]) {
         "50ms" => "1",
@@ -134,6 +135,7 @@ fn scenario(case: &Case<'_>) -> &'static str {
     }
 }
 
+/// Returns the findings on claim SP-3.
 pub(super) fn sp_3(book: &Book) -> Findings {
     let record = book.of("SP-3");
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -191,6 +193,7 @@ fn falls_with_size(findings: &mut Findings, record: &ExperimentRecord, baseline:
     findings.line(line("gain rises at a step of size by at most", furthest_out(rise, steps), rise));
 }
 
+/// Returns the findings on claim SP-4.
 pub(super) fn sp_4(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-4"), book.of("SP-4-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -225,6 +228,7 @@ fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
     }
 }
 
+/// Returns the findings on claim SP-5.
 pub(super) fn sp_5(book: &Book) -> Findings {
     let (record, t3) = (book.of("SP-5"), book.of("SP-5-t3"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -283,6 +287,7 @@ fn on_t3(
     }
 }
 
+/// Returns the findings on claim SP-6.
 pub(super) fn sp_6(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-6"), book.of("SP-6-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -300,6 +305,7 @@ pub(super) fn sp_6(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim SP-7.
 pub(super) fn sp_7(book: &Book) -> Findings {
     let (record, lighter) = (book.of("SP-7"), book.of("SP-6"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -338,12 +344,12 @@ fn by_size(findings: &mut Findings, record: &ExperimentRecord, figure: &str) {
     }
 }
 
-/// The schemes of the figures.
+/// Returns the schemes of the figures.
 fn figure_schemes() -> impl Iterator<Item = &'static str> {
     SSR.into_iter().chain(NSSR).chain([SPAND])
 }
 
-/// Times of all schemes along one axis from a case on.
+/// Plots the times of all schemes along one axis from a case on.
 fn curves(
     first: &Case<'_>,
     key: &'static str,

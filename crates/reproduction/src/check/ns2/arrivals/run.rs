@@ -36,7 +36,7 @@ pub(super) struct SetUp {
     pub(super) mean_packets: f64,
     /// Number of measured flows.
     pub(super) flows: u32,
-    /// Whether flows go either way, with equal probability.
+    /// True if flows go both ways, with equal probability.
     pub(super) both_ways: bool,
 }
 
@@ -58,7 +58,7 @@ impl Measured {
         self.throughputs.iter().sum::<f64>() / self.throughputs.len() as f64
     }
 
-    /// Quantile, interpolated between the two flows around it.
+    /// Returns the quantile, interpolated between the two flows around it.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let last = self.throughputs.len() - 1;
         let at = share * last as f64;
@@ -68,6 +68,7 @@ impl Measured {
     }
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let dumbbell = dumbbell()?;
     let wire_sizes = WireSizes {
@@ -95,6 +96,11 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     measure(set_up, &flows, drops)
 }
 
+/// Computes the figures of the flows behind the warm-up.
+///
+/// # Errors
+///
+/// If there are too few flows, or one was reset.
 fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured, String> {
     let counted = flows.get(WARM_UP..WARM_UP + set_up.flows as usize);
     let counted = counted.ok_or("fewer flows than are measured")?;
@@ -115,6 +121,7 @@ fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured,
     })
 }
 
+/// Returns the dumbbell of the runs.
 fn dumbbell() -> Result<Dumbbell, String> {
     let link = |mbit, us, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_micros(us), queue)
@@ -126,7 +133,7 @@ fn dumbbell() -> Result<Dumbbell, String> {
     Ok(Dumbbell::new(PAIRS, side, bottleneck))
 }
 
-/// The arrivals, one way or both.
+/// Returns the arrivals, one way or both.
 fn specs(set_up: &SetUp, dumbbell: &Dumbbell) -> Result<Vec<PoissonSpec>, String> {
     let scheme = Scheme::parse(&format!("{}+rwnd=1000MB", set_up.scheme));
     let scheme = scheme.map_err(|e| e.to_string())?;
@@ -154,7 +161,8 @@ fn specs(set_up: &SetUp, dumbbell: &Dumbbell) -> Result<Vec<PoissonSpec>, String
     Ok(ways.into_iter().map(spec).collect())
 }
 
-/// Bytes of an exponential number of packets with this mean, rounded up to whole ones.
+/// Returns the sizes of transfers: bytes of an exponential number of packets with this mean,
+/// rounded up to whole ones.
 fn sizes(mean_packets: f64) -> Result<Distribution, String> {
     let ratio = libm::exp(-1.0 / mean_packets);
     let mut weight = 1.0;

@@ -14,7 +14,7 @@ const PACKET: u32 = 1000;
 const SIDE: Rate = Rate::from_mbps(1000);
 /// Duration of a run.
 const LENGTH: Duration = Duration::from_secs(50);
-/// When ns-2 was first looked at after the flow's start, and how often.
+/// Time from the flow's start to the first look at ns-2, and between looks.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
@@ -62,8 +62,9 @@ impl Default for MeasuredStartUp {
     }
 }
 
-/// The scheme that stands for a variant of ns-2, and the bytes of header on top of a packet; `None`
-/// for one that headstart lacks. ns-2's Vegas simulates neither handshake nor headers.
+/// Returns the scheme that stands for a variant of ns-2, and the bytes of header on top of a
+/// packet; `None` for one that headstart lacks. ns-2's Vegas simulates neither handshake nor
+/// headers.
 pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
     Some(match variant {
         "tahoe" => ("tahoe+profile=ns2", 40),
@@ -76,6 +77,7 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> 
     })
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let mut run = Run::new(set_up, seed)?;
     let mut measured = run.measure_flow();
@@ -97,7 +99,7 @@ struct Run {
 /// The state of the flow at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowSnapshot {
-    /// Bytes.
+    /// Congestion window, bytes.
     cwnd: u64,
     ssthresh: u64,
     acked: u64,
@@ -107,8 +109,8 @@ struct FlowSnapshot {
 }
 
 impl FlowSnapshot {
-    /// Congestion avoidance has grown the window since the look `before`, or slow start was left
-    /// by lowering the threshold without a loss.
+    /// Returns true if congestion avoidance has grown the window since the look `before`, or slow
+    /// start was left by lowering the threshold without a loss.
     fn is_in_avoidance(&self, before: &Self) -> bool {
         let was_above = before.cwnd > 0 && before.cwnd >= before.ssthresh;
         let has_grown = was_above && self.cwnd > before.cwnd && self.ssthresh == before.ssthresh;
@@ -118,6 +120,7 @@ impl FlowSnapshot {
 }
 
 impl Run {
+    /// Builds the simulation: the measured flow, and the cross traffic beside it.
     fn new(set_up: &SetUp, seed: u64) -> Result<Self, String> {
         let core = |queue| {
             let delay = Duration::from_nanos(set_up.round_trip_us * 500);
@@ -192,6 +195,7 @@ impl Run {
         measured
     }
 
+    /// Returns the state of the flow now.
     fn take_look(&self) -> FlowSnapshot {
         let host = self.simulation.host(self.sender);
         let transfer: Option<&BulkTransfer> = self.simulation.application(self.flow);

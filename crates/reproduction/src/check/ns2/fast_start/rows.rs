@@ -47,7 +47,7 @@ pub(super) struct SingleRow {
     timeouts_mean: f64,
 }
 
-/// Default of a column that a file lacks.
+/// Returns the default of a column that a file lacks.
 const fn unknown() -> f64 {
     f64::NAN
 }
@@ -114,7 +114,7 @@ impl From<MixedRow> for Measured {
 
 /// Bound on the counts of a case.
 const MAX_COUNT: u64 = 1000;
-/// The same, of time between a crowd's second bursts.
+/// Largest time between a crowd's second bursts.
 const MAX_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {

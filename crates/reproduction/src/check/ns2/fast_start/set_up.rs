@@ -37,7 +37,7 @@ pub(super) struct SetUp {
     pub(super) bulk_scheme: String,
 }
 
-/// A variant's scheme; `None` for one that headstart lacks.
+/// Returns a variant's scheme; `None` for one that headstart lacks.
 pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
     ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"].into_iter().find(|name| *name == variant)
 }
@@ -46,11 +46,11 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
 const CROWD_GAP: Duration = Duration::from_secs(1);
 /// Windows of the bursty connections, packets; ns-2's first threshold is the same.
 const BURSTY_WINDOW: u32 = 32;
-/// Most packets they send at one send opportunity.
+/// Largest number of packets at one send opportunity.
 const MAX_BURST: u32 = 4;
 
 impl SetUp {
-    /// From the file's name and the row, whose variant is `scheme`.
+    /// Creates the set-up from the file's name and the row, whose variant is `scheme`.
     ///
     /// # Errors
     /// If the name lacks the delay or another parameter.
@@ -104,6 +104,7 @@ impl SetUp {
 const SHORT_DELAY: Duration = Duration::from_millis(50);
 const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
 
+/// Returns the load that the words of a file's name give.
 fn load_of(words: &[&str]) -> Result<Load, String> {
     let mut loads = words.windows(2).filter_map(|pair| match pair {
         ["constant", "load"] => Some(Load::Constant),
@@ -114,18 +115,18 @@ fn load_of(words: &[&str]) -> Result<Load, String> {
     loads.next().ok_or_else(|| why.to_owned())
 }
 
-/// The parts of a word between dots; of one that gives the tick there are none.
+/// Returns the parts of a word between dots; of one that gives the tick there are none.
 fn without_tick(word: &str) -> impl Iterator<Item = &str> {
     let is_tick = word.to_ascii_lowercase().starts_with("tick");
     word.split('.').filter(move |_| !is_tick)
 }
 
-/// The duration among `words`.
+/// Returns the duration among `words`.
 fn duration_of(words: &[&str]) -> Option<Duration> {
     words.iter().find_map(|word| word.parse().ok())
 }
 
-/// RED with the thresholds of the papers' 50-packet buffer.
+/// Returns RED with the thresholds of the papers' 50-packet buffer.
 fn red_of(low_priority_first: bool) -> RedConfig {
     let thresholds = Thresholds::Packets { min: 7.5, max: 30.0 };
     RedConfig { thresholds, low_priority_first, ..RedConfig::default() }

@@ -40,7 +40,7 @@ impl Suite for SessionPagesSuite {
         "pages of four transfers over T1, by number of pages at once"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("ns2-ses-pages.csv", include_str!("../../../../data/ns2-ses-pages.csv")),
             (
@@ -85,7 +85,8 @@ struct Row {
 }
 
 impl Row {
-    /// `tick`: of the file's name; a variant that has one of its own keeps that.
+    /// Returns the set-up of the row. `tick`: of the file's name; a variant that has one of its own
+    /// keeps that.
     fn set_up(&self, tick: Option<Duration>) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let jitter = self.jitter.unwrap_or(0.1);
@@ -109,7 +110,8 @@ impl Row {
     }
 }
 
-/// The scheme that stands for a mode, and whether all transfers of a page share one connection.
+/// Returns the scheme that stands for a mode, and whether all transfers of a page share one
+/// connection.
 fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
@@ -121,7 +123,7 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-/// The parameters that stand for a variant of the set-up.
+/// Returns the parameters that stand for a variant of the set-up.
 fn profile_of(variant: &str) -> Option<&'static str> {
     Some(match variant {
         "paper" => "+profile=paper+window=32+ssthresh=32",
@@ -133,6 +135,7 @@ fn profile_of(variant: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case {
     let mut key = Fields::default();
     if let Some(jitter) = row.jitter {
@@ -149,6 +152,7 @@ fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case 
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: fn(&Measured) -> f64| over_runs(ours, value).mean;
     let beside = Fields::default()

@@ -43,6 +43,7 @@ impl Measured {
     }
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let wires = Wires {
         pairs: set_up.pairs,
@@ -92,7 +93,7 @@ fn flows<'a>(simulation: &'a Simulation, page: &[AppId]) -> Vec<&'a FlowRecord> 
     page.iter().filter_map(of).flatten().collect()
 }
 
-/// From the start of a page's transfers until the last ACK of the last one.
+/// Returns the time from the start of a page's transfers until the last ACK of the last one.
 fn page_time(flows: &[&FlowRecord]) -> f64 {
     let time = |flow: &&FlowRecord| {
         flow.acked_at.map_or(f64::INFINITY, |at| (at - flow.started_at).as_secs_f64())
