@@ -3,6 +3,8 @@
 
 #[path = "gateways/names.rs"]
 mod names;
+#[path = "gateways/renewal.rs"]
+mod renewal;
 
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
 use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
@@ -14,6 +16,7 @@ use gateway_proto::v1::{
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -37,8 +40,12 @@ struct Fake {
     is_for_observers: bool,
     /// The reason for which it refuses sums; without one it is of an earlier version.
     refuses_sums: Option<&'static str>,
+    /// Number of received sums.
+    compared: Arc<AtomicU32>,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
+    /// Certificates with which streams of questions were opened (DER).
+    shown: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 type Stream<T> = ReceiverStream<Result<T, Status>>;
@@ -96,6 +103,8 @@ impl Gateway for Fake {
         if fake.is_for_observers {
             return Err(Status::permission_denied("no asking"));
         }
+        let chain = queries.peer_certs().expect("TLS asks for a certificate");
+        fake.shown.lock().unwrap().push(chain[0].to_vec());
         Ok(each(queries.into_inner(), move |query| {
             let estimate = Estimate { window: fake.window, ..Estimate::default() };
             let result = Some(answer::Result::Estimate(estimate));
@@ -125,6 +134,7 @@ impl Gateway for Fake {
         &self,
         _: Request<HostComparison>,
     ) -> Result<Response<FleetComparison>, Status> {
+        self.compared.fetch_add(1, Ordering::Relaxed);
         Err(self.refuses_sums.map_or_else(|| Status::unimplemented(""), Status::invalid_argument))
     }
 
@@ -146,8 +156,24 @@ const GATEWAY_NAMES: [&str; 3] = ["127.0.0.1", "a.example", "b.example"];
 /// Certificates in a folder that is removed with it.
 struct Site {
     folder: PathBuf,
-    ca: String,
-    gateway: (String, String),
+    ca: CertifiedIssuer<'static, KeyPair>,
+    gateway: SignedPem,
+}
+
+/// A certificate of a site's authority, and its key (PEM).
+struct SignedPem {
+    certificate: String,
+    key: String,
+}
+
+impl SignedPem {
+    fn new(ca: &CertifiedIssuer<'static, KeyPair>, names: &[&str]) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        let params = CertificateParams::new(names).unwrap();
+        let certificate = params.signed_by(&key, ca).unwrap().pem();
+        Self { certificate, key: key.serialize_pem() }
+    }
 }
 
 impl Site {
@@ -157,17 +183,22 @@ impl Site {
         let mut params = CertificateParams::new([]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let signed = |names: &[&str]| {
-            let key = KeyPair::generate().unwrap();
-            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-            let params = CertificateParams::new(names).unwrap();
-            (params.signed_by(&key, &ca).unwrap().pem(), key.serialize_pem())
-        };
-        let (gateway, agent) = (signed(&GATEWAY_NAMES), signed(&["agent"]));
-        for (name, text) in [("ca", &ca.pem()), ("cert", &agent.0), ("key", &agent.1)] {
-            fs::write(folder.join(name), text).unwrap();
-        }
-        Self { folder, ca: ca.pem(), gateway }
+        fs::write(folder.join("ca"), ca.pem()).unwrap();
+        let gateway = SignedPem::new(&ca, &GATEWAY_NAMES);
+        let site = Self { folder, ca, gateway };
+        site.renew();
+        site
+    }
+
+    /// Gives the client a new certificate and its key.
+    fn renew(&self) {
+        let SignedPem { certificate, key } = SignedPem::new(&self.ca, &["agent"]);
+        self.write("cert", &certificate);
+        self.write("key", &key);
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.join(name), text).unwrap();
     }
 
     fn config(&self, gateways: &[String]) -> ClientConfig {
@@ -192,8 +223,8 @@ impl Site {
     fn serve_at(&self, fake: Fake, address: &str) -> (String, oneshot::Sender<()>) {
         let address = address.to_owned();
         let tls = ServerTlsConfig::new()
-            .identity(Identity::from_pem(&self.gateway.0, &self.gateway.1))
-            .client_ca_root(Certificate::from_pem(&self.ca));
+            .identity(Identity::from_pem(&self.gateway.certificate, &self.gateway.key))
+            .client_ca_root(Certificate::from_pem(self.ca.pem()));
         let ((stop, stopped), (tell, told)) = (oneshot::channel(), mpsc::channel());
         thread::spawn(move || {
             let runtime =
@@ -309,9 +340,7 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
     let (client, events) = client(site.config(&[one.clone(), two.clone()]));
     assert_eq!(first(&events, connected), one);
     client.report(Report { window: 5, ..Report::default() });
-    while first_fake.batches.lock().unwrap().is_empty() {
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("it has the report", || !first_fake.batches.lock().unwrap().is_empty());
     drop(runs);
     assert_eq!(first(&events, connected), two);
     client.ask(question());
@@ -326,28 +355,32 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
 }
 
 /// A gateway refuses sums twice for one reason, which is one event. A gateway of an earlier version
-/// causes none, and the connection goes on.
+/// causes none, and the connection goes on. A gateway has answered the sums before it receives the
+/// first of two questions, so the client has that answer before the second one's.
 #[test]
 fn sums_that_a_gateway_refuses_are_an_event() {
     for (refuses_sums, events_of) in [(Some("sums of one part twice"), 1), (None, 0)] {
         let site = Site::new("refuses");
-        let (gateway, _runs) = site.serve(Fake { window: 7, refuses_sums, ..Fake::default() });
+        let fake = Fake { window: 7, refuses_sums, ..Fake::default() };
+        let (gateway, _runs) = site.serve(fake.clone());
         let (client, events) = client(site.config(&[gateway]));
         first(&events, connected);
         let mut refusals = 0;
-        for _ in 0..2 {
+        for sums in 1..=2 {
             client.compare(&[]);
-            thread::sleep(Duration::from_millis(300));
-            client.ask(question());
-            first(&events, |event| match event {
-                SiteEvent::NotCompared(why) => {
-                    assert_eq!(Some(why.as_str()), refuses_sums);
-                    refusals += 1;
-                    None
-                }
-                SiteEvent::Lost(why) => panic!("{why}"),
-                event => window(event),
-            });
+            until("it has the sums", || fake.compared.load(Ordering::Relaxed) == sums);
+            for _ in 0..2 {
+                client.ask(question());
+                first(&events, |event| match event {
+                    SiteEvent::NotCompared(why) => {
+                        assert_eq!(Some(why.as_str()), refuses_sums);
+                        refusals += 1;
+                        None
+                    }
+                    SiteEvent::Lost(why) => panic!("{why}"),
+                    event => window(event),
+                });
+            }
         }
         assert_eq!(refusals, events_of);
     }
@@ -444,7 +477,7 @@ fn an_observer_reports_and_announces_and_opens_no_other_stream() {
 }
 
 /// Waits until a condition holds, for at most thirty seconds.
-fn until(what: &str, holds: impl Fn() -> bool) {
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(30), "not in time: {what}");
