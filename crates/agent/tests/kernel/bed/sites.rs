@@ -23,20 +23,28 @@ pub(crate) struct Site {
     pub(crate) name: &'static str,
     pub(crate) mbps: u64,
     pub(crate) rtt_ms: u64,
+    /// Packets that the queue holds.
+    queue: u32,
+}
+
+impl Site {
+    /// Bytes of data that the path holds with a full queue.
+    pub(crate) const fn capacity(&self) -> u64 {
+        let packets = self.mbps * 1000 * self.rtt_ms / (8 * 1500) + self.queue as u64;
+        packets * 1448
+    }
 }
 
 /// The sites. The shortest and the longest round trip differ by four.
 pub(crate) const SITES: [Site; 3] = [
-    Site { name: "paris", mbps: 5, rtt_ms: 40 },
-    Site { name: "frankfurt", mbps: 10, rtt_ms: 80 },
-    Site { name: "tokyo", mbps: 20, rtt_ms: 160 },
+    Site { name: "paris", mbps: 5, rtt_ms: 40, queue: 10 },
+    Site { name: "frankfurt", mbps: 10, rtt_ms: 80, queue: 100 },
+    Site { name: "tokyo", mbps: 20, rtt_ms: 160, queue: 100 },
 ];
 /// Servers of each site.
 pub(crate) const SERVERS: usize = 2;
 /// The visitor's networks, as agents report them.
 pub(crate) const NETWORKS: [&str; 2] = ["198.18.0.0/24", "2001:2::/48"];
-/// Packets that a path's queue holds.
-const QUEUE: u32 = 100;
 
 /// A host with a server, in a cgroup that an agent may hook.
 pub(crate) struct SiteHost {
@@ -85,7 +93,7 @@ impl SiteHost {
         let [near, far] = Addresses::numbered(number);
         let near = Interface::open(visitor, &InterfaceConfig::new(near))?;
         let far = Interface::open(&namespace, &InterfaceConfig::new(far))?;
-        let path = Duplex::symmetric(link_of(site.mbps, site.rtt_ms, QUEUE));
+        let path = Duplex::symmetric(link_of(site.mbps, site.rtt_ms, site.queue));
         let emulation = Emulation::start(near.port(), far.port(), EmulationOptions::new(path))?;
         let serve = |address: IpAddr| {
             let listen = || listen(SocketAddr::new(address, 0), None, 64);

@@ -19,7 +19,7 @@ use std::thread;
 pub(super) const GATEWAYS: [NamedHost; 2] =
     [("a.fleet.test", Ipv4Addr::new(127, 0, 0, 1)), ("b.fleet.test", Ipv4Addr::new(127, 0, 0, 2))];
 /// Bytes of a visit under load.
-const BYTES: u64 = 30_000;
+pub(super) const BYTES: u64 = 30_000;
 
 /// A fleet without agents. Drop order: agents first, then the gateway, then all else.
 pub(super) struct Fleet {
@@ -54,8 +54,9 @@ impl Fleet {
         (0..SITES.len() * SERVERS).for_each(|number| fleet.join(number));
         thread::scope(|scope| {
             for member in fleet.members.iter().step_by(SERVERS) {
-                scope
-                    .spawn(|| (0..NETWORKS.len()).for_each(|network| fleet.visit(member, network)));
+                scope.spawn(|| {
+                    (0..NETWORKS.len()).for_each(|network| fleet.visit(member, network, BYTES))
+                });
             }
         });
         fleet.wait_for_reports();
@@ -89,9 +90,9 @@ impl Fleet {
     }
 
     /// Visits a server that knows nothing of the visitor, so its agent has to ask.
-    pub(super) fn visit(&self, member: &Member, network: usize) {
+    pub(super) fn visit(&self, member: &Member, network: usize, bytes: u64) {
         member.agent.forget(None);
-        self.host(member).visit(network, BYTES);
+        self.host(member).visit(network, bytes);
         let visits = member.visits.fetch_add(1, Ordering::Relaxed) + 1;
         member.agent.wait_for_closed(visits);
     }
@@ -113,7 +114,7 @@ impl Fleet {
                 scope.spawn(move || {
                     let networks = (0..NETWORKS.len()).cycle();
                     let networks = networks.take_while(|_| !is_over.load(Ordering::Relaxed));
-                    networks.for_each(|network| self.visit(member, network));
+                    networks.for_each(|network| self.visit(member, network, BYTES));
                 });
             }
             let done = job();
