@@ -5,26 +5,25 @@
 mod names;
 #[path = "gateways/renewal.rs"]
 mod renewal;
+#[path = "gateways/site.rs"]
+mod site;
+#[path = "gateways/versions.rs"]
+mod versions;
 
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
-use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
+use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, Collector, Estimate, FleetComparison, ForgetReply,
-    ForgetRequest, HostComparison, Query, Report, ReportAck, ReportBatch, SubscribeRequest, Update,
-    answer,
+    AnnounceReply, Answer, Arrival, Estimate, FleetComparison, ForgetReply, ForgetRequest,
+    HostComparison, Query, RefusedReports, Report, ReportAck, ReportBatch, SubscribeRequest,
+    Update, answer,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use std::fs;
-use std::path::{Path, PathBuf};
+use site::{SignedPem, Site};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
-use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 /// The behaviour of a gateway.
@@ -38,6 +37,8 @@ struct Fake {
     never_acks: bool,
     /// True if it refuses questions and subscriptions, as the gateway does to an observer.
     is_for_observers: bool,
+    /// True if it sends only what a later version knows.
+    is_later: bool,
     /// The reason for which it refuses sums; without one it is of an earlier version.
     refuses_sums: Option<&'static str>,
     /// Number of received sums.
@@ -86,6 +87,7 @@ impl Gateway for Fake {
                 taken: u32::try_from(batch.reports.len()).unwrap(),
                 ..ReportAck::default()
             };
+            let ack = if fake.is_later { refused_later(ack) } else { ack };
             fake.batches.lock().unwrap().push(batch);
             (!fake.never_acks).then_some(ack)
         }))
@@ -107,7 +109,7 @@ impl Gateway for Fake {
         fake.shown.lock().unwrap().push(chain[0].to_vec());
         Ok(each(queries.into_inner(), move |query| {
             let estimate = Estimate { window: fake.window, ..Estimate::default() };
-            let result = Some(answer::Result::Estimate(estimate));
+            let result = (!fake.is_later).then_some(answer::Result::Estimate(estimate));
             (!fake.is_silent).then_some(Answer { id: query.id, result })
         }))
     }
@@ -120,7 +122,11 @@ impl Gateway for Fake {
             return Err(Status::permission_denied("no subscribing"));
         }
         let (out, updates) = tokio::sync::mpsc::channel(1);
+        let is_later = self.is_later;
         tokio::spawn(async move {
+            if is_later {
+                out.send(Ok(Update { what: None })).await.unwrap();
+            }
             out.closed().await;
         });
         Ok(Response::new(ReceiverStream::new(updates)))
@@ -150,105 +156,9 @@ impl Gateway for Fake {
     }
 }
 
-/// Names in the gateways' certificate.
-const GATEWAY_NAMES: [&str; 3] = ["127.0.0.1", "a.example", "b.example"];
-
-/// Certificates in a folder that is removed with it.
-struct Site {
-    folder: PathBuf,
-    ca: CertifiedIssuer<'static, KeyPair>,
-    gateway: SignedPem,
-}
-
-/// A certificate of a site's authority, and its key (PEM).
-struct SignedPem {
-    certificate: String,
-    key: String,
-}
-
-impl SignedPem {
-    fn new(ca: &CertifiedIssuer<'static, KeyPair>, names: &[&str]) -> Self {
-        let key = KeyPair::generate().unwrap();
-        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-        let params = CertificateParams::new(names).unwrap();
-        let certificate = params.signed_by(&key, ca).unwrap().pem();
-        Self { certificate, key: key.serialize_pem() }
-    }
-}
-
-impl Site {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        fs::write(folder.join("ca"), ca.pem()).unwrap();
-        let gateway = SignedPem::new(&ca, &GATEWAY_NAMES);
-        let site = Self { folder, ca, gateway };
-        site.renew();
-        site
-    }
-
-    /// Gives the client a new certificate and its key.
-    fn renew(&self) {
-        let SignedPem { certificate, key } = SignedPem::new(&self.ca, &["agent"]);
-        self.write("cert", &certificate);
-        self.write("key", &key);
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder.join(name), text).unwrap();
-    }
-
-    fn config(&self, gateways: &[String]) -> ClientConfig {
-        let file = |name: &str| Path::new(&self.folder).join(name);
-        ClientConfig {
-            gateways: gateways.to_vec(),
-            ca: file("ca"),
-            certificate: file("cert"),
-            key: file("key"),
-            collector: Collector::Agent,
-            version: "1".to_owned(),
-            addresses: Vec::new,
-            names: gateway_client::SystemNames::shared(),
-        }
-    }
-
-    /// Runs a gateway until the returned sender is dropped; returns its address.
-    fn serve(&self, fake: Fake) -> (String, oneshot::Sender<()>) {
-        self.serve_at(fake, "127.0.0.1:0")
-    }
-
-    fn serve_at(&self, fake: Fake, address: &str) -> (String, oneshot::Sender<()>) {
-        let address = address.to_owned();
-        let tls = ServerTlsConfig::new()
-            .identity(Identity::from_pem(&self.gateway.certificate, &self.gateway.key))
-            .client_ca_root(Certificate::from_pem(self.ca.pem()));
-        let ((stop, stopped), (tell, told)) = (oneshot::channel(), mpsc::channel());
-        thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = TcpListener::bind(address).await.unwrap();
-                tell.send(listener.local_addr().unwrap().to_string()).unwrap();
-                let serves = Server::builder()
-                    .tls_config(tls)
-                    .unwrap()
-                    .add_service(GatewayServer::new(fake))
-                    .serve_with_incoming(TcpListenerStream::new(listener));
-                // It is dropped with its connections, like a killed process.
-                tokio::select! { _ = serves => {}, _ = stopped => {} }
-            });
-        });
-        (told.recv().unwrap(), stop)
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+/// Refuses all reports of a batch for a reason of a later version.
+fn refused_later(ack: ReportAck) -> ReportAck {
+    ReportAck { taken: 0, refused: vec![RefusedReports { why: 99, count: ack.taken }], ..ack }
 }
 
 fn question() -> SiteQuestion<()> {
