@@ -18,7 +18,7 @@ const SERVICE: &str = "_headstart._tcp.example";
 pub(super) struct Names {
     pub(super) hosts: Mutex<Vec<(&'static str, &'static str)>>,
     services: Mutex<Vec<ServiceRecord>>,
-    /// Number of lookups of hosts that have begun.
+    /// Number of lookups of hosts, open ones too.
     lookups: AtomicU32,
 }
 

@@ -5,9 +5,9 @@ use gateway_client::SiteEvent;
 use gateway_proto::v1::{Refusal, Report};
 use std::time::Duration;
 
-/// A gateway of a later version sends an update and answers that an agent does not know, and refuses
-/// reports for a reason that it does not know. A gateway of an earlier version lacks the call that
-/// compares. The connection goes on with both.
+/// A gateway of a later version sends an update and answers that an agent does not know, and
+/// refuses reports for a reason that it does not know. A gateway of an earlier version lacks the
+/// call that compares. The connection goes on with both.
 #[test]
 fn a_gateway_of_another_version_is_of_use() {
     let site = Site::new("version");

@@ -30,8 +30,8 @@ async fn call(channel: &Channel, name: &str) -> Result<Answer, Status> {
     grpc.unary(Request::new(query), path, codec).await.map(tonic::Response::into_inner)
 }
 
-/// A report whose bound the gateway does not know is refused alone. A start and a group that it does
-/// not know count as none. The connection is the same all the time.
+/// A report whose bound the gateway does not know is refused alone. A start and a group that it
+/// does not know count as none. The connection is the same all the time.
 #[tokio::test]
 async fn an_agent_of_a_later_version_goes_on_without_what_the_gateway_lacks() {
     let bed = Bed::new("");

@@ -1,7 +1,7 @@
 //! Servers of several sites, each on a host of its own, and a visitor with a path to each of them.
 //!
-//! The visitor's addresses are of one network, 198.18.0.0/24 and 2001:2::/48, so all servers see the
-//! same two networks.
+//! The visitor's addresses are of 198.18.0.0/24 and 2001:2::/48, so all servers see the same two
+//! networks.
 
 use super::server::{Server, accept, finish, listen, request};
 use super::{link_of, program, time, unless_missing};
@@ -57,8 +57,8 @@ pub(crate) struct SiteHost {
     _ends: [Interface; 2],
 }
 
-/// All hosts, those of a site one after the other. Agents are of one machine, so there is one bed at
-/// a time on it.
+/// All hosts, those of a site one after the other. Agents are of one machine, so there is one bed
+/// at a time on it.
 pub(crate) struct SitesBed {
     pub(crate) hosts: Vec<SiteHost>,
     _pulse: Pulse,

@@ -63,8 +63,8 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// The agent of a host starts. Of a site's servers, the first finds the gateway by a service of
-    /// DNS, and the second by the address of a host.
+    /// Starts the agent of a host. A site's first server finds the gateway by a service of DNS, and
+    /// the second by the address of a host.
     pub(super) fn join(&mut self, number: usize) {
         let host = &self.bed.hosts[number];
         let name = file_name(number);

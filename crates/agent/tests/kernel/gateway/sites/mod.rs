@@ -1,6 +1,6 @@
-//! A fleet of three sites with two servers each: six agents in this machine's kernel, each with a
-//! server and a path of its own, and a gateway with a tenant for each site. The visitor has the same
-//! two networks at all sites.
+//! A fleet of three sites with two servers each. Six agents in this machine's kernel have a server
+//! and a path each, and a gateway has a tenant for each site. The visitor has the same two networks
+//! at all sites.
 //!
 //! Several agents run on one machine because they set first windows alone: the kernel has one
 //! congestion control of a name.

@@ -34,7 +34,7 @@ const HEADER: usize = 12;
 /// A host and its address.
 pub(super) type NamedHost = (&'static str, Ipv4Addr);
 
-/// What the name server answers.
+/// Records of the name server.
 #[derive(Debug, Default)]
 struct Zone {
     /// Host of [`SERVICE`].
