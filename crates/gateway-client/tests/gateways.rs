@@ -175,13 +175,15 @@ fn client(config: ClientConfig) -> (SiteClient<()>, mpsc::Receiver<SiteEvent<()>
     (SiteClient::start(config, hear).unwrap(), events)
 }
 
-/// Returns the first event for which `wanted` returns a value.
+/// Returns the first event for which `wanted` returns a value, within thirty seconds.
 fn first<T>(
     events: &mpsc::Receiver<SiteEvent<()>>,
     mut wanted: impl FnMut(SiteEvent<()>) -> Option<T>,
 ) -> T {
+    let end = Instant::now() + Duration::from_secs(30);
     loop {
-        let event = events.recv_timeout(Duration::from_secs(30)).expect("an event in time");
+        let left = end.saturating_duration_since(Instant::now());
+        let event = events.recv_timeout(left).expect("an event in time");
         if let Some(found) = wanted(event) {
             return found;
         }
