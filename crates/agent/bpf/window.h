@@ -79,14 +79,25 @@ static __noinline void on_open(struct bpf_sock_ops *ops, struct sock *sk)
 	report_start(tp, c, TRIGGER_OPENING, c->start);
 }
 
-/* Handles a measured round trip: a segment that was sent once is acknowledged. */
+/* Segments that the first ACK of a round trip acknowledges: at least the ones that were sent in it.
+ * More than these may have been acknowledged by ACKs that the kernel has not reported. */
+static inline u32 acked_in_round(const struct tcp_sock *tp, const struct connection *c)
+{
+	u32 mss = tp->mss_cache, begin = c->flights.round_end;
+
+	/* A retransmission that fills a gap acknowledges segments that were delivered long
+	 * before. */
+	if (before(c->una, c->loss_end) || before(tp->snd_una, begin) || !mss)
+		return 0;
+	return (tp->snd_una - begin + mss - 1) / mss;
+}
+
+/* Handles a measured round trip. The kernel calls this once a round trip (`tcp_rtt_estimator`), at
+ * the first ACK of a segment that was sent after the call before. */
 static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
-	u32 mss = tp->mss_cache;
-	/* A retransmission that fills a gap acknowledges segments that were delivered long
-	 * before. */
-	u32 bytes = before(c->una, c->loss_end) ? 0 : tp->snd_una - c->una;
+	u32 acked = acked_in_round(tp, c);
 	struct path_sample sample = {};
 
 	/* The pause ends when it began to send these segments. Without a pause that is the ACK
@@ -96,13 +107,13 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		count_pause(tp, c, c->arrived_ns, tp->delivered_mstamp * NS_PER_US);
 	c->arrived_ns = tp->tcp_mstamp * NS_PER_US;
 	c->una = tp->snd_una;
-	if (is_recovering(tp) || !mss)
+	if (is_recovering(tp))
 		return;
 	c->loss_end = tp->snd_una;
 	if (!before(tp->snd_una, c->first_end))
 		judge_doubted(tp, c);
 	/* Now, since the kernel resets the window after idle. */
-	if (count_flight(&c->flights, tp, (bytes + mss - 1) / mss)) {
+	if (count_flight(&c->flights, tp, acked)) {
 		take_proven_sample(tp, c, &c->flights, &sample);
 		update_memory(c, &sample, false);
 	}

@@ -142,7 +142,13 @@ pub fn commands_of(program: &str, markdown: &str) -> Vec<ShownCommand> {
 /// The words of a line that runs `program`.
 fn command(program: &str, line: &str) -> Option<Vec<String>> {
     let line = line.strip_prefix("$ ").or_else(|| line.strip_prefix("# ")).unwrap_or(line);
-    let words = shell_words(line.strip_prefix("sudo ").unwrap_or(line))?;
+    let line = line.strip_prefix("sudo ").unwrap_or(line);
+    // `sudo -u USER` runs the command as another user.
+    let line = match line.strip_prefix("-u ") {
+        Some(with_user) => with_user.split_once(' ').map_or("", |(_, command)| command),
+        None => line,
+    };
+    let words = shell_words(line)?;
     // `headstart agent: …` is what the program says.
     let is_output = words.get(1).is_some_and(|word| word.ends_with(':'));
     (words.first().is_some_and(|word| word == program) && !is_output).then_some(words)
@@ -180,11 +186,11 @@ mod tests {
     fn commands_are_found_in_code_alone() {
         let markdown = "\
 `prog text` and\n```\n$ prog a --b=1 # what it does\nsudo prog c 'd e' | less\nprog says: no\nother f\n\
-prog --g \\\n  h >file\nprog $VARIABLE\n```\nprog text\n";
+prog --g \\\n  h >file\nprog $VARIABLE\nsudo -u user prog i\n```\nprog text\n";
         let found = commands_of("prog", markdown);
         let lines: Vec<(usize, String)> =
             found.into_iter().map(|shown| (shown.line, shown.words.join("|"))).collect();
-        let expected = [(3, "prog|a|--b=1"), (4, "prog|c|d e"), (7, "prog|--g|h")]
+        let expected = [(3, "prog|a|--b=1"), (4, "prog|c|d e"), (7, "prog|--g|h"), (10, "prog|i")]
             .map(|(n, s)| (n, s.to_owned()));
         assert_eq!(lines, expected);
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use support::errors::Fault;
 
-/// The configuration of a client. Files are read again at each connection, so a renewed certificate
-/// counts from the next one on.
+/// The configuration of a client. Files are read every three seconds. If one was renewed, a new
+/// connection replaces the old one.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// Gateways, the preferred one first: `HOST:PORT`, or a service of DNS

@@ -3,14 +3,16 @@
 //! count the ones that they drop.
 //!
 //! [`SiteClient`] is the handle: an agent's ([`SiteClient::start`]) or an observer's
-//! ([`SiteClient::observe`]). `session` speaks with one gateway, `outbox` keeps reports until they
-//! are acknowledged, and `pending` has the open questions. `discovery` looks up names of gateways,
-//! `transport` reads certificates and connects, and `certificates` explains why TLS refuses them.
+//! ([`SiteClient::observe`]). `session` speaks with one gateway, `connection` makes connections and
+//! replaces them, `outbox` keeps reports until they are acknowledged, and `pending` has the open
+//! questions. `discovery` looks up names of gateways, `transport` reads certificates and connects,
+//! and `certificates` explains why TLS refuses them.
 
 mod calls;
 mod certificates;
 mod client;
 mod config;
+mod connection;
 mod counts;
 mod discovery;
 mod message;
@@ -31,5 +33,5 @@ pub use counts::ClientStatus;
 pub use discovery::{Lookup, NameService, SystemNames};
 pub use message::{SiteEvent, SiteQuestion};
 pub use network::{bytes_of, leaving, network_of};
-pub use reporter::SiteReporter;
+pub use reporter::{FLUSH_TIMEOUT, MAX_UNACKNOWLEDGED_REPORTS, SiteReporter};
 pub use service_records::ServiceRecord;

@@ -30,8 +30,12 @@ pub enum SiteEvent<T> {
     Compared(Vec<FleetFinding>),
     /// The gateway refuses the sums of this host, for this reason. It is an event once.
     NotCompared(String),
-    /// This gateway is connected from now on.
+    /// This gateway is connected from now on, also if it was before: by renewed certificates, or
+    /// at another address.
     Connected(String),
+    /// The connection cannot be replaced by one with the renewed certificate, key or authority, for
+    /// this reason. It goes on with the old ones.
+    NotRenewed(String),
     /// No gateway is connected, for this reason.
     Lost(String),
 }

@@ -8,10 +8,11 @@ use gateway_proto::v1::Report;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Longest wait for a gateway.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of reports between two waits for acknowledgements.
-const MAX_UNACKNOWLEDGED_REPORTS: u64 = 4096;
+/// Longest wait of a reporter for the acknowledgement of all its reports.
+pub const FLUSH_TIMEOUT: Duration = Duration::from_secs(10);
+/// Number of reports between two waits for acknowledgements, if a file has the reports: it is read
+/// faster than a gateway accepts them.
+pub const MAX_UNACKNOWLEDGED_REPORTS: u64 = 4096;
 
 /// Sends reports to the gateways of a site, and waits for them.
 #[derive(Debug)]

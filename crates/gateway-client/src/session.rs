@@ -2,22 +2,20 @@
 //! that one answers.
 
 use crate::config::ClientConfig;
+use crate::connection::{Follower, Reached, reach_any};
 use crate::counts::Counts;
-use crate::discovery::{
-    Absence, LOOKUP_INTERVAL, MAX_TRIED, ResolvedGateway, addresses_of, gateways_among, is_listed,
-};
+use crate::discovery::ResolvedGateway;
 use crate::message::{Message, SiteEvent, SiteQuestion};
 use crate::outbox::Outbox;
 use crate::pending::Pending;
-use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard, open};
-use crate::transport::{GatewayFault, connect};
+use crate::streams::{ClientRole, OtherStreams, Received, Streams, heard};
 use gateway_proto::v1::update::What;
 use gateway_proto::v1::{
     Answer, FleetComparison, HostStatus, Network, Query, ReportAck, Update, answer,
 };
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
@@ -124,18 +122,17 @@ impl<T> Speaker<T> {
             Err(end) => return (false, end),
         };
         loop {
-            let Reached { gateway, mut streams, behind_name } = reached;
-            self.behind_name = behind_name;
-            self.counts.connected(&gateway.to_string());
-            (self.hear)(SiteEvent::Connected(gateway.to_string()));
+            self.behind_name = reached.behind_name;
+            self.counts.connected(&reached.gateway.to_string());
+            (self.hear)(SiteEvent::Connected(reached.gateway.to_string()));
             self.outbox.start_over();
             let began = Instant::now();
-            let end = self.converse(entry, &gateway, &mut streams).await;
+            let end = self.converse(entry, &mut reached).await;
             match end {
                 Err(end) => {
                     let given_up = self.pending.give_up(Instant::now(), Duration::ZERO);
                     self.counts.none.add(given_up);
-                    self.left = Some(gateway);
+                    self.left = Some(reached.gateway);
                     return (began.elapsed() >= MIN_CONVERSATION, end);
                 }
                 // The old connection ends here, and its questions are asked once more.
@@ -168,17 +165,22 @@ impl<T> Speaker<T> {
         }
     }
 
-    /// Exchanges messages with a gateway until it is lost, or until its name has other addresses
-    /// and one of these has accepted a connection.
-    async fn converse(
-        &mut self,
-        entry: &str,
-        gateway: &ResolvedGateway,
-        streams: &mut Streams,
-    ) -> Result<Reached, End> {
+    /// Speaks with a gateway until it is lost, or until another connection replaces this one.
+    async fn converse(&mut self, entry: &str, reached: &mut Reached) -> Result<Reached, End> {
         let mut ticks = interval(TICK_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let moving = follow(self.role, self.config.clone(), entry.to_owned(), gateway.clone());
+        let (unusable, mut why_unusable) = mpsc::channel(1);
+        let follower = Follower {
+            role: self.role,
+            config: self.config.clone(),
+            entry: entry.to_owned(),
+            connected: reached.gateway.clone(),
+            behind_name: reached.behind_name,
+            tls: reached.tls.clone(),
+            unusable,
+        };
+        let streams = &mut reached.streams;
+        let moving = follower.follow();
         tokio::pin!(moving);
         loop {
             let went = tokio::select! {
@@ -197,6 +199,10 @@ impl<T> Speaker<T> {
                     Received::NotCompared(why) => self.not_compared(why),
                 }),
                 _ = ticks.tick() => self.tick(streams),
+                Some(why) = why_unusable.recv() => {
+                    (self.hear)(SiteEvent::NotRenewed(why));
+                    Ok(())
+                }
                 moved = &mut moving => return Ok(moved),
             };
             if let Err(why) = went {
@@ -370,72 +376,6 @@ impl<T> Speaker<T> {
                     None => return true,
                     Some(message) => self.take_without_gateway(message),
                 },
-            }
-        }
-    }
-}
-
-/// A connected address of a gateway, with its streams.
-struct Reached {
-    gateway: ResolvedGateway,
-    streams: Streams,
-    /// Number of gateways behind its name.
-    behind_name: usize,
-}
-
-/// Connects to the first address of a gateway that accepts a connection, and opens its streams. The
-/// address that has just been `left` is tried last.
-async fn reach_any(
-    role: ClientRole,
-    config: ClientConfig,
-    entry: String,
-    left: Option<ResolvedGateway>,
-) -> Result<Reached, String> {
-    let mut whys = Vec::new();
-    let mut found = addresses_of(&config.names, &entry).await?;
-    let behind_name = gateways_among(&found);
-    // The order of the others stays.
-    found.sort_by_key(|gateway| left.as_ref() == Some(gateway));
-    for gateway in found.into_iter().take(MAX_TRIED) {
-        match reach_address(role, &config, &gateway).await {
-            Ok(streams) => return Ok(Reached { gateway, streams, behind_name }),
-            Err(fault) => whys.push(fault.to_string()),
-        }
-    }
-    Err(whys.join("; "))
-}
-
-/// Connects to one address of a gateway, and opens the streams.
-async fn reach_address(
-    role: ClientRole,
-    config: &ClientConfig,
-    gateway: &ResolvedGateway,
-) -> Result<Streams, GatewayFault> {
-    let channel = connect(config, gateway).await?;
-    let opened = open(channel, role, &(config.addresses)()).await;
-    opened.map_err(|status| GatewayFault::of_status(&status, config, gateway))
-}
-
-/// Waits until the name of a gateway no longer has the connected address, and another address has
-/// accepted a connection. While a name cannot be looked up, its gateway stays.
-async fn follow(
-    role: ClientRole,
-    config: ClientConfig,
-    entry: String,
-    connected: ResolvedGateway,
-) -> Reached {
-    let mut absence = Absence::default();
-    loop {
-        tokio::time::sleep(LOOKUP_INTERVAL).await;
-        let Ok(is_listed) = is_listed(&config.names, &entry, &connected).await else { continue };
-        if !absence.note(is_listed) {
-            continue;
-        }
-        let Ok(found) = addresses_of(&config.names, &entry).await else { continue };
-        let behind_name = gateways_among(&found);
-        for gateway in found.into_iter().take(MAX_TRIED) {
-            if let Ok(streams) = reach_address(role, &config, &gateway).await {
-                return Reached { gateway, streams, behind_name };
             }
         }
     }

@@ -52,7 +52,30 @@ impl GatewayFault {
     }
 }
 
-/// Connects to a live gateway.
+/// Contents of the three files of a connection's TLS. A difference means that an operator has
+/// renewed one.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct TlsContents {
+    ca: Vec<u8>,
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl TlsContents {
+    /// Reads the files of `config`.
+    ///
+    /// # Errors
+    /// If a file cannot be read: which, and why.
+    pub(crate) fn read(config: &ClientConfig) -> Result<Self, String> {
+        let contents = |file: &Path| {
+            fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+        };
+        let ClientConfig { ca, certificate, key, .. } = config;
+        Ok(Self { ca: contents(ca)?, certificate: contents(certificate)?, key: contents(key)? })
+    }
+}
+
+/// Connects to a live gateway by the files as they are now.
 ///
 /// # Errors
 /// If a file cannot be read, or the gateway cannot be connected: the reason.
@@ -60,7 +83,20 @@ pub(crate) async fn connect(
     config: &ClientConfig,
     gateway: &ResolvedGateway,
 ) -> Result<Channel, GatewayFault> {
-    let endpoint = endpoint(config, gateway).map_err(GatewayFault::Certificates)?;
+    let tls = TlsContents::read(config).map_err(GatewayFault::Certificates)?;
+    connect_by(config, gateway, &tls).await
+}
+
+/// Connects to a live gateway by these contents of the files.
+///
+/// # Errors
+/// If the contents cannot be used, or the gateway cannot be connected: the reason.
+pub(crate) async fn connect_by(
+    config: &ClientConfig,
+    gateway: &ResolvedGateway,
+    tls: &TlsContents,
+) -> Result<Channel, GatewayFault> {
+    let endpoint = endpoint(config, gateway, tls).map_err(GatewayFault::Certificates)?;
     let reached = tokio::time::timeout(CONNECT_TIMEOUT * 2, endpoint.connect()).await;
     let reached =
         reached.map_err(|_| GatewayFault::Silent(format!("{gateway} does not answer")))?;
@@ -75,11 +111,15 @@ pub(crate) async fn connect(
 /// # Errors
 ///
 /// If a certificate cannot be read or used; the message names the files.
-fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint, String> {
+fn endpoint(
+    config: &ClientConfig,
+    gateway: &ResolvedGateway,
+    tls: &TlsContents,
+) -> Result<Endpoint, String> {
     let tls = ClientTlsConfig::new()
         .domain_name(gateway.host.as_str())
-        .ca_certificate(Certificate::from_pem(read(&config.ca)?))
-        .identity(Identity::from_pem(read(&config.certificate)?, read(&config.key)?));
+        .ca_certificate(Certificate::from_pem(&tls.ca))
+        .identity(Identity::from_pem(&tls.certificate, &tls.key));
     let endpoint = Endpoint::from_shared(format!("https://{}", gateway.address))
         .map_err(|error| format!("{gateway} is no address: {error}"))?;
     let endpoint = endpoint.tls_config(tls).map_err(|error| {
@@ -103,11 +143,8 @@ fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint
 pub(crate) fn check_files(config: &ClientConfig) -> Result<(), String> {
     // The files do not depend on the address.
     let (host, address) = ("localhost".to_owned(), (Ipv4Addr::LOCALHOST, 1).into());
-    endpoint(config, &ResolvedGateway { host, address }).map(drop)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+    let tls = TlsContents::read(config)?;
+    endpoint(config, &ResolvedGateway { host, address }, &tls).map(drop)
 }
 
 /// Returns the gateway's message, or how the connection to it has ended.

@@ -3,25 +3,27 @@
 
 #[path = "gateways/names.rs"]
 mod names;
+#[path = "gateways/renewal.rs"]
+mod renewal;
+#[path = "gateways/site.rs"]
+mod site;
+#[path = "gateways/versions.rs"]
+mod versions;
 
 use gateway_client::{ClientConfig, SiteClient, SiteEvent, SiteQuestion};
-use gateway_proto::v1::gateway_server::{Gateway, GatewayServer};
+use gateway_proto::v1::gateway_server::Gateway;
 use gateway_proto::v1::{
-    AnnounceReply, Answer, Arrival, Collector, Estimate, FleetComparison, ForgetReply,
-    ForgetRequest, HostComparison, Query, Report, ReportAck, ReportBatch, SubscribeRequest, Update,
-    answer,
+    AnnounceReply, Answer, Arrival, Estimate, FleetComparison, ForgetReply, ForgetRequest,
+    HostComparison, Query, RefusedReports, Report, ReportAck, ReportBatch, SubscribeRequest,
+    Update, answer,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use std::fs;
-use std::path::{Path, PathBuf};
+use site::{SignedPem, Site};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tokio_stream::wrappers::{ReceiverStream, TcpListenerStream};
-use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 /// The behaviour of a gateway.
@@ -35,10 +37,16 @@ struct Fake {
     never_acks: bool,
     /// True if it refuses questions and subscriptions, as the gateway does to an observer.
     is_for_observers: bool,
+    /// True if it sends only what a later version knows.
+    is_later: bool,
     /// The reason for which it refuses sums; without one it is of an earlier version.
     refuses_sums: Option<&'static str>,
+    /// Number of received sums.
+    compared: Arc<AtomicU32>,
     batches: Arc<Mutex<Vec<ReportBatch>>>,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
+    /// Certificates with which streams of questions were opened (DER).
+    shown: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 type Stream<T> = ReceiverStream<Result<T, Status>>;
@@ -79,6 +87,7 @@ impl Gateway for Fake {
                 taken: u32::try_from(batch.reports.len()).unwrap(),
                 ..ReportAck::default()
             };
+            let ack = if fake.is_later { refused_later(ack) } else { ack };
             fake.batches.lock().unwrap().push(batch);
             (!fake.never_acks).then_some(ack)
         }))
@@ -96,9 +105,11 @@ impl Gateway for Fake {
         if fake.is_for_observers {
             return Err(Status::permission_denied("no asking"));
         }
+        let chain = queries.peer_certs().expect("TLS asks for a certificate");
+        fake.shown.lock().unwrap().push(chain[0].to_vec());
         Ok(each(queries.into_inner(), move |query| {
             let estimate = Estimate { window: fake.window, ..Estimate::default() };
-            let result = Some(answer::Result::Estimate(estimate));
+            let result = (!fake.is_later).then_some(answer::Result::Estimate(estimate));
             (!fake.is_silent).then_some(Answer { id: query.id, result })
         }))
     }
@@ -111,7 +122,11 @@ impl Gateway for Fake {
             return Err(Status::permission_denied("no subscribing"));
         }
         let (out, updates) = tokio::sync::mpsc::channel(1);
+        let is_later = self.is_later;
         tokio::spawn(async move {
+            if is_later {
+                out.send(Ok(Update { what: None })).await.unwrap();
+            }
             out.closed().await;
         });
         Ok(Response::new(ReceiverStream::new(updates)))
@@ -125,6 +140,7 @@ impl Gateway for Fake {
         &self,
         _: Request<HostComparison>,
     ) -> Result<Response<FleetComparison>, Status> {
+        self.compared.fetch_add(1, Ordering::Relaxed);
         Err(self.refuses_sums.map_or_else(|| Status::unimplemented(""), Status::invalid_argument))
     }
 
@@ -140,84 +156,9 @@ impl Gateway for Fake {
     }
 }
 
-/// Names in the gateways' certificate.
-const GATEWAY_NAMES: [&str; 3] = ["127.0.0.1", "a.example", "b.example"];
-
-/// Certificates in a folder that is removed with it.
-struct Site {
-    folder: PathBuf,
-    ca: String,
-    gateway: (String, String),
-}
-
-impl Site {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("headstart-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-        let signed = |names: &[&str]| {
-            let key = KeyPair::generate().unwrap();
-            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
-            let params = CertificateParams::new(names).unwrap();
-            (params.signed_by(&key, &ca).unwrap().pem(), key.serialize_pem())
-        };
-        let (gateway, agent) = (signed(&GATEWAY_NAMES), signed(&["agent"]));
-        for (name, text) in [("ca", &ca.pem()), ("cert", &agent.0), ("key", &agent.1)] {
-            fs::write(folder.join(name), text).unwrap();
-        }
-        Self { folder, ca: ca.pem(), gateway }
-    }
-
-    fn config(&self, gateways: &[String]) -> ClientConfig {
-        let file = |name: &str| Path::new(&self.folder).join(name);
-        ClientConfig {
-            gateways: gateways.to_vec(),
-            ca: file("ca"),
-            certificate: file("cert"),
-            key: file("key"),
-            collector: Collector::Agent,
-            version: "1".to_owned(),
-            addresses: Vec::new,
-            names: gateway_client::SystemNames::shared(),
-        }
-    }
-
-    /// Runs a gateway until the returned sender is dropped; returns its address.
-    fn serve(&self, fake: Fake) -> (String, oneshot::Sender<()>) {
-        self.serve_at(fake, "127.0.0.1:0")
-    }
-
-    fn serve_at(&self, fake: Fake, address: &str) -> (String, oneshot::Sender<()>) {
-        let address = address.to_owned();
-        let tls = ServerTlsConfig::new()
-            .identity(Identity::from_pem(&self.gateway.0, &self.gateway.1))
-            .client_ca_root(Certificate::from_pem(&self.ca));
-        let ((stop, stopped), (tell, told)) = (oneshot::channel(), mpsc::channel());
-        thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = TcpListener::bind(address).await.unwrap();
-                tell.send(listener.local_addr().unwrap().to_string()).unwrap();
-                let serves = Server::builder()
-                    .tls_config(tls)
-                    .unwrap()
-                    .add_service(GatewayServer::new(fake))
-                    .serve_with_incoming(TcpListenerStream::new(listener));
-                // It is dropped with its connections, like a killed process.
-                tokio::select! { _ = serves => {}, _ = stopped => {} }
-            });
-        });
-        (told.recv().unwrap(), stop)
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+/// Refuses all reports of a batch for a reason of a later version.
+fn refused_later(ack: ReportAck) -> ReportAck {
+    ReportAck { taken: 0, refused: vec![RefusedReports { why: 99, count: ack.taken }], ..ack }
 }
 
 fn question() -> SiteQuestion<()> {
@@ -234,13 +175,15 @@ fn client(config: ClientConfig) -> (SiteClient<()>, mpsc::Receiver<SiteEvent<()>
     (SiteClient::start(config, hear).unwrap(), events)
 }
 
-/// Returns the first event for which `wanted` returns a value.
+/// Returns the first event for which `wanted` returns a value, within thirty seconds.
 fn first<T>(
     events: &mpsc::Receiver<SiteEvent<()>>,
     mut wanted: impl FnMut(SiteEvent<()>) -> Option<T>,
 ) -> T {
+    let end = Instant::now() + Duration::from_secs(30);
     loop {
-        let event = events.recv_timeout(Duration::from_secs(30)).expect("an event in time");
+        let left = end.saturating_duration_since(Instant::now());
+        let event = events.recv_timeout(left).expect("an event in time");
         if let Some(found) = wanted(event) {
             return found;
         }
@@ -309,9 +252,7 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
     let (client, events) = client(site.config(&[one.clone(), two.clone()]));
     assert_eq!(first(&events, connected), one);
     client.report(Report { window: 5, ..Report::default() });
-    while first_fake.batches.lock().unwrap().is_empty() {
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("it has the report", || !first_fake.batches.lock().unwrap().is_empty());
     drop(runs);
     assert_eq!(first(&events, connected), two);
     client.ask(question());
@@ -326,28 +267,32 @@ fn when_a_gateway_dies_the_next_one_answers_and_gets_what_was_not_acknowledged()
 }
 
 /// A gateway refuses sums twice for one reason, which is one event. A gateway of an earlier version
-/// causes none, and the connection goes on.
+/// causes none, and the connection goes on. A gateway has answered the sums before it receives the
+/// first of two questions, so the client has that answer before the second one's.
 #[test]
 fn sums_that_a_gateway_refuses_are_an_event() {
     for (refuses_sums, events_of) in [(Some("sums of one part twice"), 1), (None, 0)] {
         let site = Site::new("refuses");
-        let (gateway, _runs) = site.serve(Fake { window: 7, refuses_sums, ..Fake::default() });
+        let fake = Fake { window: 7, refuses_sums, ..Fake::default() };
+        let (gateway, _runs) = site.serve(fake.clone());
         let (client, events) = client(site.config(&[gateway]));
         first(&events, connected);
         let mut refusals = 0;
-        for _ in 0..2 {
+        for sums in 1..=2 {
             client.compare(&[]);
-            thread::sleep(Duration::from_millis(300));
-            client.ask(question());
-            first(&events, |event| match event {
-                SiteEvent::NotCompared(why) => {
-                    assert_eq!(Some(why.as_str()), refuses_sums);
-                    refusals += 1;
-                    None
-                }
-                SiteEvent::Lost(why) => panic!("{why}"),
-                event => window(event),
-            });
+            until("it has the sums", || fake.compared.load(Ordering::Relaxed) == sums);
+            for _ in 0..2 {
+                client.ask(question());
+                first(&events, |event| match event {
+                    SiteEvent::NotCompared(why) => {
+                        assert_eq!(Some(why.as_str()), refuses_sums);
+                        refusals += 1;
+                        None
+                    }
+                    SiteEvent::Lost(why) => panic!("{why}"),
+                    event => window(event),
+                });
+            }
         }
         assert_eq!(refusals, events_of);
     }
@@ -444,7 +389,7 @@ fn an_observer_reports_and_announces_and_opens_no_other_stream() {
 }
 
 /// Waits until a condition holds, for at most thirty seconds.
-fn until(what: &str, holds: impl Fn() -> bool) {
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(30), "not in time: {what}");

@@ -5,18 +5,14 @@ use crate::config::{CapturePlace, ObserveConfig, ReportedPrefix};
 use crate::counts::ObserverCounts;
 use crate::log::{LogPriority, say};
 use crate::passive::{PassiveReport, aged};
-use gateway_client::{ClientConfig, SiteClient, SiteEvent, bytes_of, network_of};
+use gateway_client::{
+    ClientConfig, FLUSH_TIMEOUT, MAX_UNACKNOWLEDGED_REPORTS, SiteClient, SiteEvent, bytes_of,
+    network_of,
+};
 use gateway_proto::v1::{Arrival, Collector, Network};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 use support::clock::wall;
-
-/// Longest wait of a client for acknowledgements.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Maximum number of reports of a file that wait for their acknowledgement.
-const MAX_UNACKNOWLEDGED_REPORTS: u64 = 4096;
 
 /// A finding of the capture.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +118,10 @@ fn log_of_gateway() -> impl FnMut(SiteEvent<()>) {
         SiteEvent::Connected(gateway) => {
             is_lost = false;
             say(LogPriority::Notice, &format!("reports to {gateway}"));
+        }
+        SiteEvent::NotRenewed(why) => {
+            let what = format!("the renewed certificates cannot be used: {why}; the old ones stay");
+            say(LogPriority::Warning, &what);
         }
         SiteEvent::Lost(why) if !is_lost => {
             is_lost = true;

@@ -196,6 +196,13 @@ impl Hearer {
             SiteEvent::Connected(gateway) => {
                 say(Level::Notice, &format!("gateway {gateway} answers"));
             }
+            SiteEvent::NotRenewed(why) => {
+                let what = format!(
+                    "the renewed files of gateway-ca, gateway-certificate and gateway-key cannot be used: {why}; \
+                     the agent goes on with the old ones"
+                );
+                say(Level::Warning, &what);
+            }
             SiteEvent::Lost(why) => {
                 let what = format!("gateway: {why}; connections go on with what is known here");
                 say(Level::Warning, &what);

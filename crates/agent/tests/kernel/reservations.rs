@@ -1,8 +1,8 @@
 //! The remembered window of a path is allocated once in a round trip, however many connections
 //! start in it.
 //!
-//! 20 Mbit/s and 80 ms: 200 kB prove some 140 segments, of which a link that holds 233 loses
-//! nothing.
+//! 20 Mbit/s and 80 ms: 200 kB are 139 segments in flights of 10, 20 and 40, and of the other 69.
+//! They prove twice the last flight, of which a link that holds 233 loses nothing.
 
 use crate::bed::{Agent, Bed, Server, finish, request};
 use crate::peers::Peers;
@@ -17,12 +17,12 @@ const AT_ONCE: u64 = 6;
 const BYTES: u64 = 200_000;
 
 /// Makes visits at once after one that has taught the path: all start warm, with equal parts of the
-/// proven window.
-fn assert_shared(bed: &Bed, agent: &Agent, server: &Server) {
+/// proven window, which is at least `least`.
+fn assert_shared(bed: &Bed, agent: &Agent, server: &Server, least: u64) {
     bed.visit(server, BYTES);
     agent.wait_for_closed(1);
     let window = u64::from(agent.paths()[0].window);
-    assert!(window >= 130, "{window}");
+    assert!(window >= least, "{window}");
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| bed.visit(server, BYTES));
@@ -47,7 +47,7 @@ fn connections_that_begin_at_once_share_what_is_remembered() {
         for address in [addresses.v4.into(), addresses.v6.into(), mapped] {
             let agent = bed.agent(&[]);
             let server = bed.serve_at(SocketAddr::new(address, 0), None);
-            assert_shared(&bed, &agent, &server);
+            assert_shared(&bed, &agent, &server, 130);
         }
     });
 }
@@ -164,7 +164,8 @@ fn they_share_also_where_first_windows_are_all_that_can_be_set() {
         let Some(bed) = Bed::new() else { return };
         bed.widen_receive_window();
         let agent = bed.agent_giving("auto", &["--mode", "window"]);
-        assert_shared(&bed, &agent, &bed.serve(Domain::IPV4, None));
+        // The programs see flights once a round trip, when up to a tenth may not be sent yet.
+        assert_shared(&bed, &agent, &bed.serve(Domain::IPV4, None), 130 * 9 / 10);
     });
 }
 

@@ -6,8 +6,8 @@ use gateway_client::{ClientConfig, Lookup, NameService, ServiceRecord, SiteEvent
 use gateway_proto::v1::Report;
 use std::io;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -15,13 +15,25 @@ const SERVICE: &str = "_headstart._tcp.example";
 
 /// Names that a test changes.
 #[derive(Debug, Default)]
-struct Names {
-    hosts: Mutex<Vec<(&'static str, &'static str)>>,
+pub(super) struct Names {
+    pub(super) hosts: Mutex<Vec<(&'static str, &'static str)>>,
     services: Mutex<Vec<ServiceRecord>>,
+    /// Number of lookups of hosts, open ones too.
+    lookups: AtomicU32,
+}
+
+impl Names {
+    /// Waits for this number of further lookups.
+    pub(super) fn wait_for_lookups(&self, more: u32) {
+        let now = || self.lookups.load(Ordering::Relaxed);
+        let before = now();
+        until("names are looked up", || now() >= before + more);
+    }
 }
 
 impl NameService for Names {
     fn addresses<'a>(&'a self, host: &'a str) -> Lookup<'a, IpAddr> {
+        self.lookups.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             let hosts = self.hosts.lock().unwrap();
             let named = hosts.iter().filter(|(name, _)| *name == host);
@@ -38,12 +50,12 @@ impl NameService for Names {
     }
 }
 
-fn named(site: &Site, entry: &str, names: &Arc<Names>) -> ClientConfig {
+pub(super) fn named(site: &Site, entry: &str, names: &Arc<Names>) -> ClientConfig {
     let names = Arc::clone(names) as Arc<dyn NameService>;
     ClientConfig { names, ..site.config(&[entry.to_owned()]) }
 }
 
-fn port_of(address: &str) -> u16 {
+pub(super) fn port_of(address: &str) -> u16 {
     address.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
@@ -54,7 +66,7 @@ fn port_of(address: &str) -> u16 {
 fn a_gateway_that_moves_is_followed_and_nothing_is_lost() {
     let site = Site::new("moved");
     let old = Fake { is_silent: true, never_acks: true, ..Fake::default() };
-    let (address, _keep_old) = site.serve(old);
+    let (address, _keep_old) = site.serve(old.clone());
     let port = port_of(&address);
     let new = Fake { window: 7, ..Fake::default() };
     let (_, _keep_new) = site.serve_at(new.clone(), &format!("127.0.0.2:{port}"));
@@ -65,11 +77,12 @@ fn a_gateway_that_moves_is_followed_and_nothing_is_lost() {
     // Sums are no matter for a gateway of an earlier version.
     client.compare(&[]);
     client.report(Report::default());
-    thread::sleep(Duration::from_millis(500));
+    until("the old gateway has the report", || !old.batches.lock().unwrap().is_empty());
+    until("the old gateway has the sums", || old.compared.load(Ordering::Relaxed) == 1);
     let moved = Instant::now();
     *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.2")];
     // It is asked after two of three lookups: a question has five seconds.
-    thread::sleep(Duration::from_millis(5700));
+    names.wait_for_lookups(2);
     client.ask(question());
     assert_eq!(first(&events, connected), format!("a.example:{port} (127.0.0.2)"));
     let took = moved.elapsed().as_secs_f64();
@@ -86,7 +99,9 @@ fn a_gateway_that_moves_is_followed_and_nothing_is_lost() {
     assert_eq!((status.in_time, status.none, status.reports_taken), (1, 0, 1));
 }
 
-/// While a name cannot be looked up, its gateway stays. If its new address does not answer, too.
+/// While a name cannot be looked up, its gateway stays. If its new address does not answer, too:
+/// after the third lookup the client looks for other addresses, and tries the one that it finds
+/// before its fifth lookup.
 #[test]
 fn a_gateway_stays_until_another_address_answers() {
     let site = Site::new("stays");
@@ -96,10 +111,9 @@ fn a_gateway_stays_until_another_address_answers() {
     *names.hosts.lock().unwrap() = vec![("a.example", "127.0.0.1")];
     let (client, events) = client(named(&site, &format!("a.example:{port}"), &names));
     first(&events, connected);
-    // Ten seconds are three lookups or more.
-    for hosts in [vec![], vec![("a.example", "127.0.0.3")]] {
+    for (hosts, lookups) in [(vec![], 3), (vec![("a.example", "127.0.0.3")], 5)] {
         *names.hosts.lock().unwrap() = hosts;
-        thread::sleep(Duration::from_secs(10));
+        names.wait_for_lookups(lookups);
         client.ask(question());
         first(&events, |event| match event {
             SiteEvent::Answered(..) => Some(()),

@@ -129,12 +129,21 @@ impl Bed {
         Issued { certificate: text("pem"), key: text("key") }
     }
 
-    /// Connects with a certificate, or without any.
+    /// Connects a client with a certificate, or without any.
     pub(crate) async fn connect(
         &self,
         to: SocketAddr,
         shown: Option<&Issued>,
     ) -> Result<GatewayClient<Channel>, String> {
+        self.channel(to, shown).await.map(GatewayClient::new)
+    }
+
+    /// Opens a connection with a certificate, or without any.
+    pub(crate) async fn channel(
+        &self,
+        to: SocketAddr,
+        shown: Option<&Issued>,
+    ) -> Result<Channel, String> {
         let mut tls =
             ClientTlsConfig::new().ca_certificate(Certificate::from_pem(self.text("ca.pem")));
         if let Some(issued) = shown {
@@ -142,8 +151,7 @@ impl Bed {
         }
         let endpoint =
             Endpoint::from_shared(format!("https://{to}")).unwrap().tls_config(tls).unwrap();
-        let connected = endpoint.connect().await;
-        connected.map(GatewayClient::new).map_err(|error| format!("{error:?}"))
+        endpoint.connect().await.map_err(|error| format!("{error:?}"))
     }
 
     /// Asks once; returns the error of connecting or of the call.

@@ -21,4 +21,5 @@ mod sites;
 mod store;
 mod swept;
 mod three;
+mod versions;
 mod web;

@@ -1,12 +1,14 @@
 //! Two hosts, the link between them, a server in a cgroup, and an agent that hooks it.
 //!
 //! Module `program` has the agent's process, `server` the servers, `info` the kernel's information
-//! on a connection. Module `log` has the link's packets, and `time` measures times.
+//! on a connection. Module `log` has the link's packets, and `time` measures times. Module `sites`
+//! has more hosts.
 
 mod info;
 mod log;
 mod program;
 mod server;
+pub(crate) mod sites;
 mod time;
 
 pub(crate) use info::{timeout_of, window_of};
@@ -21,15 +23,15 @@ use emulator::{
     InterfaceConfig, LogFormat, Namespace, Privilege,
 };
 use link::{Duplex, LinkConfig, QueueLimit};
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::Flock;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
-use std::{env, thread};
 use test_support::Pulse;
 use units::Rate;
 
@@ -58,8 +60,7 @@ impl Bed {
             test_support::skipped(why);
             return None;
         }
-        let alone = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
-        let alone = Flock::lock(alone, FlockArg::LockExclusive).unwrap();
+        let alone = program::wait_until_alone();
         let cgroup = unless_missing(Cgroup::new())?;
         let below = cgroup.below("below").unwrap();
         let mut options = EmulationOptions::new(Duplex::symmetric(link));

@@ -4,6 +4,7 @@ use super::time::until;
 use agent::interface::control_socket;
 use agent::interface::question::{AgentAnswer, AgentStatus, Question};
 use agent::memory::paths::RememberedPath;
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs::{self, File};
@@ -23,6 +24,12 @@ pub(crate) fn binary() -> PathBuf {
 /// Time for an agent to end after it is asked to, and interval at which the test looks.
 const PATIENCE: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
+
+/// Waits until no other test has an agent, and excludes others as long as the lock lives.
+pub(super) fn wait_until_alone() -> Flock<File> {
+    let file = File::create(env::temp_dir().join("headstart-agent-tests.lock")).unwrap();
+    Flock::lock(file, FlockArg::LockExclusive).unwrap()
+}
 
 /// A running agent; ended when this goes.
 pub(crate) struct Agent {

@@ -6,6 +6,7 @@ mod harm;
 mod liar;
 mod option;
 mod running;
+mod sites;
 mod wire;
 
 use crate::bed::{Agent, Bed, Server, fastest, until};

@@ -3,7 +3,7 @@
 
 use crate::bed::until;
 use emulator::Namespace;
-use gateway::config::init::{FirstGateway, TENANT, Written};
+use gateway::config::init::{FirstGateway, TENANT, Written, replace_private};
 use gateway::daemon::Daemon;
 use gateway::os::clock::system_time;
 use gateway::pki::{Authority, HolderRole};
@@ -22,7 +22,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 use std::{env, fs, io};
-use tokio::sync::oneshot;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// A folder with certificates and configurations of a site; removed when it goes.
 pub(super) struct SiteFolder {
@@ -32,14 +32,19 @@ pub(super) struct SiteFolder {
 
 impl SiteFolder {
     /// Files of a gateway at `address`; with port 0, at a free one.
-    #[expect(clippy::disallowed_methods, reason = "certificates begin now")]
     pub(super) fn new(address: SocketAddr) -> Self {
+        Self::of_hosts(address, &["127.0.0.1"])
+    }
+
+    /// The same, with these names of the gateway in its certificate.
+    #[expect(clippy::disallowed_methods, reason = "certificates begin now")]
+    pub(super) fn of_hosts(address: SocketAddr, hosts: &[&str]) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("headstart-agent-gateway-{}-{number}", std::process::id());
         let folder = env::temp_dir().join(name);
         let first = FirstGateway {
-            hosts: vec!["127.0.0.1".to_owned()],
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
             agent: "agent".to_owned(),
             observe: vec!["any".to_owned()],
             user: None,
@@ -56,11 +61,33 @@ impl SiteFolder {
         self.folder.join(name).display().to_string()
     }
 
+    /// Contents of a file.
+    pub(super) fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap()
+    }
+
+    /// Replaces a file, which is whole at any time.
+    pub(super) fn replace(&self, name: &str, text: &str) {
+        replace_private(Path::new(&self.file(name)), text).unwrap();
+    }
+
+    /// The authority of the folder.
+    pub(super) fn authority(&self) -> Authority {
+        Authority::of_pem(&self.text("authority/ca.pem"), &self.text("authority/ca.key")).unwrap()
+    }
+
     /// Options of an agent that uses the gateway at `address`.
     pub(super) fn options(&self, address: &str) -> Vec<String> {
-        let files = [("ca", "ca.pem"), ("certificate", "agent.pem"), ("key", "agent.key")];
-        let files = files.map(|(key, name)| [format!("--gateway-{key}"), self.file(name)]);
-        [vec!["--gateway".to_owned(), address.to_owned()], files.concat()].concat()
+        self.options_of(address, ["ca.pem", "agent.pem", "agent.key"])
+    }
+
+    /// Options of an agent whose authority, certificate and key are these files.
+    pub(super) fn options_of(&self, address: &str, files: [&str; 3]) -> Vec<String> {
+        let mut options = vec!["--gateway".to_owned(), address.to_owned()];
+        for (key, name) in ["ca", "certificate", "key"].into_iter().zip(files) {
+            options.extend([format!("--gateway-{key}"), self.file(name)]);
+        }
+        options
     }
 }
 
@@ -77,14 +104,15 @@ pub(super) fn any_port() -> SocketAddr {
 
 /// A gateway in this process, with certificates in a folder; all goes with it.
 pub(super) struct Gateway {
-    files: SiteFolder,
+    pub(super) files: SiteFolder,
     pub(super) address: String,
     /// Its memory and its counters.
     pub(super) tenant: Arc<Tenant>,
     pub(super) site: Arc<GatewaySite>,
     /// Interfaces that its observer misses, if it has one.
     pub(super) missing: Option<Gauge>,
-    end: Option<oneshot::Sender<()>>,
+    /// Makes it read its files again with each message, and end when it is dropped.
+    orders: Option<UnboundedSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -127,20 +155,33 @@ impl Gateway {
         Self::start_by(files, Some(observe), |job| namespace.spawn(job).unwrap())
     }
 
-    fn start_by(
+    pub(super) fn start_by(
         files: SiteFolder,
         observe: Option<PathBuf>,
         spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> JoinHandle<()>,
     ) -> Self {
-        let ((end, ended), (sender, receiver)) = (oneshot::channel(), mpsc::channel());
+        let ((orders, received), (sender, receiver)) = (unbounded_channel(), mpsc::channel());
         let config = files.config.clone();
         let thread = spawn(Box::new(move || {
             let sender = |address, site, missing| sender.send((address, site, missing)).unwrap();
-            run(&config, observe.as_deref(), ended, sender);
+            run(&config, observe.as_deref(), received, sender);
         }));
         let (address, site, missing) = receiver.recv().unwrap();
         let tenant = site.tenant(TENANT).unwrap();
-        Self { files, address, tenant, site, missing, end: Some(end), thread: Some(thread) }
+        Self { files, address, tenant, site, missing, orders: Some(orders), thread: Some(thread) }
+    }
+
+    /// Reads its configuration and certificates again, as it does at SIGHUP. The rules are the last
+    /// that changes, so all is in force when a limit has its new value.
+    pub(super) fn reload(&self) {
+        let limit = || self.site.rules().max_batch;
+        let (name, old) = ("gateway.toml", limit());
+        let text = self.files.text(name);
+        let line = |limit| format!("max-batch = {limit}\n");
+        let text = line(old + 1) + &text.replace(&line(old), "");
+        self.files.replace(name, &text);
+        self.orders.as_ref().unwrap().send(()).unwrap();
+        until("the gateway has read its files again", || limit() == old + 1);
     }
 
     pub(super) fn file(&self, name: &str) -> String {
@@ -184,9 +225,7 @@ impl Gateway {
 
     /// Another server of the site, with a certificate of this name.
     pub(super) fn server(&self, name: &str) -> SiteClient<()> {
-        let text = |file: &str| fs::read_to_string(self.file(file)).unwrap();
-        let authority = Authority::of_pem(&text("ca.pem"), &text("authority/ca.key")).unwrap();
-        let of = (TENANT, name);
+        let (of, authority) = ((TENANT, name), self.files.authority());
         let issued = authority.client(system_time(), 1, HolderRole::Agent, of).unwrap();
         fs::write(self.file(&format!("{name}.pem")), issued.certificate).unwrap();
         fs::write(self.file(&format!("{name}.key")), issued.key).unwrap();
@@ -227,9 +266,7 @@ impl Gateway {
 
     /// It ends, and its peers are notified.
     pub(super) fn stop(&mut self) {
-        if let Some(end) = self.end.take() {
-            let _ = end.send(());
-        }
+        drop(self.orders.take());
         if let Some(thread) = self.thread.take() {
             let ended = thread.join();
             assert!(ended.is_ok() || thread::panicking(), "the gateway has failed");
@@ -243,12 +280,12 @@ impl Drop for Gateway {
     }
 }
 
-/// Runs a gateway until `ended`, with an observer if there is a configuration of one. Says where it
-/// listens.
+/// Runs a gateway until the sender of its orders is gone, with an observer if there is a
+/// configuration of one. Says where it listens.
 fn run(
     config: &Path,
     observe: Option<&Path>,
-    ended: oneshot::Receiver<()>,
+    mut orders: UnboundedReceiver<()>,
     sender: impl FnOnce(String, Arc<GatewaySite>, Option<Gauge>),
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -263,7 +300,9 @@ fn run(
         }
         let missing = observer.as_ref().map(|of| of.counts().missing_interfaces.clone());
         sender(address, site, missing);
-        let _ = ended.await;
+        while orders.recv().await.is_some() {
+            handle.reload();
+        }
         if let Some(observer) = observer {
             tokio::task::spawn_blocking(|| observer.end()).await.unwrap().unwrap();
         }
@@ -332,11 +371,11 @@ impl Drop for GatewayProcess {
 #[ignore = "is no test: a gateway that other tests start and kill"]
 fn is_a_gateway_for_another_test() {
     let Some(config) = env::var_os(CONFIG) else { return };
-    let (end, ended) = oneshot::channel();
+    let (end, orders) = unbounded_channel();
     thread::spawn(move || {
         // The gateway runs until the test that has started it is gone.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        let _ = end.send(());
+        drop(end);
     });
-    run(Path::new(&config), None, ended, |_, _, _| ());
+    run(Path::new(&config), None, orders, |_, _, _| ());
 }

@@ -180,6 +180,21 @@ fn bursty(scheme: &str) -> String {
     format!("{scheme}+maxburst=4")
 }
 
+/// Returns the plan of the first row of a file with this text, or why the row is refused.
+#[cfg(test)]
+fn first_plan<R: DeserializeOwned>(
+    file: &str,
+    text: &str,
+    planned: impl Fn(&str, R) -> Result<PlannedRow, Refusal>,
+) -> Result<String, String> {
+    let table = Ns2Table::parse(file, text).unwrap();
+    let (_, row) = table.rows().unwrap().remove(0);
+    match planned(file, row) {
+        Ok(row) => Ok(row.plan),
+        Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Selection, prepare, read};

@@ -130,6 +130,7 @@ fn ratio(_: &RunRecords<'_>, readings: &mut Readings) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::first_plan;
     use super::*;
 
     fn plan(columns: &str, values: &str) -> Result<String, String> {
@@ -137,12 +138,7 @@ mod tests {
             "delay,ncross,proto,runs,A_kbps_mean,BC_over_A_mean,BC_over_A_se{columns}\n\
              10ms,3,int-proxy,2,300,1.9,0.1{values}\n"
         );
-        let table = Ns2Table::parse("shares-tick500ms.csv", &text).unwrap();
-        let (_, row) = table.rows::<Row>().unwrap().remove(0);
-        match row.to_planned("shares-tick500ms.csv") {
-            Ok(row) => Ok(row.plan),
-            Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
-        }
+        first_plan("shares-tick500ms.csv", &text, |file, row: Row| row.to_planned(file))
     }
 
     /// A profile sets a tick of 100 ms; the name's tick holds nevertheless, for the cross traffic

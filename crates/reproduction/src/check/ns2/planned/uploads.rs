@@ -184,6 +184,7 @@ fn bursts(run: &RunRecords<'_>, readings: &mut Readings) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::first_plan;
     use super::*;
 
     fn plan(upqueue: &str, columns: &str, values: &str) -> Result<String, String> {
@@ -191,12 +192,7 @@ mod tests {
             "sched,acksize,nup,upwin,upqueue,proto,runs,first_mean,first_se,second_mean,second_se{columns}\n\
              acks-first,40,2,8,{upqueue},fs,2,1,0,1,0{values}\n"
         );
-        let table = Ns2Table::parse("table2.csv", &text).unwrap();
-        let (_, row) = table.rows::<Row>().unwrap().remove(0);
-        match row.to_planned("table2.csv") {
-            Ok(row) => Ok(row.plan),
-            Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
-        }
+        first_plan("table2.csv", &text, |file, row: Row| row.to_planned(file))
     }
 
     #[test]
