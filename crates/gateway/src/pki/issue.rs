@@ -2,7 +2,8 @@
 //! `headstart gateway certificate` uses it. A site may use another authority instead; the gateway
 //! needs nothing of this module.
 
-use super::identity::{HolderRole, is_name, uri};
+use super::holder::{HolderRole, is_name, uri};
+use super::request::CertificateRequest;
 use rcgen::string::Ia5String;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -38,7 +39,7 @@ pub struct Issued {
 
 /// The reason why no certificate was made.
 #[derive(Debug)]
-pub struct IssueError(String);
+pub struct IssueError(pub(super) String);
 
 impl Display for IssueError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -83,16 +84,66 @@ impl Authority {
         &self.certificate
     }
 
-    /// Makes a certificate for a gateway with these names and addresses.
+    /// Makes a key, and its certificate for a gateway.
     ///
     /// # Errors
-    /// If one of `hosts` is neither.
+    /// The same errors as [`CertificateContent::server`].
     pub fn server(
         &self,
         now: SystemTime,
         days: u32,
         hosts: &[String],
     ) -> Result<Issued, IssueError> {
+        self.issue(CertificateContent::server(now, days, hosts)?)
+    }
+
+    /// Makes a key, and its certificate for an agent, an application or an operator.
+    ///
+    /// # Errors
+    /// The same errors as [`CertificateContent::client`].
+    pub fn client(
+        &self,
+        now: SystemTime,
+        days: u32,
+        role: HolderRole,
+        holder: (&str, &str),
+    ) -> Result<Issued, IssueError> {
+        self.issue(CertificateContent::client(now, days, role, holder)?)
+    }
+
+    /// Makes a key, and its certificate.
+    ///
+    /// # Errors
+    /// If there are no random numbers.
+    pub fn issue(&self, content: CertificateContent) -> Result<Issued, IssueError> {
+        let key = KeyPair::generate()?;
+        let certificate = content.0.signed_by(&key, &self.issuer)?.pem();
+        Ok(Issued { certificate, key: key.serialize_pem() })
+    }
+
+    /// Makes the certificate of the key in `request`, in PEM. Nothing else of the request counts.
+    ///
+    /// # Errors
+    /// If it cannot be signed.
+    pub fn sign(
+        &self,
+        content: CertificateContent,
+        request: &CertificateRequest,
+    ) -> Result<String, IssueError> {
+        Ok(content.0.signed_by(request.public_key(), &self.issuer)?.pem())
+    }
+}
+
+/// The content of a certificate, except its key.
+#[derive(Clone, Debug)]
+pub struct CertificateContent(CertificateParams);
+
+impl CertificateContent {
+    /// Creates it for a gateway with these names and addresses.
+    ///
+    /// # Errors
+    /// If one of `hosts` is neither.
+    pub fn server(now: SystemTime, days: u32, hosts: &[String]) -> Result<Self, IssueError> {
         let mut params = params(now, days, "headstart gateway");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         for host in hosts {
@@ -102,20 +153,19 @@ impl Authority {
                 Err(_) => SanType::DnsName(ia5(host)?),
             });
         }
-        self.sign(params)
+        Ok(Self(params))
     }
 
-    /// Makes a certificate for an agent, an application or an operator.
+    /// Creates it for an agent, an application or an operator.
     ///
     /// # Errors
     /// If a name has characters that names must not have.
     pub fn client(
-        &self,
         now: SystemTime,
         days: u32,
         role: HolderRole,
         (tenant, name): (&str, &str),
-    ) -> Result<Issued, IssueError> {
+    ) -> Result<Self, IssueError> {
         for (what, text) in [("tenant", tenant), ("name", name)] {
             if !is_name(text) {
                 return Err(IssueError(format!(
@@ -126,13 +176,7 @@ impl Authority {
         let mut params = params(now, days, name);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         params.subject_alt_names.push(SanType::URI(ia5(&uri(tenant, role, name))?));
-        self.sign(params)
-    }
-
-    fn sign(&self, params: CertificateParams) -> Result<Issued, IssueError> {
-        let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &self.issuer)?.pem();
-        Ok(Issued { certificate, key: key.serialize_pem() })
+        Ok(Self(params))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::config::permission::Allowed;
 use crate::config::{DaemonConfig, Rules};
 use crate::os::clock::SiteClock;
 use crate::os::descriptors::limit;
-use crate::pki::{Identity, Revocations};
+use crate::pki::{HolderRules, Identity, Revocations};
 use arc_swap::ArcSwap;
 use counters::Counts;
 use memory::site::SiteConfig;
@@ -50,6 +50,8 @@ pub struct GatewaySite {
     pub counts: Counts,
     /// Its clock.
     pub clock: SiteClock,
+    /// The URIs by which certificates name their holders.
+    pub(crate) holders: HolderRules,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
     /// Chains of open connections, and the authority that must have signed them.
@@ -104,6 +106,7 @@ impl GatewaySite {
             clock: SiteClock::start(),
             trust: Arc::new(Trust::new(Arc::clone(&revocations))),
             revocations,
+            holders: config.holders.clone(),
             unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
