@@ -186,6 +186,9 @@ fn params(now: SystemTime, days: u32, name: &str) -> CertificateParams {
     params.not_after = (now + DAY * days).into();
     params.distinguished_name.push(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    // RFC 5280 §4.2.1.1; `openssl verify -x509_strict` and newer TLS libraries refuse a certificate
+    // without it.
+    params.use_authority_key_identifier_extension = true;
     params
 }
 
