@@ -27,7 +27,7 @@ use std::time;
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
 use trust::Trust;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// Longest time between two looks at the wall clock, by which certificates end; it may be set.
 const LOOK_INTERVAL_S: i64 = 60;
@@ -273,6 +273,14 @@ impl GatewaySite {
     /// Returns all tenants, in alphabetical order.
     pub fn tenants(&self) -> Vec<Arc<Tenant>> {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Notifies the subscribers of all tenants of changed networks, and continues the networks'
+    /// histories.
+    pub fn tell_changes(&self, now: Instant) {
+        let tenants = self.tenants();
+        let subscribed = tenants.iter().filter(|tenant| tenant.subscribers() > 0).count();
+        tenants.iter().for_each(|tenant| tenant.tell_changes(now, subscribed));
     }
 
     /// Returns true from when all is restored and agents are accepted until the gateway drains. It
