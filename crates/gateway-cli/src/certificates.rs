@@ -1,5 +1,5 @@
-//! Certificates for more agents and for gateways, by a request or with a new key, and those that are
-//! refused.
+//! Certificates for more agents and for gateways, by a request or with a new key. Certificates that
+//! are refused.
 
 use clap::{ArgGroup, Args};
 use cmdline::{Appendix, Failure, input, remark, stdout};
@@ -8,7 +8,7 @@ use gateway::config::init::{AUTHORITY, DAYS, TENANT, replace_private, write_priv
 use gateway::os::clock::system_time;
 use gateway::pki::{
     self, Authority, CertificateContent, CertificateRequest, CertificateSerial, Fingerprint,
-    HolderRole, IssueError, Issued, RevocationEntry, add_revocation, fingerprint_of_file,
+    Holder, HolderRole, Issued, RevocationEntry, add_revocation, fingerprint_of_file,
     hosts_of_file, is_name,
 };
 use std::fs;
@@ -153,9 +153,9 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
         let Issued { certificate, key } = authority.issue(content).map_err(Failure::input)?;
         return write(args, &[("pem", &certificate), ("key", &key)]);
     };
-    let named = |why: IssueError| Failure::input(format!("{}: {why}", file.display()));
-    let request = CertificateRequest::of_pem(&input::read(file)?).map_err(named)?;
-    let certificate = authority.sign(content, &request).map_err(named)?;
+    let request = CertificateRequest::of_pem(&input::read(file)?);
+    let request = request.map_err(|why| Failure::input(format!("{}: {why}", file.display())))?;
+    let certificate = authority.sign(content, &request).map_err(Failure::input)?;
     write(args, &[("pem", &certificate)])
 }
 
@@ -188,8 +188,8 @@ fn of_holder(args: &CertificateArgs) -> Result<CertificateContent, Failure> {
         (_, true) => HolderRole::Observer,
         _ => HolderRole::Agent,
     };
-    let holder = (args.tenant.as_str(), args.name.as_str());
-    CertificateContent::client(system_time(), args.days, role, holder).map_err(Failure::input)
+    let holder = Holder { tenant: &args.tenant, role, name: &args.name };
+    CertificateContent::client(system_time(), args.days, holder).map_err(Failure::input)
 }
 
 fn of_gateway(args: &CertificateArgs) -> Result<CertificateContent, Failure> {

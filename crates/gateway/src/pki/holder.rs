@@ -49,13 +49,8 @@ impl Display for HolderRole {
     }
 }
 
-/// Returns the URI by which `headstart gateway certificate` names a holder.
-pub(super) fn uri(tenant: &str, role: HolderRole, name: &str) -> String {
-    role.own_form().replace(TENANT, tenant).replace(NAME, name)
-}
-
-/// Returns true for 1 to 63 letters, digits, dots, dashes and underscores, except `.` and `..`: the
-/// name of a tenant or of a holder, and a path segment of a SPIFFE ID (SPIFFE-ID §2.2).
+/// Returns true for the name of a tenant or of a holder: 1 to 63 letters, digits, dots, dashes and
+/// underscores. `.` and `..` are no segments of a SPIFFE ID's path (SPIFFE-ID §2.2).
 pub fn is_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     (1..=MAX_NAME_BYTES).contains(&text.len())
@@ -71,10 +66,20 @@ fn is_trust_domain(text: &str) -> bool {
 
 /// The holder that a URI names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Holder<'a> {
-    pub(super) tenant: &'a str,
-    pub(super) role: HolderRole,
-    pub(super) name: &'a str,
+pub struct Holder<'a> {
+    /// The tenant, whose memory it shares.
+    pub tenant: &'a str,
+    /// Its role.
+    pub role: HolderRole,
+    /// Its name within the tenant.
+    pub name: &'a str,
+}
+
+impl Holder<'_> {
+    /// Returns the URI by which `headstart gateway certificate` names the holder.
+    pub(super) fn uri(&self) -> String {
+        self.role.own_form().replace(TENANT, self.tenant).replace(NAME, self.name)
+    }
 }
 
 /// The form of URIs that name holders of one role.
@@ -104,7 +109,7 @@ impl HolderRule {
     /// `tenant`.
     ///
     /// # Errors
-    /// If no URI can have this form, or if it does not tell the tenant and the name: the key and
+    /// If no URI can have this form, or if it leaves the tenant or the name open: the key and
     /// the way out.
     pub fn new(uri: &str, tenant: Option<&str>, role: HolderRole) -> Result<Self, String> {
         let refused = |why: &str| Err(format!("uri = {uri:?}: {why}"));
@@ -241,7 +246,7 @@ mod tests {
     fn without_rules_only_uris_of_the_own_form_name_a_holder() {
         let rules = HolderRules::new(Vec::new()).unwrap();
         for role in HolderRole::ALL {
-            let uri = uri("site", role, "web-1.example");
+            let uri = Holder { tenant: "site", role, name: "web-1.example" }.uri();
             assert_eq!(uri, format!("spiffe://headstart/tenant/site/{role}/web-1.example"));
             assert_eq!(named(&rules, &uri), Some(("site", role, "web-1.example")));
         }
@@ -268,7 +273,7 @@ mod tests {
         assert!(!is_name(&"a".repeat(64)));
     }
 
-    /// With rules, the site's own form names nobody: an authority of others may sign any URI.
+    /// With rules, URIs of the site's own form name no holder: an authority of others may sign any.
     #[test]
     fn only_uris_of_a_rule_name_a_holder() {
         let rules = HolderRules::new(vec![rule(PARIS)]).unwrap();

@@ -28,7 +28,7 @@ pub struct Identity {
 pub enum IdentityError {
     /// It cannot be read.
     Unreadable,
-    /// It has no URI that a rule names, or several URIs.
+    /// It has no URI of a rule's form, or several URIs.
     NoName,
 }
 
@@ -47,12 +47,11 @@ impl Display for IdentityError {
 impl std::error::Error for IdentityError {}
 
 impl Identity {
-    /// Reads the identity from the certificate `der`, by the URIs of `rules`; the caller has checked
-    /// its chain.
+    /// Reads the identity from the certificate `der`, by `rules`; the caller has checked the chain.
     ///
     /// # Errors
     /// If it identifies no holder. A certificate of several URIs identifies none (SPIFFE X509-SVID
-    /// §2): with each of them another rule, or another gateway, could name another holder.
+    /// §2): another gateway could name another holder by the other URI.
     pub fn of_certificate(der: &[u8], rules: &HolderRules) -> Result<Self, IdentityError> {
         let (_, certificate) =
             X509Certificate::from_der(der).map_err(|_| IdentityError::Unreadable)?;

@@ -2,7 +2,7 @@
 //! `headstart gateway certificate` uses it. A site may use another authority instead; the gateway
 //! needs nothing of this module.
 
-use super::holder::{HolderRole, is_name, uri};
+use super::holder::{Holder, HolderRole, is_name};
 use super::request::CertificateRequest;
 use rcgen::string::Ia5String;
 use rcgen::{
@@ -39,7 +39,7 @@ pub struct Issued {
 
 /// The reason why no certificate was made.
 #[derive(Debug)]
-pub struct IssueError(pub(super) String);
+pub struct IssueError(String);
 
 impl Display for IssueError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -106,9 +106,9 @@ impl Authority {
         now: SystemTime,
         days: u32,
         role: HolderRole,
-        holder: (&str, &str),
+        (tenant, name): (&str, &str),
     ) -> Result<Issued, IssueError> {
-        self.issue(CertificateContent::client(now, days, role, holder)?)
+        self.issue(CertificateContent::client(now, days, Holder { tenant, role, name })?)
     }
 
     /// Makes a key, and its certificate.
@@ -160,22 +160,17 @@ impl CertificateContent {
     ///
     /// # Errors
     /// If a name has characters that names must not have.
-    pub fn client(
-        now: SystemTime,
-        days: u32,
-        role: HolderRole,
-        (tenant, name): (&str, &str),
-    ) -> Result<Self, IssueError> {
-        for (what, text) in [("tenant", tenant), ("name", name)] {
+    pub fn client(now: SystemTime, days: u32, holder: Holder<'_>) -> Result<Self, IssueError> {
+        for (what, text) in [("tenant", holder.tenant), ("name", holder.name)] {
             if !is_name(text) {
                 return Err(IssueError(format!(
                     "{what} {text:?}: 1 to 63 letters, digits, dots, dashes and underscores, please"
                 )));
             }
         }
-        let mut params = params(now, days, name);
+        let mut params = params(now, days, holder.name);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        params.subject_alt_names.push(SanType::URI(ia5(&uri(tenant, role, name))?));
+        params.subject_alt_names.push(SanType::URI(ia5(&holder.uri())?));
         Ok(Self(params))
     }
 }

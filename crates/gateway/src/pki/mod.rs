@@ -16,12 +16,12 @@ mod revocation;
 mod tls;
 
 pub use client_authority::ClientAuthority;
-pub use holder::{HolderRole, HolderRule, HolderRules, is_name};
+pub use holder::{Holder, HolderRole, HolderRule, HolderRules, is_name};
 pub use identity::{Identity, IdentityError};
 pub use issue::{Authority, CertificateContent, IssueError, Issued};
 pub use own::{beginning, earliest_end, ending, hosts_of_file};
 pub use pem::TlsError;
-pub use request::{CertificateRequest, request};
+pub use request::{CertificateRequest, RequestError, request};
 pub use revocation::{
     CertificateSerial, Fingerprint, RevocationEntry, Revocations, add_revocation,
     fingerprint_of_file, other_signatures,

@@ -1,10 +1,10 @@
 //! Requests for a certificate (PKCS #10, RFC 2986). A server makes its own key and sends only the
 //! request, so the key never leaves the server.
 
-use super::issue::IssueError;
 use rcgen::{CertificateParams, DnType, KeyPair, PublicKeyData, SubjectPublicKeyInfo};
 use rustls::pki_types::CertificateSigningRequestDer;
 use rustls::pki_types::pem::PemObject;
+use std::fmt::{self, Display, Formatter};
 use x509_parser::certification_request::X509CertificationRequest;
 use x509_parser::prelude::FromDer;
 
@@ -13,24 +13,42 @@ use x509_parser::prelude::FromDer;
 #[derive(Clone, Debug)]
 pub struct CertificateRequest(SubjectPublicKeyInfo);
 
+/// The reason why a request is refused, or cannot be made.
+#[derive(Debug)]
+pub struct RequestError(String);
+
+impl Display for RequestError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RequestError {}
+
+impl From<rcgen::Error> for RequestError {
+    fn from(error: rcgen::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl CertificateRequest {
     /// Reads the first request of a PEM file, and checks that its sender has the key (RFC 2986 §3).
     ///
     /// # Errors
     /// If it is no request, if its signature is not of its own key, or if TLS has no use for the
     /// key: the reason.
-    pub fn of_pem(pem: &[u8]) -> Result<Self, IssueError> {
+    pub fn of_pem(pem: &[u8]) -> Result<Self, RequestError> {
         let der = CertificateSigningRequestDer::from_pem_slice(pem).map_err(|_| unreadable())?;
         Self::of_der(&der)
     }
 
-    fn of_der(der: &[u8]) -> Result<Self, IssueError> {
+    fn of_der(der: &[u8]) -> Result<Self, RequestError> {
         let (rest, request) = X509CertificationRequest::from_der(der).map_err(|_| unreadable())?;
         if !rest.is_empty() {
             return Err(unreadable());
         }
         request.verify_signature().map_err(|_| {
-            IssueError(
+            RequestError(
                 "the signature is not of the request's key, or the key is not ECDSA P-256 or P-384, Ed25519, or RSA \
                  of 2048 bits or more; make a new request"
                     .to_owned(),
@@ -46,8 +64,8 @@ impl CertificateRequest {
     }
 }
 
-fn unreadable() -> IssueError {
-    IssueError("no certificate request in PEM; `headstart gateway request` makes one".to_owned())
+fn unreadable() -> RequestError {
+    RequestError("no certificate request in PEM; `headstart gateway request` makes one".to_owned())
 }
 
 /// Makes a request for the certificate of `key`, a new key if there is none; returns the key and
@@ -55,7 +73,7 @@ fn unreadable() -> IssueError {
 ///
 /// # Errors
 /// If `key` is no private key, or if there are no random numbers.
-pub fn request(name: &str, key: Option<&str>) -> Result<(String, String), IssueError> {
+pub fn request(name: &str, key: Option<&str>) -> Result<(String, String), RequestError> {
     let key = key.map_or_else(KeyPair::generate, KeyPair::from_pem)?;
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, name);
@@ -66,7 +84,7 @@ pub fn request(name: &str, key: Option<&str>) -> Result<(String, String), IssueE
 mod tests {
     use super::*;
     use crate::os::clock::system_time;
-    use crate::pki::{Authority, CertificateContent, HolderRole, HolderRules, Identity};
+    use crate::pki::{Authority, CertificateContent, Holder, HolderRole, HolderRules, Identity};
     use rcgen::{BasicConstraints, CertificateSigningRequest, IsCa, SanType};
     use rustls::pki_types::CertificateDer;
     use x509_parser::certificate::X509Certificate;
@@ -75,8 +93,8 @@ mod tests {
     fn signed(request: &[u8]) -> CertificateDer<'static> {
         let request = CertificateRequest::of_pem(request).unwrap();
         let (authority, _) = Authority::new(system_time()).unwrap();
-        let holder = ("paris", "web-1");
-        let content = CertificateContent::client(system_time(), 1, HolderRole::Agent, holder);
+        let holder = Holder { tenant: "paris", role: HolderRole::Agent, name: "web-1" };
+        let content = CertificateContent::client(system_time(), 1, holder);
         let pem = authority.sign(content.unwrap(), &request).unwrap();
         CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()
     }
@@ -133,7 +151,7 @@ mod tests {
         let (good, mut stolen) = (der(&own), der(&own).der().to_vec());
         let read = CertificateRequest::of_der;
         assert!(read(good.der().as_ref()).is_ok());
-        // The other public key is as long, and takes the place of the first.
+        // The other public key is as long, and replaces the first.
         let (from, to) = (own.public_key_raw(), other.public_key_raw());
         let at = stolen.windows(from.len()).position(|some| some == from).unwrap();
         stolen[at..at + to.len()].copy_from_slice(to);

@@ -3,7 +3,7 @@
 
 use crate::bed::{Bed, batch, query, report, send};
 use gateway::os::clock::system_time;
-use gateway::pki::{CertificateContent, CertificateRequest, HolderRole, Issued, request};
+use gateway::pki::{CertificateContent, CertificateRequest, Holder, HolderRole, Issued, request};
 use gateway::site::counters::RefusedConnection;
 use gateway_proto::v1::ForgetRequest;
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, SanType};
@@ -44,8 +44,8 @@ async fn a_signed_request_is_a_holder() {
     let running = bed.run().await;
     let (key, asked) = request("web-2", None).unwrap();
     let asked = CertificateRequest::of_pem(asked.as_bytes()).unwrap();
-    let content =
-        CertificateContent::client(system_time(), 1, HolderRole::Agent, ("site", "web-2"));
+    let holder = Holder { tenant: "site", role: HolderRole::Agent, name: "web-2" };
+    let content = CertificateContent::client(system_time(), 1, holder);
     let certificate = bed.authority().sign(content.unwrap(), &asked).unwrap();
     let issued = Issued { certificate, key };
     let mut client = bed.connect(running.grpc, Some(&issued)).await.unwrap();
