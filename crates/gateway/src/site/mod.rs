@@ -379,3 +379,70 @@ impl ReporterSession {
         &self.site
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::options::GatewayOptions;
+    use crate::pki::{Fingerprint, HolderRole};
+    use crate::replay::site_load::report_of;
+    use gateway_proto::v1::{Collector, Network, ReportBatch};
+    use std::net::Ipv4Addr;
+    use std::path::Path;
+
+    /// Reports this number of other networks at `now`.
+    async fn report(site: &GatewaySite, tenant: &Tenant, now: Instant, networks: u32) {
+        let net =
+            |n: u32| ipnet::Ipv4Net::new_assert(Ipv4Addr::from_bits((1 << 24) + (n << 8)), 24);
+        let reports = (0..networks).map(|n| report_of(Network::of(net(n).into()))).collect();
+        let identity = Identity {
+            tenant: tenant.name.clone(),
+            name: "web-1".to_owned(),
+            role: HolderRole::Agent,
+            fingerprint: Fingerprint::of_certificate(b""),
+            not_after: i64::MAX,
+        };
+        let (rules, allowed) = (site.rules(), Allowed::everything());
+        let speaker = Speaker { identity: &identity, allowed: &allowed, rules: &rules };
+        let collector = Collector::Agent.into();
+        let batch = ReportBatch { epoch: 1, sequence: 1, collector, reports, status: None };
+        let ack = tenant.take(now, speaker, &batch, &site.counts).await.unwrap();
+        assert_eq!(ack.taken, networks);
+    }
+
+    /// 600 networks of each of three tenants have changed. Two tenants have subscribers and share
+    /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of 40
+    /// subscribers. The third tenant has no subscriber and takes no part of them.
+    #[tokio::test]
+    async fn updates_are_limited_for_all_tenants_together() {
+        let text = ["few", "many", "none"].map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
+        let options = GatewayOptions::parse(&text.concat(), "f").unwrap();
+        let config = DaemonConfig::new(&options, Path::new("/nowhere"), None).unwrap();
+        let site = GatewaySite::new(&config, 1).unwrap();
+        let now = Instant::ZERO + Duration::from_secs(1_800_000_000);
+        let mut receivers = Vec::new();
+        for (name, subscribers, expected) in [("few", 1, 256), ("many", 40, 160), ("none", 0, 0)] {
+            let tenant = site.tenant(name).unwrap();
+            report(&site, &tenant, now, 600).await;
+            let open = (0..subscribers).map(|n| tenant.subscribe(&format!("web-{n}"), site.clock));
+            receivers.extend(open.map(|(updates, open)| (updates, open, expected)));
+        }
+        site.tell_changes(now);
+        for (updates, _, expected) in &mut receivers {
+            let mut count = 0;
+            while tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.is_ok() {
+                count += 1;
+            }
+            assert_eq!(count, *expected);
+        }
+        // No network waits for ever, however many tenants and subscribers there are.
+        receivers.extend((0..20_000).map(|_| {
+            let (updates, open) = site.tenant("many").unwrap().subscribe("web-1", site.clock);
+            (updates, open, 0)
+        }));
+        site.tell_changes(now);
+        let (updates, ..) = receivers.last_mut().unwrap();
+        assert!(tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.unwrap().is_ok());
+        assert!(tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.is_err());
+    }
+}
