@@ -411,8 +411,8 @@ mod tests {
     }
 
     /// 600 networks of each of three tenants have changed. Two tenants have subscribers and share
-    /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of 40
-    /// subscribers. The third tenant has no subscriber and takes no part of them.
+    /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of
+    /// 40 subscribers. The third tenant has no subscriber and takes no part of them.
     #[tokio::test]
     async fn updates_are_limited_for_all_tenants_together() {
         let text = ["few", "many", "none"].map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
