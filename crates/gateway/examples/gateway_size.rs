@@ -22,10 +22,13 @@ mod server;
 mod tally;
 
 use play::Play;
+use std::env;
 use std::error::Error;
 use std::process::Command;
 use std::str::FromStr;
-use std::{env, iter};
+
+/// The last argument of a process that plays one run.
+const ONE_RUN: &str = "one-run";
 
 /// A gateway's share of a fleet.
 #[derive(Clone, Copy, Debug)]
@@ -50,16 +53,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         seconds: number(&arguments, 4)?,
     };
     let limits = arguments.get(5).ok_or("which max-networks?")?;
-    if let Ok(limit) = limits.parse() {
+    if arguments.get(6).is_some_and(|last| last == ONE_RUN) {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        runtime.block_on(Play::new(share, limit)?.run());
+        runtime.block_on(Play::new(share, limits.parse()?)?.run());
         return Ok(());
     }
     println!("{share:?}");
     tally::head();
     for limit in limits.split(',') {
         // A process that has freed memory would show too little of it the next time.
-        let own = arguments[..5].iter().map(String::as_str).chain(iter::once(limit));
+        let own = arguments[..5].iter().map(String::as_str).chain([limit, ONE_RUN]);
         if !Command::new(env::current_exe()?).args(own).status()?.success() {
             return Err(format!("max-networks {limit} failed").into());
         }
