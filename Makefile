@@ -8,7 +8,7 @@ REPORT ?= $(TARGET)/demo/report.html
 FOR_AGENT := clang=clang llvm-strip=llvm pkg-config=pkg-config /usr/include/libelf.h=libelf-dev \
 	/usr/include/zlib.h=zlib1g-dev
 
-.PHONY: image test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
+.PHONY: image image-gateway test-image fmt test-contributing test-long test-kernels test-kernels-quick test-canary demo demo-kernel test lint bench bench-capture bench-trace bench-endpoint bench-agent build agent install uninstall clean
 
 # Builds quickly, races a recorded page under several schemes and writes a report with pictures.
 demo:
@@ -110,6 +110,11 @@ IMAGE ?= headstart-agent
 image: agent
 	@tools/need podman=podman
 	tools/image $(TARGET)/release/headstart-agent $(TARGET)/image $(IMAGE)
+
+# The same of the gateway: target/image-gateway/headstart-gateway.tar.
+image-gateway: gateway
+	@tools/need podman=podman
+	tools/image $(TARGET)/release/headstart-gateway $(TARGET)/image-gateway
 
 # The agent in a container, by the tests that look at windows and leftovers. Skips plainly where no container can be run.
 test-image: image
@@ -403,6 +408,13 @@ bench-gateway:
 	@tools/need cc=gcc cc=libc6-dev redis-server=redis-server
 	cargo run --release --locked --quiet --package headstart-gateway --example gateway_load
 	cargo run --release --locked --quiet --package headstart-memory --example site_memory
+
+# How large a fleet a gateway serves: the reports, questions and comparisons of one site of 10,000 servers, 100 sites and 50 million
+# networks against the gateway's engine, for half an hour of simulated time, with room for all networks and with less.
+SHARE ?= 1 100 500000 15 1800 2000000,500000,125000,31250
+.PHONY: size-gateway
+size-gateway:
+	cargo run --release --locked --quiet --package headstart-gateway --example gateway_size -- $(SHARE)
 
 # Three gateways over one Redis server, which are killed one after the other while six agents send 20,000 reports and ask 2,000
 # questions a second: how long an agent goes without an answer, and which reports count how often. A minute.

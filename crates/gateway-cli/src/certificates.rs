@@ -1,5 +1,5 @@
-//! Certificates for more agents and for gateways, new ones for those that end, and those that are
-//! refused.
+//! Certificates for more agents and for gateways, by a request or with a new key. Certificates that
+//! are refused.
 
 use clap::{ArgGroup, Args};
 use cmdline::{Appendix, Failure, input, remark, stdout};
@@ -7,9 +7,11 @@ use gateway::config::DaemonConfig;
 use gateway::config::init::{AUTHORITY, DAYS, TENANT, replace_private, write_private};
 use gateway::os::clock::system_time;
 use gateway::pki::{
-    Authority, CertificateSerial, Fingerprint, HolderRole, Issued, RevocationEntry, add_revocation,
-    fingerprint_of_file, hosts_of_file, is_name,
+    self, Authority, CertificateContent, CertificateRequest, CertificateSerial, Fingerprint,
+    Holder, HolderRole, Issued, RevocationEntry, add_revocation, fingerprint_of_file,
+    hosts_of_file, is_name,
 };
+use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -31,6 +33,10 @@ pub(crate) struct CertificateArgs {
     /// Replace NAME.pem and NAME.key if they are there: before a certificate ends
     #[arg(long)]
     replace: bool,
+    /// Sign the key of this request (PKCS #10) and write NAME.pem alone; names and rights in the
+    /// request do not count
+    #[arg(long, value_name = "REQUEST.csr")]
+    request: Option<PathBuf>,
     /// Tenant whose memory it shares, the name of a tenant in gateway.toml
     #[arg(long, value_name = "NAME", default_value = TENANT)]
     tenant: String,
@@ -43,6 +49,16 @@ pub(crate) struct CertificateArgs {
     /// Days until it ends
     #[arg(long, value_name = "DAYS", default_value_t = DAYS, value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequestArgs {
+    /// Folder to write NAME.csr to, and NAME.key; if NAME.key is there, the request is for this key
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Name of the files
+    #[arg(value_name = "NAME")]
+    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -67,6 +83,10 @@ pub(crate) fn certificate_appendix() -> Appendix {
         examples: &[
             ("headstart gateway certificate DIR web-2", "Makes DIR/web-2.pem and DIR/web-2.key."),
             (
+                "headstart gateway certificate DIR web-2 --request web-2.csr",
+                "Makes DIR/web-2.pem for a key that stays on web-2.",
+            ),
+            (
                 "headstart gateway certificate DIR shop-1 --tenant shop",
                 "For a tenant of its own: it shares nothing with others.",
             ),
@@ -79,6 +99,18 @@ pub(crate) fn certificate_appendix() -> Appendix {
                 "Before the gateway's certificate ends: a new one for the same hosts. Then reload the gateway.",
             ),
         ],
+        exit: cmdline::EXIT,
+        more: &["docs/gateway/operate.md"],
+        ..Appendix::default()
+    }
+}
+
+pub(crate) fn request_appendix() -> Appendix {
+    Appendix {
+        examples: &[(
+            "headstart gateway request /etc/headstart web-2",
+            "On web-2: makes web-2.key, which stays there, and web-2.csr for `headstart gateway certificate --request`.",
+        )],
         exit: cmdline::EXIT,
         more: &["docs/gateway/operate.md"],
         ..Appendix::default()
@@ -116,9 +148,32 @@ pub(crate) fn make(args: &CertificateArgs) -> Result<(), Failure> {
     let authority = Authority::of_pem(&text("ca.pem")?, &text("ca.key")?);
     let authority =
         authority.map_err(|why| Failure::input(format!("{}: {why}", folder.display())))?;
-    let issued =
-        if args.gateway { of_gateway(args, &authority) } else { of_holder(args, &authority) };
-    write(args, &issued?)
+    let content = if args.gateway { of_gateway(args) } else { of_holder(args) }?;
+    let Some(file) = &args.request else {
+        let Issued { certificate, key } = authority.issue(content).map_err(Failure::input)?;
+        return write(args, &[("pem", &certificate), ("key", &key)]);
+    };
+    let request = CertificateRequest::of_pem(&input::read(file)?);
+    let request = request.map_err(|why| Failure::input(format!("{}: {why}", file.display())))?;
+    let certificate = authority.sign(content, &request).map_err(Failure::input)?;
+    write(args, &[("pem", &certificate)])
+}
+
+/// Makes a request, and its key unless there is one.
+pub(crate) fn request(args: &RequestArgs) -> Result<(), Failure> {
+    check_file_name(&args.name)?;
+    let file = |ending: &str| args.folder.join(format!("{}.{ending}", args.name));
+    let (key, request) = (file("key"), file("csr"));
+    let before = key.exists().then(|| input::read_text(&key, "a key")).transpose()?;
+    let made = pki::request(&args.name, before.as_deref());
+    let (new_key, text) =
+        made.map_err(|why| Failure::input(format!("{}: {why}", key.display())))?;
+    if before.is_none() {
+        write_private(&key, &new_key).map_err(|error| unwritten(&key, &error))?;
+        stdout::print(&format!("{}\n", key.display()))?;
+    }
+    fs::write(&request, text).map_err(|error| unwritten(&request, &error))?;
+    stdout::print(&format!("{}\n", request.display()))
 }
 
 /// Returns the folder of the authority's key.
@@ -127,27 +182,37 @@ fn authority_folder(folder: &Path) -> PathBuf {
     if within.join("ca.key").exists() { within } else { folder.to_owned() }
 }
 
-fn of_holder(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
+fn of_holder(args: &CertificateArgs) -> Result<CertificateContent, Failure> {
     let role = match (args.operator, args.observer) {
         (true, _) => HolderRole::Operator,
         (_, true) => HolderRole::Observer,
         _ => HolderRole::Agent,
     };
-    let holder = (args.tenant.as_str(), args.name.as_str());
-    authority.client(system_time(), args.days, role, holder).map_err(Failure::input)
+    let holder = Holder { tenant: &args.tenant, role, name: &args.name };
+    CertificateContent::client(system_time(), args.days, holder).map_err(Failure::input)
 }
 
-fn of_gateway(args: &CertificateArgs, authority: &Authority) -> Result<Issued, Failure> {
-    if !is_name(&args.name) {
-        return Err(Failure::input(format!(
-            "name {:?}: 1 to 63 letters, digits, dots, dashes and underscores, please",
-            args.name
-        )));
-    }
+fn of_gateway(args: &CertificateArgs) -> Result<CertificateContent, Failure> {
+    check_file_name(&args.name)?;
     let hosts = hosts(args)?;
-    let issued = authority.server(system_time(), args.days, &hosts).map_err(Failure::input)?;
+    let content = CertificateContent::server(system_time(), args.days, &hosts);
+    let content = content.map_err(Failure::input)?;
     remark(&format!("headstart: agents reach this gateway as {}", hosts.join(", ")));
-    Ok(issued)
+    Ok(content)
+}
+
+/// Checks that `name` can be the name of files.
+fn check_file_name(name: &str) -> Result<(), Failure> {
+    match is_name(name) {
+        true if name == "ca" => {
+            let why = "ca.pem and ca.key are the authority's; choose another name";
+            Err(Failure::input(why))
+        }
+        true => Ok(()),
+        false => Err(Failure::input(format!(
+            "name {name:?}: 1 to 63 letters, digits, dots, dashes and underscores, please"
+        ))),
+    }
 }
 
 /// Returns the hosts that the operator names, or those of the existing certificate.
@@ -170,16 +235,13 @@ fn hosts(args: &CertificateArgs) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Writes both files, or neither of them if one exists and may not be replaced.
-fn write(args: &CertificateArgs, issued: &Issued) -> Result<(), Failure> {
-    if args.name == "ca" {
-        let why = "ca.pem and ca.key are the authority's; choose another name";
-        return Err(Failure::input(why));
-    }
+/// Writes all files, given by their endings, or none of them if one exists and may not be replaced.
+fn write(args: &CertificateArgs, contents: &[(&str, &String)]) -> Result<(), Failure> {
+    check_file_name(&args.name)?;
     // The key of an operator has other networks forgotten, so no gateway's user may read it.
     let folder = if args.operator { authority_folder(&args.folder) } else { args.folder.clone() };
     let file = |ending: &str| folder.join(format!("{}.{ending}", args.name));
-    let files = [(file("pem"), &issued.certificate), (file("key"), &issued.key)];
+    let files: Vec<_> = contents.iter().map(|(ending, text)| (file(ending), *text)).collect();
     if let Some((there, _)) = files.iter().find(|(file, _)| !args.replace && file.exists()) {
         let shown = there.display();
         return Err(Failure::input(format!(

@@ -57,6 +57,9 @@ enum GatewayCommand {
     /// one
     #[command(after_help = certificates::certificate_appendix().help())]
     Certificate(certificates::CertificateArgs),
+    /// Make a key that stays on this host, and a request to sign with `certificate --request`
+    #[command(after_help = certificates::request_appendix().help())]
+    Request(certificates::RequestArgs),
     /// Refuse a certificate from now on, without a restart
     #[command(after_help = certificates::revoke_appendix().help())]
     Revoke(certificates::RevokeArgs),
@@ -175,6 +178,7 @@ fn run(args: &GatewayCli) -> Result<(), Failure> {
         None => serve(&args.config),
         Some(GatewayCommand::Init(args)) => init(args),
         Some(GatewayCommand::Certificate(args)) => certificates::make(args),
+        Some(GatewayCommand::Request(args)) => certificates::request(args),
         Some(GatewayCommand::Revoke(args)) => certificates::revoke(args),
         Some(GatewayCommand::Status(args)) => status::status(args),
         Some(GatewayCommand::Observe(args)) => observe::run(args),

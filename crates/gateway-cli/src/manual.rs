@@ -14,6 +14,7 @@ pub(crate) fn appendix_of(command: &str) -> ManAppendix {
         "certificate" => certificates::certificate_appendix(),
         "replay" => replay::replay_appendix(),
         "load" => replay::load_appendix(),
+        "request" => certificates::request_appendix(),
         "revoke" => certificates::revoke_appendix(),
         "status" => status::status_appendix(),
         _ => return ManAppendix::OnParentsPage,

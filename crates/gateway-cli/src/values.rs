@@ -8,7 +8,8 @@ pub(crate) fn of(asked: &Asked<'_>) -> Option<Completion> {
     Some(match (asked.command, asked.argument) {
         (_, "config") | ("replay", "to") => Completion::ending(&[".toml"]),
         ("init", "observe") => Completion::interfaces(),
-        ("init" | "certificate", "folder") => Completion::files(FilesOffered::Folders),
+        ("init" | "certificate" | "request", "folder") => Completion::files(FilesOffered::Folders),
+        ("certificate", "request") => Completion::ending(&[".csr", ".pem"]),
         ("revoke" | "forget", "certificate") => Completion::ending(&[".pem"]),
         ("forget", "key") => Completion::ending(&[".key", ".pem"]),
         ("replay", "log") => Completion::ending(&[".log", ".log.gz", ".json", ".pcap", ".pcapng"]),

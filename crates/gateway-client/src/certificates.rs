@@ -54,7 +54,9 @@ fn refusal(alert: &str) -> Option<&'static str> {
         }
         "CertificateRevoked" => "it is revoked",
         "CertificateExpired" => "it has expired; `headstart gateway certificate` makes another",
-        "AccessDenied" => "its tenant is not of this gateway (`[[tenant]]` in gateway.toml)",
+        "AccessDenied" => {
+            "its URI is of no form, or of no tenant, that the gateway knows (`[[holder]]` and `[[tenant]]` in gateway.toml)"
+        }
         "BadCertificate"
         | "UnsupportedCertificate"
         | "CertificateUnknown"

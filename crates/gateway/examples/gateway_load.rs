@@ -2,6 +2,7 @@
 //!
 //! - Reports per second, in batches.
 //! - Answer times at steady rates of questions, with a call for each question and on kept streams.
+//! - Updates of changed networks for many subscribers.
 //! - The nearest equivalent of Redis in the same run, if `redis-server` is installed.
 //! - A restart with very many networks; with 0 networks there is none.
 //!
@@ -21,6 +22,8 @@ mod calls;
 mod frames;
 #[path = "gateway_load/process.rs"]
 mod process;
+#[path = "gateway_load/pushes.rs"]
+mod pushes;
 #[path = "gateway_load/redis.rs"]
 mod redis_beside;
 #[path = "gateway_load/restart.rs"]
@@ -89,6 +92,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             load.ask(&gateway, way, *rate).await?;
         }
     }
+    gateway.end()?;
+    let gateway = Measured::gateway(&place.config, place.grpc)?;
+    pushes::run(&load, &gateway).await?;
     gateway.end()?;
     redis_beside::run(&place.folder, &networks, span).await?;
     if many > 0 {

@@ -45,7 +45,7 @@ pub fn hear(bytes: &[u8]) {
             assert_eq!(ack.taken as usize + refused, dealt_with, "reports went astray");
             assert_eq!(ack.repeated, turn == 1, "a batch counts once");
         }
-        tenant.tell_changes(now);
+        tenant.tell_changes(now, 1);
     }
     if let Ok(host) = HostComparison::decode(bytes)
         && let Ok(fleet) = tenant.compare(now, speaker, &host)

@@ -321,6 +321,7 @@ fn first_if_any<T>(said: Vec<T>, file: Vec<T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
 
     fn refused(text: &str) -> String {
         AgentOptions::parse(text, "agent.toml").unwrap_err().to_string()
@@ -336,6 +337,32 @@ mod tests {
         let options = AgentOptions::parse(&text.join("\n"), "agent.toml").unwrap();
         assert!(options.percent.is_some());
         assert_eq!(options.cgroup, [PathBuf::from("/sys/fs/cgroup/kubepods.slice")]);
+    }
+
+    /// Beside a gateway, the manifest has these arguments and a volume with the named files.
+    #[test]
+    fn the_arguments_for_kubernetes_are_read() {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[arg(long)]
+            config: PathBuf,
+            #[command(flatten)]
+            options: AgentOptions,
+        }
+        let patch = include_str!("../../../gateway/share/kubernetes/agent-of-gateway.yaml");
+        let arguments = patch.lines().filter_map(|line| line.trim().strip_prefix("- --"));
+        let arguments = arguments.map(|argument| format!("--{argument}"));
+        let line = Line::try_parse_from(["agent".to_owned()].into_iter().chain(arguments)).unwrap();
+        assert_eq!(line.config, Path::new("/etc/headstart/agent.toml"));
+        let options = line.options;
+        let files = [options.gateway_ca, options.gateway_certificate, options.gateway_key];
+        let names = ["ca.crt", "tls.crt", "tls.key"];
+        for (file, name) in files.into_iter().zip(names) {
+            let file = file.unwrap();
+            assert_eq!(file.file_name().unwrap(), name);
+            assert!(patch.contains(&format!("mountPath: {}\n", file.parent().unwrap().display())));
+        }
+        assert_eq!(options.gateway.len(), 1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod keys;
 #[path = "../../../cli/tests/cli/man.rs"]
 mod man;
 mod observe;
+mod requests;
 #[path = "../../../cli/tests/cli/run.rs"]
 mod run;
 

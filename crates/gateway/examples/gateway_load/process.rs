@@ -43,11 +43,15 @@ impl Measured {
 
     /// Returns the resident memory, or its maximum, MiB.
     pub(crate) fn memory_mib(&self, key: &str) -> u64 {
+        self.memory_kib(key) >> 10
+    }
+
+    /// Returns the resident memory, or its maximum, KiB.
+    pub(crate) fn memory_kib(&self, key: &str) -> u64 {
         let status =
             fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
-        let kib = line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>();
-        kib.unwrap_or(0) >> 10
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().unwrap_or(0)
     }
 
     /// Asks it to end, and waits for that.

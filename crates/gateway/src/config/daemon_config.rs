@@ -2,10 +2,10 @@
 //! second one, and [`DaemonConfig::fixed_differences`] lists the changed keys that wait for a
 //! restart.
 
-use super::options::{CollectorName, GatewayOptions};
+use super::options::{CollectorName, GatewayOptions, HolderOptions};
 use super::permission::Permissions;
 use crate::os::log::GatewayLogLevel;
-use crate::pki::TlsFiles;
+use crate::pki::{HolderRole, HolderRule, HolderRules, TlsFiles};
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -42,6 +42,8 @@ pub struct DaemonConfig {
     pub http: SocketAddr,
     /// Authority, certificate and key.
     pub tls: TlsFiles,
+    /// The URIs by which certificates name their holders.
+    pub holders: HolderRules,
     /// The list of revoked certificates.
     pub revoked: PathBuf,
     /// Longest time for which that list may be unreadable before no certificate is accepted.
@@ -153,6 +155,7 @@ impl DaemonConfig {
                 key: file(&options.key, "server.key"),
                 certificate_ca: options.certificate_ca.as_ref().map(|named| folder.join(named)),
             },
+            holders: holders(options)?,
             revoked: file(&options.revoked, "revoked.txt"),
             revoked_grace: seconds("revoked-grace", options.revoked_grace, 60, MAX_REVOKED_GRACE)?,
             state,
@@ -175,6 +178,7 @@ impl DaemonConfig {
         let differ = [
             ("listen", self.listen != new.listen),
             ("http", self.http != new.http),
+            ("holder", self.holders != new.holders),
             ("revoked", self.revoked != new.revoked),
             ("revoked-grace", self.revoked_grace != new.revoked_grace),
             ("state", self.state != new.state),
@@ -249,6 +253,15 @@ impl Rules {
             permissions: Permissions::new(&options.tenant)?,
         })
     }
+}
+
+fn holders(options: &GatewayOptions) -> Result<HolderRules, String> {
+    let rule = |(number, holder): (usize, &HolderOptions)| {
+        let role = holder.role.unwrap_or(HolderRole::Agent);
+        HolderRule::new(&holder.uri, holder.tenant.as_deref(), role)
+            .map_err(|why| format!("[[holder]] {}: {why}", number + 1))
+    };
+    HolderRules::new(options.holder.iter().enumerate().map(rule).collect::<Result<_, _>>()?)
 }
 
 /// Returns the address of HTTP. HTTP asks for no password, so an address for other machines needs
@@ -342,6 +355,34 @@ mod tests {
         assert!(why.contains("redis-key"), "{why}");
     }
 
+    /// A fault in a rule is named with its number, and two rules of the same URIs are refused.
+    #[test]
+    fn holders_have_rules_of_their_own() {
+        let rule = |path: &str| format!("[[holder]]\nuri = \"spiffe://trust.example/{path}\"\n");
+        assert_eq!(config("").unwrap().holders, HolderRules::default());
+        let (good, bad) = (rule("{tenant}/{name}"), rule("{name}"));
+        assert!(config(&good).is_ok() && config(&format!("{bad}tenant = \"a\"")).is_ok());
+        let why = config(&format!("{good}{bad}")).unwrap_err();
+        assert!(
+            why.starts_with("[[holder]] 2: uri = \"spiffe://trust.example/{name}\": "),
+            "{why}"
+        );
+        let why = config(&good.repeat(2)).unwrap_err();
+        assert!(why.starts_with("[[holder]] 1 and 2 are for the same URIs"), "{why}");
+        let role = |word: &str| config(&format!("{good}role = {word:?}")).unwrap().holders;
+        let of = |role| {
+            let uri = "spiffe://trust.example/{tenant}/{name}";
+            HolderRules::new(vec![HolderRule::new(uri, None, role).unwrap()]).unwrap()
+        };
+        for kind in HolderRole::ALL {
+            assert_eq!(role(kind.word()), of(kind));
+        }
+        assert_eq!(config(&good).unwrap().holders, of(HolderRole::Agent));
+        let text = format!("{good}role = \"oprator\"\n");
+        let why = GatewayOptions::parse(&text, "f").unwrap_err().to_string();
+        assert!(why.starts_with("f:3: ") && why.contains("did you mean \"operator\"?"), "{why}");
+    }
+
     #[test]
     fn a_reload_names_what_waits_for_a_restart() {
         let (old, new) = (config("").unwrap(), config("max-networks = 5\nretention = 9").unwrap());
@@ -358,6 +399,7 @@ mod tests {
             "max-connections = 5",
             "redis = \"redis://a:1\"",
             "redis-cluster = [\"redis://a:1\"]",
+            "[[holder]]\nuri = \"spiffe://trust.example/{tenant}/{name}\"",
         ] {
             let named = old.fixed_differences(&config(text).unwrap());
             assert!(named.len() == 1 && text.contains(named[0]), "{text}: {named:?}");

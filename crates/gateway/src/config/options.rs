@@ -2,6 +2,7 @@
 //! name. [`crate::config`] has the defaults.
 
 use crate::os::log::GatewayLogLevel;
+use crate::pki::HolderRole;
 use ipnet::IpNet;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -74,8 +75,24 @@ pub struct GatewayOptions {
     /// This table is refused: a separate observer process reads packets.
     #[serde(deserialize_with = "moved_to_observer")]
     pub capture: (),
+    /// Forms of URIs that name the holders of certificates [default: those of `headstart gateway
+    /// certificate`].
+    pub holder: Vec<HolderOptions>,
     /// Tenants, at least one; each shares a memory among its hosts.
     pub tenant: Vec<TenantOptions>,
+}
+
+/// A form of URIs that name holders.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HolderOptions {
+    /// The URI, with `{name}`, and with `{tenant}` unless `tenant` has it.
+    pub uri: String,
+    /// Tenant of all these holders, if the URI does not have it.
+    pub tenant: Option<String>,
+    /// Their role [default: agent].
+    #[serde(default, deserialize_with = "role")]
+    pub role: Option<HolderRole>,
 }
 
 /// A tenant: hosts that share a memory, which no other tenant sees.
@@ -114,6 +131,15 @@ pub struct OnlyOptions {
 /// Returns all networks.
 pub(crate) fn everywhere() -> Vec<IpNet> {
     vec![IpNet::V4(ipnet::Ipv4Net::default()), IpNet::V6(ipnet::Ipv6Net::default())]
+}
+
+/// Reads a role by its word in certificates.
+fn role<'de, D: Deserializer<'de>>(from: D) -> Result<Option<HolderRole>, D::Error> {
+    let word = String::deserialize(from)?;
+    match HolderRole::ALL.into_iter().find(|role| role.word() == word) {
+        Some(role) => Ok(Some(role)),
+        None => Err(D::Error::unknown_variant(&word, &["agent", "operator", "observer"])),
+    }
 }
 
 /// Returns an error that explains the move of `[capture]` to the observer.

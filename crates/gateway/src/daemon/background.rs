@@ -31,10 +31,7 @@ pub(super) async fn run_chores(site: Arc<GatewaySite>) {
     warn.tick().await;
     loop {
         tokio::select! {
-            _ = tell.tick() => {
-                let now = site.clock.now();
-                site.tenants().iter().for_each(|tenant| tenant.tell_changes(now));
-            }
+            _ = tell.tick() => site.tell_changes(site.clock.now()),
             _ = look.tick() => reread_revocations(&site),
             _ = warn.tick() => warn_of_end(&site),
         }

@@ -5,8 +5,11 @@ use super::background::{
 };
 use super::notify;
 use crate::config::DaemonConfig;
+use crate::config::permission::Permissions;
 use crate::os::log::{LogPriority, say, set_log_level};
-use crate::pki::{ClientAuthority, Identity, KnowsTenant, earliest_end, server_config};
+use crate::pki::{
+    AcceptsHolder, ClientAuthority, HolderRules, Identity, earliest_end, server_config,
+};
 use crate::site::GatewaySite;
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
@@ -18,7 +21,7 @@ use std::sync::Arc;
 pub(super) fn reload(
     file: &Path,
     config: &mut DaemonConfig,
-    site: &GatewaySite,
+    site: &Arc<GatewaySite>,
     tls_in_force: &ArcSwap<ServerConfig>,
 ) {
     notify(&[
@@ -56,29 +59,36 @@ pub(super) struct ReadTls {
 }
 
 /// Returns the configuration, its TLS, and when the certificate ends.
-fn reloaded(file: &Path, site: &GatewaySite) -> Result<(DaemonConfig, ReadTls, i64), String> {
+fn reloaded(file: &Path, site: &Arc<GatewaySite>) -> Result<(DaemonConfig, ReadTls, i64), String> {
     let config = DaemonConfig::read(file)?;
     let permissions = config.rules.permissions.clone();
-    let knows = move |identity: &Identity| permissions.of(identity).is_some();
-    let tls = read_tls(&config, site, Arc::new(knows))?;
+    let of = Arc::clone(site);
+    let accepts = move |der: &[u8]| accepts(der, &of.holders, &permissions);
+    let tls = read_tls(&config, site, Arc::new(accepts))?;
     let end = earliest_end(&config.tls.certificate)?;
     Ok((config, tls, end))
 }
 
 pub(super) fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<ReadTls, String> {
     let rules = Arc::clone(site);
-    let knows = move |identity: &Identity| rules.rules().permissions.of(identity).is_some();
-    read_tls(config, site, Arc::new(knows))
+    let accepts = move |der: &[u8]| accepts(der, &rules.holders, &rules.rules().permissions);
+    read_tls(config, site, Arc::new(accepts))
+}
+
+/// Returns whether the certificate `der` identifies a holder whose tenant has permissions.
+fn accepts(der: &[u8], holders: &HolderRules, permissions: &Permissions) -> bool {
+    let identity = Identity::of_certificate(der, holders);
+    identity.is_ok_and(|identity| permissions.of(&identity).is_some())
 }
 
 /// Reads the authority and the gateway's own certificate from their files.
 fn read_tls(
     config: &DaemonConfig,
     site: &GatewaySite,
-    knows: Arc<KnowsTenant>,
+    accepts: Arc<AcceptsHolder>,
 ) -> Result<ReadTls, String> {
     let authority = ClientAuthority::read(&config.tls.ca)?;
     let revocations = Arc::clone(&site.revocations);
-    let config = server_config(&config.tls, &authority, revocations, knows)?;
+    let config = server_config(&config.tls, &authority, revocations, accepts)?;
     Ok(ReadTls { config, authority })
 }

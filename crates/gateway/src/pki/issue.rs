@@ -2,7 +2,8 @@
 //! `headstart gateway certificate` uses it. A site may use another authority instead; the gateway
 //! needs nothing of this module.
 
-use super::identity::{HolderRole, is_name, uri};
+use super::holder::{Holder, HolderRole, is_name};
+use super::request::CertificateRequest;
 use rcgen::string::Ia5String;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -83,16 +84,66 @@ impl Authority {
         &self.certificate
     }
 
-    /// Makes a certificate for a gateway with these names and addresses.
+    /// Makes a key, and its certificate for a gateway.
     ///
     /// # Errors
-    /// If one of `hosts` is neither.
+    /// The same errors as [`CertificateContent::server`].
     pub fn server(
         &self,
         now: SystemTime,
         days: u32,
         hosts: &[String],
     ) -> Result<Issued, IssueError> {
+        self.issue(CertificateContent::server(now, days, hosts)?)
+    }
+
+    /// Makes a key, and its certificate for an agent, an application or an operator.
+    ///
+    /// # Errors
+    /// The same errors as [`CertificateContent::client`].
+    pub fn client(
+        &self,
+        now: SystemTime,
+        days: u32,
+        role: HolderRole,
+        (tenant, name): (&str, &str),
+    ) -> Result<Issued, IssueError> {
+        self.issue(CertificateContent::client(now, days, Holder { tenant, role, name })?)
+    }
+
+    /// Makes a key, and its certificate.
+    ///
+    /// # Errors
+    /// If there are no random numbers.
+    pub fn issue(&self, content: CertificateContent) -> Result<Issued, IssueError> {
+        let key = KeyPair::generate()?;
+        let certificate = content.0.signed_by(&key, &self.issuer)?.pem();
+        Ok(Issued { certificate, key: key.serialize_pem() })
+    }
+
+    /// Makes the certificate of the key in `request`, in PEM. Nothing else of the request counts.
+    ///
+    /// # Errors
+    /// If it cannot be signed.
+    pub fn sign(
+        &self,
+        content: CertificateContent,
+        request: &CertificateRequest,
+    ) -> Result<String, IssueError> {
+        Ok(content.0.signed_by(request.public_key(), &self.issuer)?.pem())
+    }
+}
+
+/// The content of a certificate, except its key.
+#[derive(Clone, Debug)]
+pub struct CertificateContent(CertificateParams);
+
+impl CertificateContent {
+    /// Creates it for a gateway with these names and addresses.
+    ///
+    /// # Errors
+    /// If one of `hosts` is neither.
+    pub fn server(now: SystemTime, days: u32, hosts: &[String]) -> Result<Self, IssueError> {
         let mut params = params(now, days, "headstart gateway");
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         for host in hosts {
@@ -102,37 +153,25 @@ impl Authority {
                 Err(_) => SanType::DnsName(ia5(host)?),
             });
         }
-        self.sign(params)
+        Ok(Self(params))
     }
 
-    /// Makes a certificate for an agent, an application or an operator.
+    /// Creates it for an agent, an application or an operator.
     ///
     /// # Errors
     /// If a name has characters that names must not have.
-    pub fn client(
-        &self,
-        now: SystemTime,
-        days: u32,
-        role: HolderRole,
-        (tenant, name): (&str, &str),
-    ) -> Result<Issued, IssueError> {
-        for (what, text) in [("tenant", tenant), ("name", name)] {
+    pub fn client(now: SystemTime, days: u32, holder: Holder<'_>) -> Result<Self, IssueError> {
+        for (what, text) in [("tenant", holder.tenant), ("name", holder.name)] {
             if !is_name(text) {
                 return Err(IssueError(format!(
                     "{what} {text:?}: 1 to 63 letters, digits, dots, dashes and underscores, please"
                 )));
             }
         }
-        let mut params = params(now, days, name);
+        let mut params = params(now, days, holder.name);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        params.subject_alt_names.push(SanType::URI(ia5(&uri(tenant, role, name))?));
-        self.sign(params)
-    }
-
-    fn sign(&self, params: CertificateParams) -> Result<Issued, IssueError> {
-        let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &self.issuer)?.pem();
-        Ok(Issued { certificate, key: key.serialize_pem() })
+        params.subject_alt_names.push(SanType::URI(ia5(&holder.uri())?));
+        Ok(Self(params))
     }
 }
 
@@ -143,6 +182,9 @@ fn params(now: SystemTime, days: u32, name: &str) -> CertificateParams {
     params.not_after = (now + DAY * days).into();
     params.distinguished_name.push(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    // RFC 5280 §4.2.1.1; `openssl verify -x509_strict` and newer TLS libraries refuse a certificate
+    // without it.
+    params.use_authority_key_identifier_extension = true;
     params
 }
 

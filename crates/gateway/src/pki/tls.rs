@@ -2,7 +2,6 @@
 //! HTTP/2 are allowed.
 
 use super::client_authority::ClientAuthority;
-use super::identity::Identity;
 use super::own::usable;
 use super::pem::{TlsError, certificates, named};
 use super::revocation::Revocations;
@@ -31,12 +30,12 @@ pub struct TlsFiles {
     pub certificate_ca: Option<PathBuf>,
 }
 
-/// Returns whether this gateway has the holder's tenant.
-pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
+/// Returns whether a certificate (DER) identifies a holder whose tenant this gateway has.
+pub type AcceptsHolder = dyn Fn(&[u8]) -> bool + Send + Sync;
 
 /// Sets up the server's side with the certificate chain and key of `files`. Clients show
-/// certificates of `authority`. Certificates that `revocations` lists, and holders that `knows`
-/// does not know, are refused in the handshake, whose alert gives the reason.
+/// certificates of `authority`. Certificates that `revocations` lists, and those that `accepts`
+/// does not accept, are refused in the handshake, whose alert gives the reason.
 ///
 /// # Errors
 /// If a file cannot be read, if certificate and key do not match, or if agents would refuse the
@@ -45,11 +44,11 @@ pub fn server_config(
     files: &TlsFiles,
     authority: &ClientAuthority,
     revocations: Arc<Revocations>,
-    knows: Arc<KnowsTenant>,
+    accepts: Arc<AcceptsHolder>,
 ) -> Result<ServerConfig, TlsError> {
     let TlsFiles { ca, certificate, key, certificate_ca } = files;
     let provider = Arc::new(ring::default_provider());
-    let verifier = Arc::new(SiteVerifier { authority: authority.clone(), revocations, knows });
+    let verifier = Arc::new(SiteVerifier { authority: authority.clone(), revocations, accepts });
     let key_of = PrivateKeyDer::from_pem_file(key).map_err(|error| named(key, error))?;
     let builder = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -70,7 +69,7 @@ pub fn server_config(
 struct SiteVerifier {
     authority: ClientAuthority,
     revocations: Arc<Revocations>,
-    knows: Arc<KnowsTenant>,
+    accepts: Arc<AcceptsHolder>,
 }
 
 impl std::fmt::Debug for SiteVerifier {
@@ -92,12 +91,12 @@ impl ClientCertVerifier for SiteVerifier {
     ) -> Result<ClientCertVerified, rustls::Error> {
         let chain = [std::slice::from_ref(end_entity), intermediates].concat();
         let verified = self.authority.verify(&chain, now, &self.revocations)?;
-        match Identity::of_certificate(end_entity) {
-            _ if self.revocations.is_unknown() => {
-                Err(CertificateError::UnknownRevocationStatus.into())
-            }
-            Ok(identity) if (self.knows)(&identity) => Ok(verified),
-            _ => Err(CertificateError::ApplicationVerificationFailure.into()),
+        if self.revocations.is_unknown() {
+            return Err(CertificateError::UnknownRevocationStatus.into());
+        }
+        match (self.accepts)(end_entity) {
+            true => Ok(verified),
+            false => Err(CertificateError::ApplicationVerificationFailure.into()),
         }
     }
 

@@ -68,6 +68,12 @@ impl SiteLoad {
         }
     }
 
+    /// Returns the load with this number of requests per second, and the same networks.
+    #[must_use]
+    pub fn at_rate(self, requests_per_s: f64) -> Self {
+        Self { requests_per_s, ..self }
+    }
+
     /// Returns a random number in `[0, 1)`.
     fn draw(&mut self) -> f64 {
         f64::from(self.random.next_u32()) / (f64::from(u32::MAX) + 1.0)
@@ -111,5 +117,13 @@ mod tests {
         let network = |request: &LoadRequest| IpNet::new(request.client, 24).unwrap().trunc();
         let networks: FxHashSet<_> = requests.iter().map(network).collect();
         assert!((24_700..=26_300).contains(&networks.len()), "{}", networks.len());
+    }
+
+    /// A thousand requests per second take a second, within 6 / √1000 = 19 %.
+    #[test]
+    fn a_load_has_the_rate_that_is_asked_for() {
+        let mut load = SiteLoad::new(1, Instant::ZERO, 1.0).at_rate(1000.0);
+        let last = load.nth(999).unwrap().at.as_secs_f64();
+        assert!((0.81..1.19).contains(&last), "{last}");
     }
 }

@@ -158,7 +158,7 @@ impl Entrance {
         };
         let chain = inner.get_ref().1.peer_certificates().unwrap_or_default().to_vec();
         let certificate = chain.first().ok_or(RefusedConnection::NoCertificate)?;
-        let identity = Identity::of_certificate(certificate);
+        let identity = Identity::of_certificate(certificate, &self.site.holders);
         let identity = Arc::new(identity.map_err(|_| RefusedConnection::NotAllowed)?);
         let chain = self.site.trust.enter(chain).map_err(|why| match why {
             Silenced::Revoked => RefusedConnection::Revoked,

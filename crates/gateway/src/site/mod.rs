@@ -14,7 +14,7 @@ use crate::config::permission::Allowed;
 use crate::config::{DaemonConfig, Rules};
 use crate::os::clock::SiteClock;
 use crate::os::descriptors::limit;
-use crate::pki::{Identity, Revocations};
+use crate::pki::{HolderRules, Identity, Revocations};
 use arc_swap::ArcSwap;
 use counters::Counts;
 use memory::site::SiteConfig;
@@ -27,7 +27,7 @@ use std::time;
 use tenant::{Speaker, Tenant};
 use tokio::sync::{Notify, RwLockReadGuard, watch};
 use trust::Trust;
-use units::Duration;
+use units::{Duration, Instant};
 
 /// Longest time between two looks at the wall clock, by which certificates end; it may be set.
 const LOOK_INTERVAL_S: i64 = 60;
@@ -50,6 +50,8 @@ pub struct GatewaySite {
     pub counts: Counts,
     /// Its clock.
     pub clock: SiteClock,
+    /// The URIs by which certificates name their holders.
+    pub(crate) holders: HolderRules,
     /// Certificates that are refused.
     pub revocations: Arc<Revocations>,
     /// Chains of open connections, and the authority that must have signed them.
@@ -104,6 +106,7 @@ impl GatewaySite {
             clock: SiteClock::start(),
             trust: Arc::new(Trust::new(Arc::clone(&revocations))),
             revocations,
+            holders: config.holders.clone(),
             unauthenticated: Arc::new(PeerSlots::new(UNAUTHENTICATED.within(limit() / 4))),
             judged_anew: watch::Sender::new(()),
             batches: tokio::sync::RwLock::default(),
@@ -273,6 +276,14 @@ impl GatewaySite {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
+    /// Notifies the subscribers of all tenants of changed networks, and continues the networks'
+    /// histories.
+    pub fn tell_changes(&self, now: Instant) {
+        let tenants = self.tenants();
+        let subscribed = tenants.iter().filter(|tenant| tenant.subscribers() > 0).count();
+        tenants.iter().for_each(|tenant| tenant.tell_changes(now, subscribed));
+    }
+
     /// Returns true from when all is restored and agents are accepted until the gateway drains. It
     /// is false while the revoked certificates are unknown.
     pub fn is_ready(&self) -> bool {
@@ -367,5 +378,72 @@ impl ReporterSession {
     /// Returns the site.
     pub const fn site(&self) -> &Arc<GatewaySite> {
         &self.site
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::options::GatewayOptions;
+    use crate::pki::{Fingerprint, HolderRole};
+    use crate::replay::site_load::report_of;
+    use gateway_proto::v1::{Collector, Network, ReportBatch};
+    use std::net::Ipv4Addr;
+    use std::path::Path;
+
+    /// Reports this number of other networks at `now`.
+    async fn report(site: &GatewaySite, tenant: &Tenant, now: Instant, networks: u32) {
+        let net =
+            |n: u32| ipnet::Ipv4Net::new_assert(Ipv4Addr::from_bits((1 << 24) + (n << 8)), 24);
+        let reports = (0..networks).map(|n| report_of(Network::of(net(n).into()))).collect();
+        let identity = Identity {
+            tenant: tenant.name.clone(),
+            name: "web-1".to_owned(),
+            role: HolderRole::Agent,
+            fingerprint: Fingerprint::of_certificate(b""),
+            not_after: i64::MAX,
+        };
+        let (rules, allowed) = (site.rules(), Allowed::everything());
+        let speaker = Speaker { identity: &identity, allowed: &allowed, rules: &rules };
+        let collector = Collector::Agent.into();
+        let batch = ReportBatch { epoch: 1, sequence: 1, collector, reports, status: None };
+        let ack = tenant.take(now, speaker, &batch, &site.counts).await.unwrap();
+        assert_eq!(ack.taken, networks);
+    }
+
+    /// 600 networks of each of three tenants have changed. Two tenants have subscribers and share
+    /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of
+    /// 40 subscribers. The third tenant has no subscriber and takes no part of them.
+    #[tokio::test]
+    async fn updates_are_limited_for_all_tenants_together() {
+        let text = ["few", "many", "none"].map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
+        let options = GatewayOptions::parse(&text.concat(), "f").unwrap();
+        let config = DaemonConfig::new(&options, Path::new("/nowhere"), None).unwrap();
+        let site = GatewaySite::new(&config, 1).unwrap();
+        let now = Instant::ZERO + Duration::from_secs(1_800_000_000);
+        let mut receivers = Vec::new();
+        for (name, subscribers, expected) in [("few", 1, 256), ("many", 40, 160), ("none", 0, 0)] {
+            let tenant = site.tenant(name).unwrap();
+            report(&site, &tenant, now, 600).await;
+            let open = (0..subscribers).map(|n| tenant.subscribe(&format!("web-{n}"), site.clock));
+            receivers.extend(open.map(|(updates, open)| (updates, open, expected)));
+        }
+        site.tell_changes(now);
+        for (updates, _, expected) in &mut receivers {
+            let mut count = 0;
+            while tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.is_ok() {
+                count += 1;
+            }
+            assert_eq!(count, *expected);
+        }
+        // No network waits for ever, however many tenants and subscribers there are.
+        receivers.extend((0..20_000).map(|_| {
+            let (updates, open) = site.tenant("many").unwrap().subscribe("web-1", site.clock);
+            (updates, open, 0)
+        }));
+        site.tell_changes(now);
+        let (updates, ..) = receivers.last_mut().unwrap();
+        assert!(tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.unwrap().is_ok());
+        assert!(tokio::time::timeout(time::Duration::ZERO, updates.recv()).await.is_err());
     }
 }

@@ -4,11 +4,13 @@ mod authorised;
 mod bed;
 mod browser;
 mod connections;
+mod enrolled;
 #[path = "../failover/mod.rs"]
 mod failover;
 mod fleet;
 mod forgotten;
 mod hostile;
+mod kubernetes;
 mod observer;
 mod protocol;
 mod restart;

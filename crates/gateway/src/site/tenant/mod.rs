@@ -44,10 +44,14 @@ use unshared::UnsharedChanges;
 
 /// Number of reports, or networks, taken at a time: questions are answered in between.
 const CHUNK_ITEMS: usize = 128;
-/// Maximum number of changed networks in one notification, ten times a second; those that have
-/// waited longest are first. An estimate takes some tens of microseconds, and with sixteen hosts a
-/// tenth of a millisecond. So notifications take no more than half of a processor.
+/// Maximum number of changed networks in one notification of all tenants, ten times a second; those
+/// that have waited longest are first. An estimate takes some tens of microseconds, and with
+/// sixteen hosts a tenth of a millisecond. So estimates take no more than half of a processor.
 const MAX_NOTIFIED: usize = 512;
+/// Maximum number of updates in one notification of all tenants: each changed network is an update
+/// for each subscriber. An update has some 60 bytes and takes about a microsecond, so updates take
+/// no more than a sixth of a processor.
+const MAX_UPDATES: usize = 12_800;
 /// Number of networks at a time whose histories continue, if there is no subscriber.
 const MAX_NOTED: usize = 128;
 
@@ -376,17 +380,25 @@ impl Tenant {
         forgotten as u64
     }
 
+    /// Returns the number of open subscriptions.
+    pub(crate) fn subscribers(&self) -> usize {
+        self.updates.subscribers()
+    }
+
     /// Adds the estimates of changed networks to their histories, and notifies subscribers, if
-    /// there are any.
-    pub fn tell_changes(&self, now: Instant) {
-        let has_subscribers = self.updates.has_subscribers();
+    /// there are any. The limits of the gateway are divided among `tenants` that have subscribers.
+    pub(crate) fn tell_changes(&self, now: Instant, tenants: usize) {
+        let subscribers = self.subscribers();
+        let has_subscribers = subscribers > 0;
+        let most_notified = most_notified(subscribers, tenants);
         let changed: Vec<IpNet> = {
             let mut known = self.known();
-            let some = known.changed.take(if has_subscribers { MAX_NOTIFIED } else { MAX_CHANGED });
+            let some =
+                known.changed.take(if has_subscribers { most_notified } else { MAX_CHANGED });
             // Without subscribers only histories need an estimate, and rarely.
             let is_wanted =
                 |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
-            let most = if has_subscribers { MAX_NOTIFIED } else { MAX_NOTED };
+            let most = if has_subscribers { most_notified } else { MAX_NOTED };
             some.into_iter().filter(is_wanted).take(most).collect()
         };
         for some in changed.chunks(CHUNK_ITEMS) {
@@ -415,6 +427,13 @@ impl Tenant {
             }
         }
     }
+}
+
+/// Returns the maximum number of changed networks in one notification of a tenant.
+fn most_notified(subscribers: usize, tenants: usize) -> usize {
+    let all = MAX_NOTIFIED.min(MAX_UPDATES / subscribers.max(1));
+    // A network at a time, so that none waits for ever.
+    (all / tenants.max(1)).max(1)
 }
 
 impl Known {

@@ -85,9 +85,9 @@ impl Updates {
         }
     }
 
-    /// Returns true if there is a subscriber.
-    pub(crate) fn has_subscribers(&self) -> bool {
-        self.sender.receiver_count() > 0
+    /// Returns the number of subscribers.
+    pub(crate) fn subscribers(&self) -> usize {
+        self.sender.receiver_count()
     }
 
     /// Makes all subscribers forget a network. A slow subscriber delays no other.
