@@ -2,7 +2,7 @@
 //! one, by groups of transfers, and the fit of the first one to the capture.
 
 use crate::gain::{GainBasis, GainKind, GroupGain, MAX_ERROR, SchemeTimes, Times};
-use crate::group::{ForecastGroup, Subject};
+use crate::group::{ComparedTransfer, ForecastGroup};
 use crate::replay::Replayed;
 use race::PERFECT_START;
 use race::perfect;
@@ -77,21 +77,22 @@ pub(crate) struct AllTimes {
     /// Times by scheme.
     pub(crate) schemes: Vec<SchemeTimes>,
     /// The first scheme's times with constant rates, if any rate changes.
-    pub(crate) steady: Option<Vec<Option<Duration>>>,
+    pub(crate) with_steady_rates: Option<Vec<Option<Duration>>>,
     /// Results by scheme, in the first draw.
     pub(crate) nominal: Vec<Vec<Replayed>>,
 }
 
 impl ForecastResult {
     /// Summarises the replays under the schemes of these names.
-    pub(crate) fn of(names: &[&str], subjects: &[Subject], times: &AllTimes) -> Self {
+    pub(crate) fn of(names: &[&str], transfers: &[ComparedTransfer], times: &AllTimes) -> Self {
         let Some(first) = times.schemes.first() else { return Self::default() };
-        let basis = GainBasis { subjects, first, steady: times.steady.as_deref() };
+        let basis =
+            GainBasis { transfers, first, with_steady_rates: times.with_steady_rates.as_deref() };
         let mut rows = Vec::new();
         for (number, (name, taken)) in names.iter().zip(&times.schemes).enumerate() {
             let replayed = &times.nominal[number];
-            let needs_more = replayed.iter().any(|of| of.is_beyond);
-            let kind = GainKind { is_first: number == 0, needs_more };
+            let exceeds_seen_queues = replayed.iter().any(|of| of.is_beyond);
+            let kind = GainKind { is_first: number == 0, exceeds_seen_queues };
             let gain = |group| GroupGain::of(group, basis, taken, kind);
             let gains = ForecastGroup::all().filter_map(gain).collect();
             let nominal = taken.draws.first().map_or(&[][..], Vec::as_slice);
@@ -105,8 +106,8 @@ impl ForecastResult {
             rows.truncate(1);
         }
         Self {
-            fit: ModelFit::of(subjects, first.draws.first().map_or(&[][..], Vec::as_slice)),
-            captured: ForecastRow::captured(subjects),
+            fit: ModelFit::of(transfers, first.draws.first().map_or(&[][..], Vec::as_slice)),
+            captured: ForecastRow::captured(transfers),
             rows,
             draws: first.draws.len() as u64,
             changing: 0,
@@ -126,25 +127,31 @@ fn divide_by_perfect_start(rows: &mut [ForecastRow]) {
 }
 
 impl ForecastRow {
+    /// Summarises replays under a scheme. Gains are left empty.
     fn replayed(scheme: &str, taken: &Times, replayed: &[Replayed]) -> Self {
         Self {
-            retransmissions: replayed.iter().map(|of| of.again).sum(),
+            retransmissions: replayed.iter().map(|of| of.retransmissions).sum(),
             timeouts: replayed.iter().map(|of| of.timeouts).sum(),
             beyond: share_beyond(replayed),
-            ..Self::timed(scheme, taken)
+            ..Self::from_times(scheme, taken)
         }
     }
 
-    fn captured(subjects: &[Subject]) -> Self {
-        let taken: Vec<_> = subjects.iter().map(|subject| Some(subject.captured)).collect();
+    /// Summarises the capture itself.
+    fn captured(transfers: &[ComparedTransfer]) -> Self {
+        let taken: Vec<_> = transfers.iter().map(|transfer| Some(transfer.captured)).collect();
         Self {
-            retransmissions: subjects.iter().map(|subject| u64::from(subject.again)).sum(),
-            timeouts: subjects.iter().map(|subject| u64::from(subject.timeouts)).sum(),
-            ..Self::timed("captured", &taken)
+            retransmissions: transfers
+                .iter()
+                .map(|transfer| u64::from(transfer.retransmissions))
+                .sum(),
+            timeouts: transfers.iter().map(|transfer| u64::from(transfer.timeouts)).sum(),
+            ..Self::from_times("captured", &taken)
         }
     }
 
-    fn timed(scheme: &str, taken: &Times) -> Self {
+    /// Creates a row with the statistics of these times alone.
+    fn from_times(scheme: &str, taken: &Times) -> Self {
         let mut seconds: Vec<f64> = taken.iter().flatten().map(|time| time.as_secs_f64()).collect();
         seconds.sort_by(f64::total_cmp);
         Self {
@@ -165,9 +172,11 @@ impl ForecastRow {
 }
 
 impl ModelFit {
-    pub(crate) fn of(subjects: &[Subject], simulated: &Times) -> Self {
-        let both = subjects.iter().zip(simulated).filter_map(|(subject, time)| {
-            let captured = subject.captured.as_secs_f64();
+    /// Compares simulated times with captured ones. Transfers that did not end, or took no time in
+    /// the capture, are left out.
+    pub(crate) fn of(transfers: &[ComparedTransfer], simulated: &Times) -> Self {
+        let both = transfers.iter().zip(simulated).filter_map(|(transfer, time)| {
+            let captured = transfer.captured.as_secs_f64();
             time.filter(|_| captured > 0.0).map(|time| time.as_secs_f64() / captured)
         });
         let mut ratios: Vec<f64> = both.collect();
@@ -209,19 +218,26 @@ mod tests {
         times.iter().map(|time| Some(Duration::from_secs_f64(*time))).collect()
     }
 
-    fn subject() -> Subject {
+    fn transfer() -> ComparedTransfer {
         let captured = Duration::from_secs(2);
-        Subject { network: 0, bytes: 1_000, is_first: true, captured, again: 1, timeouts: 0 }
+        ComparedTransfer {
+            network: 0,
+            bytes: 1_000,
+            is_first: true,
+            captured,
+            retransmissions: 1,
+            timeouts: 0,
+        }
     }
 
     /// No transfer ended under a scheme: it is not the fastest, its times are unknown.
     #[test]
     fn times_of_no_transfer_are_undefined() {
-        let row = ForecastRow::timed("x", &[None]);
+        let row = ForecastRow::from_times("x", &[None]);
         assert_eq!((row.median_s, row.mean_s, row.p95_s, row.unfinished), (None, None, None, 1));
-        let fit = ModelFit::of(&[subject()], &[None]);
+        let fit = ModelFit::of(&[transfer()], &[None]);
         assert_eq!((fit.transfers, fit.quartiles, fit.within_quarter), (0, None, None));
-        let row = ForecastRow::timed("x", &seconds(&[3.0]));
+        let row = ForecastRow::from_times("x", &seconds(&[3.0]));
         assert_eq!((row.median_s, row.mean_s, row.p95_s), (Some(3.0), Some(3.0), Some(3.0)));
     }
 
@@ -229,16 +245,16 @@ mod tests {
     /// capture: ratios 1/2 and 1.
     #[test]
     fn what_does_not_end_has_no_time() {
-        let subjects = [subject(), subject(), subject()];
+        let transfers = [transfer(), transfer(), transfer()];
         let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
-        let row = ForecastRow::timed("x", &taken);
+        let row = ForecastRow::from_times("x", &taken);
         assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, Some(1.5), Some(1.0)));
-        let captured = ForecastRow::captured(&subjects);
+        let captured = ForecastRow::captured(&transfers);
         assert_eq!(
             (captured.retransmissions, captured.timeouts, captured.mean_s),
             (3, 0, Some(2.0))
         );
-        let fit = ModelFit::of(&subjects, &taken);
+        let fit = ModelFit::of(&transfers, &taken);
         assert_eq!((fit.transfers, fit.quartiles), (2, Some([0.5, 0.5, 1.0])));
         assert_eq!(fit.within_quarter, Some(0.5));
     }
@@ -250,9 +266,12 @@ mod tests {
         let result = |first: f64| {
             let scheme = |time| SchemeTimes { draws: vec![seconds(&[time])], short_queues: None };
             let nominal = vec![vec![Replayed::default()]; 2];
-            let times =
-                AllTimes { schemes: vec![scheme(first), scheme(1.0)], steady: None, nominal };
-            ForecastResult::of(&["a", "b"], &[subject()], &times)
+            let times = AllTimes {
+                schemes: vec![scheme(first), scheme(1.0)],
+                with_steady_rates: None,
+                nominal,
+            };
+            ForecastResult::of(&["a", "b"], &[transfer()], &times)
         };
         let refused = result(1.4);
         assert!((refused.refused.unwrap() - 0.7).abs() < 1e-9 && refused.rows.len() == 1);

@@ -4,7 +4,7 @@ use crate::access::{DEFAULT_RATE, UsualPath};
 use crate::captured::{CapturedClient, CapturedVisitors, PathEvidence};
 use crate::error::ForecastError;
 use crate::gain::SchemeTimes;
-use crate::group::Subject;
+use crate::group::ComparedTransfer;
 use crate::network::ClientNetwork;
 use crate::outcome::{AllTimes, ForecastResult};
 use crate::replay::Replayed;
@@ -99,8 +99,8 @@ impl Forecast {
         let names: Vec<&str> = senders.iter().map(ReplaySender::name).collect();
         let connections = self.changing().flat_map(|client| &client.connections);
         let changing = connections.map(|connection| connection.transfers.len() as u64).sum();
-        let subjects = Subject::all(&self.networks);
-        Ok(ForecastResult { changing, ..ForecastResult::of(&names, &subjects, &times) })
+        let transfers = ComparedTransfer::all(&self.networks);
+        Ok(ForecastResult { changing, ..ForecastResult::of(&names, &transfers, &times) })
     }
 
     /// Returns the replays that a forecast of this number of schemes needs.
@@ -157,7 +157,7 @@ impl Forecast {
                 }
                 ReplayVariant::Draw(_) => times.schemes[of.scheme].draws.push(taken),
                 ReplayVariant::ShortQueues => times.schemes[of.scheme].short_queues = Some(taken),
-                ReplayVariant::SteadyRates => times.steady = Some(taken),
+                ReplayVariant::SteadyRates => times.with_steady_rates = Some(taken),
             }
         }
         Ok(times)

@@ -71,8 +71,8 @@ pub struct CapturedTransfer {
     pub took: Duration,
     /// Time at which the last byte was acknowledged.
     pub ended: Instant,
-    /// Retransmitted segments of the answer.
-    pub again: u32,
+    /// Number of retransmitted segments of the answer.
+    pub retransmissions: u32,
     /// Number of these segments that timeouts retransmitted.
     pub timeouts: u32,
 }

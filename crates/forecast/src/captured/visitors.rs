@@ -31,7 +31,7 @@ struct OpenTransfer {
     rate: Rate,
     shown: u64,
     /// Payload of each packet that was retransmitted since the transfer before.
-    again: Vec<u32>,
+    retransmitted: Vec<u32>,
     /// True if ACKs without data were not captured: transfers have no known end.
     lacks_acks: bool,
     transfers: Vec<CapturedTransfer>,
@@ -40,10 +40,10 @@ struct OpenTransfer {
 impl OpenTransfer {
     /// Returns the segments retransmitted since the transfer before. A captured packet may be
     /// several, which the server's network card cut (TSO).
-    fn take_again(&mut self, mss: u64) -> u32 {
+    fn take_retransmissions(&mut self, mss: u64) -> u32 {
         let segments = |len: u32| u64::from(len).div_ceil(mss.max(1));
-        let again: u64 = self.again.drain(..).map(segments).sum();
-        u32::try_from(again).unwrap_or(u32::MAX)
+        let total: u64 = self.retransmitted.drain(..).map(segments).sum();
+        u32::try_from(total).unwrap_or(u32::MAX)
     }
 }
 
@@ -190,17 +190,19 @@ impl TraceSink for Visitors {
         }
     }
 
-    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+    fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
         // After a timeout, data is retransmitted that was presumed lost, and may not have been.
-        let is_presumed =
-            matches!(again.kind, RetransmissionKind::TailProbe | RetransmissionKind::SlowStart);
-        if !sender.is_server || again.len == 0 {
+        let is_presumed = matches!(
+            retransmission.kind,
+            RetransmissionKind::TailProbe | RetransmissionKind::SlowStart
+        );
+        if !sender.is_server || retransmission.len == 0 {
             return;
         }
-        self.started.entry(sender.connection).or_default().again.push(again.len);
+        self.started.entry(sender.connection).or_default().retransmitted.push(retransmission.len);
         if !is_presumed {
-            let sent = again.last_sent.unwrap_or(again.at);
-            self.evidence_of(sender.client.ip).on_loss(sent, again.len.into());
+            let sent = retransmission.last_sent.unwrap_or(retransmission.at);
+            self.evidence_of(sender.client.ip).on_loss(sent, retransmission.len.into());
         }
     }
 
@@ -232,7 +234,7 @@ impl TraceSink for Visitors {
         let started = self.started.entry(sender.connection).or_default();
         started.rate = report.delivery_rate;
         started.shown += report.bytes;
-        let again = started.take_again(report.mss);
+        let retransmissions = started.take_retransmissions(report.mss);
         started.lacks_acks |= !report.has_acks;
         if !report.is_complete() || !report.has_acks {
             self.incomplete += 1;
@@ -245,7 +247,7 @@ impl TraceSink for Visitors {
         self.kept += 1;
         started
             .transfers
-            .push(CapturedTransfer { again, ..captured_transfer(report, started.ended) });
+            .push(CapturedTransfer { retransmissions, ..captured_transfer(report, started.ended) });
         started.ended = Some(report.ended);
     }
 }
@@ -266,7 +268,7 @@ fn captured_transfer(report: &TransferReport, before: Option<Instant>) -> Captur
         pause: report.shares.of(TimeShare::Application),
         took: report.duration(),
         ended: report.ended,
-        again: 0,
+        retransmissions: 0,
         timeouts: report.timeouts,
     }
 }
@@ -359,7 +361,7 @@ mod tests {
         visitors.on_transfer(&server_of(0), &report(0));
         end(&mut visitors, 0);
         let transfers = &visitors.finish().clients[0].connections[0].transfers;
-        assert_eq!(transfers.iter().map(|of| of.again).collect::<Vec<_>>(), [11, 0]);
+        assert_eq!(transfers.iter().map(|of| of.retransmissions).collect::<Vec<_>>(), [11, 0]);
     }
 
     /// The engine reports which transfers have no ACKs.

@@ -25,8 +25,9 @@ pub(crate) struct ReplaySpec {
 pub(crate) struct Replayed {
     /// Time of each transfer; `None` for transfers that did not end.
     pub(crate) took: Vec<Option<Duration>>,
-    /// Segments that the server retransmitted, and expiries of its retransmission timer.
-    pub(crate) again: u64,
+    /// Number of segments that the server retransmitted.
+    pub(crate) retransmissions: u64,
+    /// Expiries of its retransmission timer.
     pub(crate) timeouts: u64,
     /// True if its client's queue held more than the capture has shown.
     pub(crate) is_beyond: bool,

@@ -297,7 +297,7 @@ impl Replay {
         let connection = &mut self.connections[index];
         let stats = connection.server.and_then(|conn| context.stats(connection.spec.server, conn));
         if let Some(stats) = stats {
-            connection.result.again = stats.retransmitted_segments;
+            connection.result.retransmissions = stats.retransmitted_segments;
             connection.result.timeouts = stats.timeouts;
         }
     }
