@@ -1,6 +1,6 @@
 //! FS-9: a fast way down, and a slow way up that an upload shares with the acknowledgements.
 
-use super::{COARSE, FINE, TICK};
+use super::{NS_TICK, PAPER, PARAMETERS};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
@@ -52,15 +52,15 @@ const TABLE: [PaperTime; 4] = [
 #[derive(Clone, Copy)]
 struct Column<'a> {
     record: &'a ExperimentRecord,
-    tick: &'a str,
+    parameters: &'a str,
     upload: &'a str,
     queue: &'a str,
 }
 
 impl Column<'_> {
     fn time(self, scheme: &str) -> Samples {
-        let Self { record, tick, upload, queue } = self;
-        let at = [(TICK, tick), (UPLOAD, upload), (QUEUE, queue), ("scheme", scheme)];
+        let Self { record, parameters, upload, queue } = self;
+        let at = [(PARAMETERS, parameters), (UPLOAD, upload), (QUEUE, queue), ("scheme", scheme)];
         record.samples(&at, "second")
     }
 
@@ -74,7 +74,8 @@ impl Column<'_> {
 }
 
 pub(super) fn fs_9(book: &Book) -> Findings {
-    let fifo = Column { record: book.of("FS-9"), tick: COARSE, upload: WINDOW, queue: "droptail" };
+    let fifo =
+        Column { record: book.of("FS-9"), parameters: PAPER, upload: WINDOW, queue: "droptail" };
     let first = Column { queue: "acks-first", ..fifo };
     let mut findings = Findings::default();
     let substantial = ClaimInterval::at_least(20.0);
@@ -92,7 +93,7 @@ pub(super) fn fs_9(book: &Book) -> Findings {
     }
     for (column, name) in [(fifo, "FIFO"), (first, "acks-first")] {
         let label = format!("gain of fs-pdrop, {name}, tick 100 ms");
-        let gain = Column { tick: FINE, ..column }.gain();
+        let gain = Column { parameters: NS_TICK, ..column }.gain();
         findings.line(FigureLine::new(label, PERCENT).ours(gain).also(substantial));
         for (upload, window) in OTHERS {
             let label = format!("gain of fs-pdrop, {name}, upload's window {window}");

@@ -1,6 +1,8 @@
 //! FS-4, FS-5 and FS-7: a second burst after load has appeared.
 
-use super::load::{Bursts, LOW, bulk_transfers, ns2_changed, ns2_excess, ns2_gain, ns2_loads};
+use super::load::{
+    Bursts, LOW, bulk_transfers, ns2_changed_load, ns2_excess, ns2_gain, with_ns2_run,
+};
 use crate::papers::book::Book;
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::{Measured, Samples};
@@ -11,7 +13,7 @@ const ALL: [&str; 4] = ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"];
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 60.0);
 
 pub(super) fn fs_4(book: &Book) -> Findings {
-    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
+    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed_load());
     let mut findings = Findings::default();
     for scheme in VARIANTS {
         let (load, gain) = bursts.largest_gain(scheme);
@@ -83,15 +85,15 @@ const HIGH: [Reading; 3] = [
 ];
 
 pub(super) fn fs_5(book: &Book) -> Findings {
-    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed());
+    let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed_load());
     let mut findings = Findings::default();
     for Reading { scheme, word, within } in HIGH {
-        let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
+        let excess = bursts.high_load_time(scheme).excess_over(&bursts.high_load_time("newreno"));
         let label = format!("time of {scheme} above newreno's (paper: {word}), high load");
         findings.line(FigureLine::new(label, PERCENT).ours(excess).must(within));
     }
     // ns-2 was not run at all of the high loads.
-    let loads = ns2_loads(&ns2, bursts.high_loads());
+    let loads = with_ns2_run(&ns2, bursts.high_loads());
     for Reading { scheme, .. } in HIGH {
         let [own, other] = [scheme, "newreno"].map(|scheme| bursts.mean_time(scheme, &loads));
         let label =
@@ -101,7 +103,8 @@ pub(super) fn fs_5(book: &Book) -> Findings {
     }
     for (bursts, what) in bursts.other_variants() {
         for Reading { scheme, word, within } in HIGH {
-            let excess = bursts.high(scheme).excess_over(&bursts.high("newreno"));
+            let excess =
+                bursts.high_load_time(scheme).excess_over(&bursts.high_load_time("newreno"));
             let label = format!("time of {scheme} above newreno's (paper: {word}), {what}");
             findings.line(FigureLine::new(label, PERCENT).ours(excess).also(within));
         }
@@ -112,24 +115,26 @@ pub(super) fn fs_5(book: &Book) -> Findings {
 
 pub(super) fn fs_7(book: &Book) -> Findings {
     let [red, fifo] = ["FS-7", "FS-4"].map(|name| Bursts::of(book.of(name)));
-    let red = red.marking("0.1");
+    let red = red.with_max_p("0.1");
     let mut findings = Findings::default();
-    let gain = |bursts: Bursts<'_>| bursts.high("fs-pdrop").gain_over(&bursts.high("newreno"));
+    let gain = |bursts: Bursts<'_>| {
+        bursts.high_load_time("fs-pdrop").gain_over(&bursts.high_load_time("newreno"))
+    };
     let within = ClaimInterval::between(25.0, 50.0);
     findings
         .line(FigureLine::new("gain of fs-pdrop, high load", PERCENT).ours(gain(red)).must(within));
-    let fewer_marks = [(red.marking("0.02"), "max_p 0.02")];
+    let fewer_marks = [(red.with_max_p("0.02"), "max_p 0.02")];
     for (red, what) in red.other_variants().into_iter().chain(fewer_marks) {
         let line = FigureLine::new(format!("gain of fs-pdrop, high load, {what}"), PERCENT);
         findings.line(line.ours(gain(red)).also(within));
     }
     let lower = ClaimInterval::at_most(0.0);
-    let above = red.high("fs").excess_over(&red.high("fs-pdrop"));
+    let above = red.high_load_time("fs").excess_over(&red.high_load_time("fs-pdrop"));
     findings.line(FigureLine::new("fs above fs-pdrop, high load", PERCENT).ours(above).also(lower));
     findings.line(bulk_cost(red));
     for scheme in ["newreno", "fs", "fs-pdrop"] {
         // Other plans with other numbers of repeats and other seeds.
-        let above = red.high(scheme).excess_over_apart(&fifo.high(scheme));
+        let above = red.high_load_time(scheme).excess_over_apart(&fifo.high_load_time(scheme));
         let label = format!("{scheme}: RED above drop-tail, high load");
         findings.line(FigureLine::new(label, PERCENT).ours(above).also(lower));
     }

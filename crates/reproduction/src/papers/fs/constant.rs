@@ -1,6 +1,6 @@
 //! FS-1 to FS-3: a second burst under constant load.
 
-use super::load::{Bursts, LOW, bulk_transfers, ns2_constant, ns2_gain};
+use super::load::{Bursts, LOW, bulk_transfers, ns2_constant_load, ns2_gain};
 use crate::papers::book::Book;
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings, furthest_out};
 use crate::papers::sample::Measured;
@@ -12,7 +12,7 @@ const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);
 const SHOWN: [&str; 2] = ["newreno", "fs-pdrop"];
 
 pub(super) fn fs_1(book: &Book) -> Findings {
-    let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant());
+    let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant_load());
     let mut findings = Findings::default();
     let (load, gain) = bursts.largest_gain("fs-pdrop");
     let label = format!("largest gain at low load ({})", bulk_transfers(load));

@@ -1,6 +1,6 @@
 //! A single bursty connection among bulk transfers: the experiments, and their readings.
 
-use super::{COARSE, OTHERS, TICK};
+use super::{OTHER_PARAMETERS, PAPER, PARAMETERS};
 use crate::papers::book::ExperimentRecord;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::curve::{Plot, PlotAxis};
@@ -38,8 +38,9 @@ pub(super) const FS_7: Experiment = Experiment {
     ..FS_1
 };
 
-/// Figures of the second burst: its times to the last acknowledgement and to the last byte, and its
-/// timeouts.
+/// Sets three figures of the second burst. `second`: seconds to the last acknowledgement.
+/// `second.received`: seconds to the last byte. `second_timeouts`: its timeouts. A time is missing
+/// if the burst did not end.
 fn second_burst(run: &RunRecords<'_>, readings: &mut Readings) {
     let second = || run.of("bursty").filter(|flow| flow.flow == 1);
     readings.set_mean("second", second().map(Flow::time_to_ack));
@@ -52,90 +53,96 @@ pub(super) const LOW: [&str; 3] = ["0", "1", "2"];
 /// Loads above the rise of all curves.
 const HIGH: [&str; 5] = ["8", "9", "10", "11", "12"];
 
-/// One experiment at one tick.
+/// One experiment under one value of the plan's `parameters`: a tick, and whether ACKs are delayed.
 #[derive(Clone, Copy)]
 pub(super) struct Bursts<'a> {
     record: &'a ExperimentRecord,
-    tick: &'static str,
-    /// RED's, where it is swept.
+    parameters: &'static str,
+    /// The largest mark probability of RED, where it is swept and has been selected.
     max_p: Option<&'static str>,
 }
 
 impl<'a> Bursts<'a> {
-    /// Selects the bursts at the paper's tick.
+    /// Selects the bursts with the paper's parameters.
     pub(super) const fn of(record: &'a ExperimentRecord) -> Self {
-        Self { record, tick: COARSE, max_p: None }
+        Self { record, parameters: PAPER, max_p: None }
     }
 
-    /// Returns the variants that are shown beside, each with its description.
+    /// Returns the same with ns's tick, and with delayed ACKs, each with a description. They are
+    /// shown beside the paper's.
     pub(super) fn other_variants(self) -> [(Self, &'static str); 2] {
-        OTHERS.map(|(tick, what)| (Self { tick, ..self }, what))
+        OTHER_PARAMETERS.map(|(parameters, what)| (Self { parameters, ..self }, what))
     }
 
-    /// Selects another probability of marks.
-    pub(super) const fn marking(self, max_p: &'static str) -> Self {
+    /// Selects the runs with this `max_p`, the largest mark probability of RED.
+    pub(super) const fn with_max_p(self, max_p: &'static str) -> Self {
         Self { max_p: Some(max_p), ..self }
     }
 
-    /// All loads that were run.
+    /// Returns all loads that were run, in the order of the plan.
     pub(super) fn loads(self) -> Vec<String> {
         self.record.values(LOAD)
     }
 
-    /// The number of bulk transfers that was run at a load of the plan: a reading may have changed
-    /// it.
+    /// Returns the number of bulk transfers with which the plan's `load` was run. It differs if the
+    /// chosen reading of the paper changes it. Returns "none" if that load was not run.
     pub(super) fn run_load(self, load: &str) -> &'a str {
-        let at = [(TICK, self.tick), (LOAD, load)];
+        let at = [(PARAMETERS, self.parameters), (LOAD, load)];
         self.record.run_value(&at, LOAD).unwrap_or("none")
     }
 
-    /// A figure of the runs of a scheme at a load.
+    /// Returns a figure of a scheme at a load, repeat by repeat. It is empty unless one cell alone
+    /// matches: where `max_p` is swept, [`Self::with_max_p`] has to select it first.
     pub(super) fn samples_of(self, scheme: &str, load: &str, figure: &str) -> Samples {
         let mut at = self.coordinates(scheme);
         at.push((LOAD, load));
         self.record.samples(&at, figure)
     }
 
+    /// Returns the coordinates of a scheme's cells at all loads.
     fn coordinates(self, scheme: &str) -> Vec<(&str, &str)> {
-        let mut at = vec![(TICK, self.tick), ("scheme", scheme)];
+        let mut at = vec![(PARAMETERS, self.parameters), ("scheme", scheme)];
         at.extend(self.max_p.map(|max_p| (MAX_P, max_p)));
         at
     }
 
-    /// Times of the second burst to its last acknowledgement.
+    /// Returns the times of the second burst to its last acknowledgement, repeat by repeat.
     pub(super) fn time(self, scheme: &str, load: &str) -> Samples {
         self.samples_of(scheme, load, "second")
     }
 
-    /// Their mean over the high loads, repeat by repeat.
-    pub(super) fn high(self, scheme: &str) -> Samples {
+    /// Returns the mean of [`Self::time`] over the high loads, repeat by repeat.
+    pub(super) fn high_load_time(self, scheme: &str) -> Samples {
         self.mean_time(scheme, &self.high_loads())
     }
 
-    /// The high loads that were run.
+    /// Returns the high loads that were run.
     pub(super) fn high_loads(self) -> Vec<String> {
         self.loads().into_iter().filter(|load| HIGH.contains(&load.as_str())).collect()
     }
 
-    /// The mean of the times over some loads, repeat by repeat.
+    /// Returns the mean of [`Self::time`] over `loads`, repeat by repeat.
     pub(super) fn mean_time(self, scheme: &str, loads: &[String]) -> Samples {
         let each = loads.iter().map(|load| self.time(scheme, load));
         Samples::mean_of(&each.collect::<Vec<_>>())
     }
 
-    /// Percentage by which a scheme is below newreno.
+    /// Returns by what percentage a scheme's [`Self::time`] is below newreno's; above 0 if faster.
     pub(super) fn gain(self, scheme: &str, load: &str) -> Measured {
         self.time(scheme, load).gain_over(&self.time("newreno", load))
     }
 
-    /// The largest gain at low load, and which load that is.
+    /// Returns the low load with the largest gain, and that gain. Low loads that were not run are left
+    /// out. Without any, the gain is no number.
     pub(super) fn largest_gain(self, scheme: &str) -> (&'static str, Measured) {
-        let gains = LOW.map(|load| (load, self.gain(scheme, load)));
-        let largest = gains.into_iter().max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
+        let gains = LOW.into_iter().map(|load| (load, self.gain(scheme, load)));
+        // A gain that is no number would compare as larger or smaller than all, by its sign.
+        let known = gains.filter(|(_, gain)| !gain.mean.is_nan());
+        let largest = known.max_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean));
         largest.unwrap_or((LOW[0], Measured::NOTHING))
     }
 
-    /// Time over load, of each scheme, beside ns-2's.
+    /// Plots the time of the second burst over the load, for each scheme, beside ns-2's.
     pub(super) fn curves(self, title: &str, schemes: &[&str], ns2: Option<&Ns2>) -> Plot {
         let mut plot = Plot::new(
             title,
@@ -152,30 +159,33 @@ impl<'a> Bursts<'a> {
     }
 }
 
-/// ns-2's figures of FS-1; no load that its low part meets depends on the tick.
-pub(super) fn ns2_constant() -> Ns2 {
+/// Returns ns-2's figures of FS-1. Claims compare the low loads alone. No timer of the burst
+/// expires there, so the tick does not matter.
+pub(super) fn ns2_constant_load() -> Ns2 {
     Ns2::read(include_str!("../../../data/ns2-fs1-constant-load-50ms.csv"))
 }
 
-/// ns-2's figures of FS-4 at the paper's tick.
-pub(super) fn ns2_changed() -> Ns2 {
+/// Returns ns-2's figures of FS-4 at the paper's tick.
+pub(super) fn ns2_changed_load() -> Ns2 {
     Ns2::read(include_str!("../../../data/ns2-fs4-changed-load-50ms-tick500ms.csv"))
 }
 
-/// Percentage by which ns-2's `scheme` is below its newreno.
+/// Returns by what percentage the time of ns-2's `scheme` is below that of its newreno. Returns
+/// `None` if ns-2 was not run at this load.
 pub(super) fn ns2_gain(ns2: &Ns2, scheme: &str, load: &str) -> Option<f64> {
     let time = |scheme| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
     Some(100.0 * (1.0 - time(scheme)?.mean / time("newreno")?.mean))
 }
 
-/// Returns the loads at which ns-2 was run.
-pub(super) fn ns2_loads(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
+/// Keeps those of `loads` at which ns-2 was run.
+pub(super) fn with_ns2_run(ns2: &Ns2, loads: Vec<String>) -> Vec<String> {
     let run =
         |load: &String| ns2.measured(&[("proto", "newreno"), ("nbulk", load)], "second").is_some();
     loads.into_iter().filter(run).collect()
 }
 
-/// Percentage by which ns-2's `scheme` is above its newreno over some loads.
+/// Returns by what percentage the summed times of ns-2's `scheme` over `loads` are above those of
+/// its newreno. Returns `None` if ns-2 was not run at one of them.
 pub(super) fn ns2_excess(ns2: &Ns2, scheme: &str, loads: &[String]) -> Option<f64> {
     let time =
         |scheme: &str, load: &str| ns2.measured(&[("proto", scheme), ("nbulk", load)], "second");
@@ -184,8 +194,41 @@ pub(super) fn ns2_excess(ns2: &Ns2, scheme: &str, loads: &[String]) -> Option<f6
     Some(100.0 * (own? / other? - 1.0))
 }
 
-/// A load in words.
+/// Returns a load in words, such as `2 bulk transfers`.
 pub(super) fn bulk_transfers(load: &str) -> String {
     let plural = if load == "1" { "" } else { "s" };
     format!("{load} bulk transfer{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::book::RecordCell;
+    use experiment::plan::Coordinate;
+
+    fn cell(load: &str, scheme: &str, second: f64) -> RecordCell {
+        let place = [(PARAMETERS, PAPER), (LOAD, load), ("scheme", scheme)];
+        let coordinates =
+            place.map(|(key, value)| Coordinate { key: key.into(), value: value.into() }).to_vec();
+        let mut readings = Readings::default();
+        readings.set("second", second);
+        RecordCell { run_at: coordinates.clone(), coordinates, repeats: vec![readings] }
+    }
+
+    /// 1 s instead of 4 s is a gain of 75 %, and 2 s instead of 4 s one of 50 %. At one low load
+    /// the burst of newreno did not end, and another low load was not run.
+    #[test]
+    fn the_largest_gain_is_of_the_loads_that_have_one() {
+        let time = |load, newreno, fs| [cell(load, "newreno", newreno), cell(load, "fs", fs)];
+        let largest = |cells: [[RecordCell; 2]; 2]| {
+            let record = ExperimentRecord { cells: cells.concat() };
+            let (load, gain) = Bursts::of(&record).largest_gain("fs");
+            (load, gain.mean)
+        };
+        assert_eq!(largest([time("1", 4.0, 1.0), time("2", 4.0, 2.0)]), ("1", 75.0));
+        for no_number in [f64::NAN, -f64::NAN] {
+            let found = largest([time("1", no_number, 1.0), time("2", 4.0, 2.0)]);
+            assert_eq!(found, ("2", 50.0));
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! FS-8: connections that fast-start beside connections that do not.
 
-use super::{COARSE, OTHERS, TICK};
+use super::{OTHER_PARAMETERS, PAPER, PARAMETERS};
 use crate::papers::book::{Book, ExperimentRecord};
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
@@ -46,9 +46,9 @@ const TABLE: [PaperTime; 6] = [
     paper("fs-pdrop", "group2", 2.38),
 ];
 
-/// Second bursts of a group under a scheme.
-fn time(record: &ExperimentRecord, tick: &str, scheme: &str, group: &str) -> Samples {
-    record.samples(&[(TICK, tick), ("scheme", scheme)], &format!("{group}.second"))
+/// Returns the times of a group's second bursts under a scheme, repeat by repeat.
+fn time(record: &ExperimentRecord, parameters: &str, scheme: &str, group: &str) -> Samples {
+    record.samples(&[(PARAMETERS, parameters), ("scheme", scheme)], &format!("{group}.second"))
 }
 
 pub(super) fn fs_8(book: &Book) -> Findings {
@@ -59,24 +59,24 @@ pub(super) fn fs_8(book: &Book) -> Findings {
         ns2.measured(&[("proto", scheme)], &column).map(|time| time.mean)
     };
     let mut findings = Findings::default();
-    checks(&mut findings, record, COARSE, "");
+    checks(&mut findings, record, PAPER, "");
     for PaperTime { scheme, group, seconds } in TABLE {
         let line = FigureLine::new(format!("{scheme}, {group}"), SECONDS).paper(seconds);
         let line = line.ns2(ns2_time(scheme, group));
-        findings.line(line.ours(time(record, COARSE, scheme, group).mean()));
+        findings.line(line.ours(time(record, PAPER, scheme, group).mean()));
     }
-    for (tick, what) in OTHERS {
-        checks(&mut findings, record, tick, what);
+    for (parameters, what) in OTHER_PARAMETERS {
+        checks(&mut findings, record, parameters, what);
     }
     findings
 }
 
-/// Checks the paper's statements about its table, at a tick.
-fn checks(findings: &mut Findings, record: &ExperimentRecord, tick: &str, what: &str) {
-    let time = |scheme, group| time(record, tick, scheme, group);
+/// Checks the paper's statements about its table.
+fn checks(findings: &mut Findings, record: &ExperimentRecord, parameters: &str, what: &str) {
+    let time = |scheme, group| time(record, parameters, scheme, group);
     let mut check = |label: &str, ours, within| {
-        findings.line(match tick {
-            COARSE => FigureLine::new(label, PERCENT).ours(ours).must(within),
+        findings.line(match parameters {
+            PAPER => FigureLine::new(label, PERCENT).ours(ours).must(within),
             _ => FigureLine::new(format!("{label}, {what}"), PERCENT).ours(ours).also(within),
         });
     };

@@ -13,16 +13,17 @@ mod stall;
 use super::claim::{How, PaperClaim};
 pub(crate) use stall::record_stall as stall_of_bulk;
 
-/// The paper's clock: BSD's retransmission timer (§7.1).
-const COARSE: &str = "profile=paper+tick=500ms";
-/// ns's, which is shown beside it.
-const FINE: &str = "profile=paper+tick=100ms";
-/// The paper's profile with receivers that delay ACKs, which the paper does not mention.
-const DELAYED: &str = "profile=paper+tick=500ms+ack=100ms";
-/// Variants shown beside the paper's tick and immediate ACKs.
-const OTHERS: [(&str, &str); 2] = [(FINE, "tick 100 ms"), (DELAYED, "delayed ACKs")];
-/// The plans' key for them.
-const TICK: &str = "parameters";
+/// The paper's parameters: the tick is that of BSD's retransmission timer (§7.1).
+const PAPER: &str = "profile=paper+tick=500ms";
+/// The same with ns's tick, which is shown beside it.
+const NS_TICK: &str = "profile=paper+tick=100ms";
+/// The same with receivers that delay ACKs, which the paper does not mention.
+const DELAYED_ACKS: &str = "profile=paper+tick=500ms+ack=100ms";
+/// Parameters whose results are shown beside those of [`PAPER`], each with a description.
+const OTHER_PARAMETERS: [(&str, &str); 2] =
+    [(NS_TICK, "tick 100 ms"), (DELAYED_ACKS, "delayed ACKs")];
+/// The plans' key for these.
+const PARAMETERS: &str = "parameters";
 
 pub(super) const CLAIMS: &[PaperClaim] = &[
     PaperClaim {

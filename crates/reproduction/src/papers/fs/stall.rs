@@ -1,6 +1,6 @@
 //! FS-6: the effect on a bulk transfer of ten connections that fast-start at once.
 
-use super::{COARSE, FINE, TICK};
+use super::{NS_TICK, PAPER, PARAMETERS};
 use crate::papers::book::Book;
 use crate::papers::claim::{Experiment, Quick};
 use crate::papers::finding::{ClaimInterval, FigureLine, Findings};
@@ -68,26 +68,28 @@ pub(crate) fn record_stall(run: &RunRecords<'_>, readings: &mut Readings) {
 
 pub(super) fn fs_6(book: &Book) -> Findings {
     let record = book.of("FS-6");
-    let stall = |tick, bulk, scheme| -> Samples {
-        record.samples(&[(TICK, tick), (BULK, bulk), ("scheme", scheme)], "stall")
+    let stall = |parameters, bulk, scheme| -> Samples {
+        record.samples(&[(PARAMETERS, parameters), (BULK, bulk), ("scheme", scheme)], "stall")
     };
     let mut findings = Findings::default();
     let (long, short) = (ClaimInterval::at_least(1.0), ClaimInterval::at_most(1.0));
     for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
         let line =
             FigureLine::new(format!("longest stall of the bulk transfer, {scheme}"), SECONDS);
-        findings.line(line.ours(stall(COARSE, "1", scheme).mean()).must(within));
+        findings.line(line.ours(stall(PAPER, "1", scheme).mean()).must(within));
     }
     let line = FigureLine::new("longest stall of the bulk transfer, newreno", SECONDS);
-    findings.line(line.ours(stall(COARSE, "1", "newreno").mean()));
-    for (tick, bulk) in [(FINE, "1"), (COARSE, "3"), (COARSE, "5")] {
+    findings.line(line.ours(stall(PAPER, "1", "newreno").mean()));
+    for (parameters, bulk) in [(NS_TICK, "1"), (PAPER, "3"), (PAPER, "5")] {
         for (scheme, within) in [("fs", long), ("fs-pdrop", short)] {
-            let label = match tick {
-                FINE => format!("longest stall, {scheme}, tick 100 ms"),
+            let label = match parameters {
+                NS_TICK => format!("longest stall, {scheme}, tick 100 ms"),
                 _ => format!("longest stall of one of {bulk} bulk transfers, {scheme}"),
             };
             findings.line(
-                FigureLine::new(label, SECONDS).ours(stall(tick, bulk, scheme).mean()).also(within),
+                FigureLine::new(label, SECONDS)
+                    .ours(stall(parameters, bulk, scheme).mean())
+                    .also(within),
             );
         }
     }
