@@ -7,13 +7,13 @@ use super::settings::MSS;
 use super::{Parsed, Refusal};
 use units::Duration;
 
-/// Options of ports and addresses, of which TCP knows nothing.
+/// Options of ports and addresses. They change nothing in TCP, so they are accepted.
 const OF_ADDRESSES: [&str; 3] = ["SO_REUSEADDR", "SO_REUSEPORT", "IP_FREEBIND"];
 
 /// Options without effect here. Scripts with one of them have a note.
 const IGNORED: [&str; 4] = ["SO_KEEPALIVE", "TCP_KEEPIDLE", "SO_MARK", "IP_TOS"];
 
-/// Options of the socket layer.
+/// Options that concern the socket layer alone, whatever their names begin with.
 const SOCKET_LAYER_OPTIONS: [&str; 7] = [
     "SO_ZEROCOPY",
     "SO_TIMESTAMPING",
@@ -28,12 +28,13 @@ const SOCKET_LAYER_OPTIONS: [&str; 7] = [
 const NOT_MODELLED: [&str; 3] = ["TCP_QUICKACK", "TCP_DEFER_ACCEPT", "TCP_LINGER2"];
 
 const KNOWN: &str = "TCP_NODELAY, TCP_CORK, TCP_MAXSEG, TCP_USER_TIMEOUT, TCP_SYNCNT, TCP_FASTOPEN, \
-                     TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
+                     TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_KEY, TCP_NOTSENT_LOWAT, TCP_CONGESTION, SO_LINGER, SO_SNDBUF, SO_RCVBUF, and without \
                      effect SO_REUSEADDR, SO_REUSEPORT, SO_KEEPALIVE, TCP_KEEPIDLE, SO_MARK, IP_TOS, \
                      IP_FREEBIND; IP_MTU_DISCOVER";
 
 impl RawCall<'_> {
-    /// The name at `index`; one that speaks of the socket layer is refused so.
+    /// Returns the option's name, which is the third argument. An option of the socket layer is
+    /// refused as not of TCP.
     fn option_name(&self) -> Parsed<&str> {
         match self.words_at(2, "an option")? {
             [name] if SOCKET_LAYER_OPTIONS.contains(name) => {
@@ -45,6 +46,8 @@ impl RawCall<'_> {
         }
     }
 
+    /// Parses `getsockopt`: the option, and the value in brackets that it must return. The value of
+    /// `SO_ERROR` may be an error's name.
     pub(super) fn get_option(&self) -> Parsed<CallKind> {
         let option = match self.option_name()? {
             "TCP_MAXSEG" => SocketOption::MaxSegment,
@@ -74,7 +77,8 @@ impl RawCall<'_> {
         self.option_value(u64::from(u32::MAX)).map(|value| CallKind::Get(option, value))
     }
 
-    /// An error by its name, as in `[ECONNRESET]`.
+    /// Returns the error that the fourth argument names, as in `[ECONNRESET]`; `None` if it is
+    /// anything else, such as a number.
     fn option_error(&self) -> Option<Errno> {
         match &self.arguments.get(3)?.value {
             Value::List(list) => match list.as_slice() {
@@ -87,7 +91,8 @@ impl RawCall<'_> {
         }
     }
 
-    /// `ioctl(4, SIOCINQ, [1000])`: bytes that came and were not read. Others are not of TCP.
+    /// Parses `ioctl(4, SIOCINQ, [1000])`, which must return the number of received bytes that are
+    /// not read yet. Other requests are refused as not of TCP.
     pub(super) fn unread_bytes(&self) -> Parsed<CallKind> {
         match self.words_at(1, "SIOCINQ")? {
             ["SIOCINQ" | "FIONREAD"] => {
@@ -98,6 +103,8 @@ impl RawCall<'_> {
         }
     }
 
+    /// Parses `setsockopt`. Options that change nothing here are accepted, some with a note.
+    /// Options that are not modelled, of the socket layer, or unknown are refused.
     pub(super) fn set_option(&self) -> Parsed<CallKind> {
         let number = |max: u32| self.option_value(u64::from(max)).map(|n| n as u32);
         match self.option_name()? {
@@ -112,7 +119,7 @@ impl RawCall<'_> {
             "TCP_SYNCNT" => number(127).map(CallKind::SynRetries),
             "TCP_FASTOPEN" => number(u32::MAX).map(CallKind::FastOpenQueue),
             "TCP_FASTOPEN_CONNECT" => number(1).map(|on| CallKind::FastOpenConnect(on > 0)),
-            "TCP_FASTOPEN_KEY" => self.key().map(CallKind::FastOpenKey),
+            "TCP_FASTOPEN_KEY" => self.fast_open_key().map(CallKind::FastOpenKey),
             "TCP_NOTSENT_LOWAT" => number(u32::MAX).map(CallKind::NotSentLowWater),
             "SO_SNDBUF" => number(u32::MAX).map(CallKind::SendBuffer),
             "SO_RCVBUF" => number(u32::MAX).map(CallKind::ReceiveBuffer),
@@ -133,7 +140,8 @@ impl RawCall<'_> {
         }
     }
 
-    /// `"cubic"` alone, as of the sysctl; `--scheme` names another.
+    /// Parses the value of `TCP_CONGESTION`. `"cubic"` changes nothing, as it is the default of the
+    /// kernel. Any other name is refused: `--scheme` chooses another scheme.
     fn congestion_control(&self) -> Parsed<CallKind> {
         let argument = self.argument_at(3, "a name like \"cubic\"")?;
         let value = match &argument.value {
@@ -150,8 +158,9 @@ impl RawCall<'_> {
         }
     }
 
-    /// Sixteen bytes as a string of escapes; of another length none.
-    fn key(&self) -> Parsed<Option<[u8; 16]>> {
+    /// Parses the value of `TCP_FASTOPEN_KEY`, sixteen bytes like `"\x01…"`. `Ok(None)`: it is of
+    /// another length, or has no such digits, so the call fails with EINVAL.
+    fn fast_open_key(&self) -> Parsed<Option<[u8; 16]>> {
         let argument = self.argument_at(3, "a key like \"\\x01…\"")?;
         let Value::Text(text) = argument.value else {
             return Err((argument.position, "expected a key as a string".into()));
@@ -164,12 +173,13 @@ impl RawCall<'_> {
         Ok(bytes.and_then(|bytes| bytes.try_into().ok()))
     }
 
-    /// The one number in brackets, as in `[1]`.
+    /// Returns the one number in the brackets of the fourth argument, as in `[1]`, if it is at most
+    /// `max`.
     fn option_value(&self, max: u64) -> Parsed<u64> {
         self.number_in_brackets(3, max)
     }
 
-    /// The one number in brackets that argument `index` is.
+    /// Returns the one number in the brackets of argument `index`, from 0, if it is at most `max`.
     fn number_in_brackets(&self, index: usize, max: u64) -> Parsed<u64> {
         let argument = self.argument_at(index, "a value like [1]")?;
         match &argument.value {
@@ -183,7 +193,8 @@ impl RawCall<'_> {
         }
     }
 
-    /// `[IP_PMTUDISC_DONT]`, or a value that asks for what TCP does anyway.
+    /// Parses the value of `IP_MTU_DISCOVER`, as a name or a number, in brackets or without. `DONT`
+    /// ends the discovery of the path's MTU; `WANT` and `DO` begin it again, as by default.
     fn path_mtu(&self) -> Parsed<CallKind> {
         let argument = self.argument_at(3, "a value like [IP_PMTUDISC_DONT]")?;
         let value = match &argument.value {
@@ -204,6 +215,8 @@ impl RawCall<'_> {
         }
     }
 
+    /// Parses the value of `SO_LINGER`. Only `{onoff=1, linger=0}`, by which `close` resets, and
+    /// `{onoff=0, …}` are accepted, since `close` never waits here.
     fn linger(&self) -> Parsed<CallKind> {
         let argument = self.argument_at(3, "{onoff=1, linger=0}")?;
         let Value::Members(members) = &argument.value else {

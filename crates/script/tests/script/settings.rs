@@ -245,3 +245,16 @@ fn mechanisms_that_no_socket_has_are_not_modelled_by_name() {
     let cubic = "+0 setsockopt(4, SOL_TCP, TCP_CONGESTION, \"cubic\", 5) = 0";
     assert!(est(cubic).is_ok());
 }
+
+/// The message about an unknown option names the options that are parsed, congestion control among
+/// them.
+#[test]
+fn an_unknown_option_is_answered_with_the_known_ones() {
+    let set = |option: &str, value: &str| {
+        run_text(&format!("{LISTENER}+0 setsockopt(3, SOL_TCP, {option}, {value}, 4) = 0\n"))
+    };
+    let error = set("TCP_NO_SUCH", "[1]").unwrap_err();
+    assert!(error.contains("unknown socket option TCP_NO_SUCH"), "{error}");
+    assert!(error.contains("TCP_CONGESTION"), "{error}");
+    assert_eq!(set("TCP_CONGESTION", "\"cubic\"").map(drop), Ok(()));
+}
