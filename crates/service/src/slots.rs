@@ -20,7 +20,7 @@ pub struct SlotLimits {
 }
 
 impl SlotLimits {
-    /// The same limits, lowered in proportion if there are only `most` slots; at least 1.
+    /// Returns the same limits, lowered in proportion if there are only `most` slots; at least 1.
     pub fn within(self, most: usize) -> Self {
         if most >= self.all {
             return self;
@@ -29,25 +29,26 @@ impl SlotLimits {
     }
 }
 
-/// All slots.
+/// The slots of all peers.
 #[derive(Debug)]
 pub struct PeerSlots {
     limits: SlotLimits,
-    waiting: Mutex<Waiting>,
+    held: Mutex<HeldSlots>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct HeldSlots {
+    /// Number of the next slot.
     next: u64,
-    /// In the order of their numbers: the one that has waited longest first.
-    held: VecDeque<HeldSlots>,
+    /// Slots in the order of their numbers: the one that was taken first is first.
+    slots: VecDeque<HeldSlot>,
 }
 
 #[derive(Debug)]
-struct HeldSlots {
+struct HeldSlot {
     number: u64,
     peer: IpAddr,
-    /// The slot is lost when this goes.
+    /// Dropped when another connection takes the slot, which notifies its holder.
     _hold: oneshot::Sender<()>,
 }
 
@@ -60,59 +61,62 @@ pub struct PeerSlot {
 }
 
 impl PeerSlots {
-    /// As many slots as `limits` say, all of them free.
+    /// Creates empty slots within `limits`.
     pub fn new(limits: SlotLimits) -> Self {
-        Self { limits, waiting: Mutex::default() }
+        Self { limits, held: Mutex::default() }
     }
 
-    /// A slot for a connection from `address`.
+    /// Takes a slot for a connection from `address`. It always succeeds: another connection may lose
+    /// its slot, one of the same peer if that has as many as it may.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> PeerSlot {
         let peer = peer_of(address);
         let (hold, lost) = oneshot::channel();
-        let mut waiting = self.waiting();
-        waiting.make_room(peer, self.limits);
-        let number = waiting.next;
-        waiting.next += 1;
-        waiting.held.push_back(HeldSlots { number, peer, _hold: hold });
+        let mut held = self.held_slots();
+        held.make_room(peer, self.limits);
+        let number = held.next;
+        held.next += 1;
+        held.slots.push_back(HeldSlot { number, peer, _hold: hold });
         PeerSlot { all: Arc::clone(self), number, lost }
     }
 
-    /// True if all slots are free.
+    /// Returns true if no slot is held.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The number of slots.
+    /// Returns the bounds: of all slots, and of one peer's.
     pub const fn limits(&self) -> SlotLimits {
         self.limits
     }
 
-    /// Slots that are taken.
+    /// Returns the number of held slots.
     pub fn len(&self) -> usize {
-        self.waiting().held.len()
+        self.held_slots().slots.len()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held_slots(&self) -> MutexGuard<'_, HeldSlots> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl HeldSlots {
+    /// Frees the oldest slot of `peer` if that has as many as it may; otherwise the oldest of all,
+    /// if all are taken.
     fn make_room(&mut self, peer: IpAddr, limits: SlotLimits) {
-        let is_of_peer = |held: &HeldSlots| held.peer == peer;
-        let of_peer = self.held.iter().filter(|held| is_of_peer(held)).count();
-        let longest = match of_peer >= limits.of_peer {
-            true => self.held.iter().position(is_of_peer),
-            false => (self.held.len() >= limits.all).then_some(0),
+        let is_of_peer = |slot: &HeldSlot| slot.peer == peer;
+        let of_peer = self.slots.iter().filter(|slot| is_of_peer(slot)).count();
+        let oldest = match of_peer >= limits.of_peer {
+            true => self.slots.iter().position(is_of_peer),
+            false => (self.slots.len() >= limits.all).then_some(0),
         };
-        if let Some(longest) = longest {
-            self.held.remove(longest);
+        if let Some(oldest) = oldest {
+            self.slots.remove(oldest);
         }
     }
 }
 
 impl PeerSlot {
-    /// Waits until another connection has taken the slot.
+    /// Waits until another connection takes the slot. It never returns if none does.
     pub async fn lost(&mut self) {
         let _ = (&mut self.lost).await;
     }
@@ -120,14 +124,14 @@ impl PeerSlot {
 
 impl Drop for PeerSlot {
     fn drop(&mut self) {
-        let held = &mut self.all.waiting().held;
-        if let Ok(at) = held.binary_search_by_key(&self.number, |held| held.number) {
-            held.remove(at);
+        let slots = &mut self.all.held_slots().slots;
+        if let Ok(at) = slots.binary_search_by_key(&self.number, |slot| slot.number) {
+            slots.remove(at);
         }
     }
 }
 
-/// The peer of a connection: its address, or the network of an IPv6 address.
+/// Returns the peer of a connection: its address, or the network of 64 bits of an IPv6 address.
 fn peer_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & NETWORK_BITS).into(),
