@@ -164,7 +164,7 @@ impl Reply for Answered {
 fn of_report(table: &report::Table) -> io::Result<Table> {
     let columns: Vec<PrintedColumn<'_>> =
         table.columns.iter().enumerate().flat_map(|(at, head)| parts(table, at, head)).collect();
-    let described: Vec<TableColumn> = columns.iter().map(PrintedColumn::described).collect();
+    let described: Vec<TableColumn> = columns.iter().map(PrintedColumn::description).collect();
     let mut rows = TableBuilder::new(&described);
     for row in &table.rows {
         rows.row(&mut columns.iter().map(|column| (column.value)(row.cells.get(column.at))))?;
@@ -208,7 +208,7 @@ fn parts<'a>(table: &report::Table, at: usize, head: &'a Column) -> Vec<PrintedC
 }
 
 impl PrintedColumn<'_> {
-    fn described(&self) -> TableColumn {
+    fn description(&self) -> TableColumn {
         let (kind, unit) = match self.head.quantity {
             Quantity::Text => (ColumnKind::Text, ""),
             Quantity::Time => (ColumnKind::Number, "s"),

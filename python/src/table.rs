@@ -206,7 +206,7 @@ pub(crate) fn table<R>(
     columns: &[RowColumn<R>],
     rows: impl Iterator<Item = R>,
 ) -> io::Result<Table> {
-    let described: Vec<TableColumn> = columns.iter().map(RowColumn::described).collect();
+    let described: Vec<TableColumn> = columns.iter().map(RowColumn::description).collect();
     let mut builder = TableBuilder::new(&described);
     for row in rows {
         builder.row(&mut columns.iter().map(|column| column.value(&row)))?;

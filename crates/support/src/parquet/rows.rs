@@ -1,9 +1,10 @@
-//! A table whose columns are a list: each has a name, a unit, a meaning, and its value of a row.
+//! A table whose columns are a list. Each column has a name, a unit, a meaning, and a function that
+//! computes its value from a row.
 
 use super::{ColumnKind, TableColumn, TableValue};
 use std::io;
 
-/// Takes the rows of a table, wherever they are kept.
+/// A receiver of the rows of a table, wherever it keeps them.
 pub trait TableRows {
     /// Adds a row; values in the order of the columns.
     ///
@@ -12,7 +13,8 @@ pub trait TableRows {
     fn row(&mut self, values: &mut dyn Iterator<Item = TableValue>) -> io::Result<()>;
 }
 
-/// A column of a table whose rows are made of `R`.
+/// A column of a table whose rows are made of `R`. `about` is its meaning, in one sentence. `value`
+/// computes its value from a row; [`TableValue::Missing`] if there is none.
 pub struct RowColumn<R> {
     name: &'static str,
     kind: ColumnKind,
@@ -32,7 +34,7 @@ impl<R> RowColumn<R> {
         Self { name, kind, unit, about, value }
     }
 
-    /// Words.
+    /// A column of words.
     pub const fn text(
         name: &'static str,
         about: &'static str,
@@ -41,7 +43,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Text, name, "", about, value)
     }
 
-    /// A number of things.
+    /// A column of numbers of things, as signed integers of 64 bits, without a unit.
     pub const fn count(
         name: &'static str,
         about: &'static str,
@@ -50,7 +52,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "", about, value)
     }
 
-    /// A number of bytes.
+    /// A column of numbers of bytes, as signed integers of 64 bits.
     pub const fn bytes(
         name: &'static str,
         about: &'static str,
@@ -59,7 +61,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "bytes", about, value)
     }
 
-    /// Bits per second.
+    /// A column of rates in bits per second, as signed integers of 64 bits.
     pub const fn rate(
         name: &'static str,
         about: &'static str,
@@ -68,7 +70,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "bit/s", about, value)
     }
 
-    /// A duration; its name ends with its unit.
+    /// A column of durations in whole nanoseconds. `name` has to end with `_ns`.
     pub const fn nanos(
         name: &'static str,
         about: &'static str,
@@ -77,7 +79,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "ns", about, value)
     }
 
-    /// A point of time.
+    /// A column of points of time; the file has microseconds since 1970, UTC.
     pub const fn time(
         name: &'static str,
         about: &'static str,
@@ -86,7 +88,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Time, name, "UTC", about, value)
     }
 
-    /// A number with a fraction, in `unit`.
+    /// A column of numbers with a fraction, in `unit`.
     pub const fn number(
         name: &'static str,
         unit: &'static str,
@@ -96,7 +98,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Number, name, unit, about, value)
     }
 
-    /// True or false.
+    /// A column of true or false.
     pub const fn truth(
         name: &'static str,
         about: &'static str,
@@ -105,13 +107,13 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Truth, name, "", about, value)
     }
 
-    /// The column without its rows.
-    pub fn described(&self) -> TableColumn {
+    /// Returns the column's name, kind, unit and meaning, as a [`TableColumn`].
+    pub fn description(&self) -> TableColumn {
         let Self { name, kind, unit, about, .. } = *self;
         TableColumn { name: name.into(), kind, unit, about: about.into() }
     }
 
-    /// The value of a row.
+    /// Computes the column's value from a row.
     pub fn value(&self, row: &R) -> TableValue {
         (self.value)(row)
     }

@@ -101,5 +101,5 @@ impl<R> OutTable<R> {
 }
 
 fn table_columns<R>(columns: &[RowColumn<R>]) -> Vec<TableColumn> {
-    columns.iter().map(RowColumn::described).collect()
+    columns.iter().map(RowColumn::description).collect()
 }
