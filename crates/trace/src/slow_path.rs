@@ -8,7 +8,7 @@ thread_local! {
 }
 
 /// Runs `act`; meanwhile this thread digests all segments on the slow path.
-pub fn without_shortcuts<T>(act: impl FnOnce() -> T) -> T {
+pub fn without_fast_path<T>(act: impl FnOnce() -> T) -> T {
     let before = FORCE_SLOW_PATH.replace(true);
     let done = act();
     FORCE_SLOW_PATH.set(before);
@@ -22,11 +22,11 @@ pub fn fast_path_segments() -> u64 {
 
 /// Returns true if the fast path is enabled on this thread.
 #[inline]
-pub(crate) fn shortcuts() -> bool {
+pub(crate) fn is_fast_path_enabled() -> bool {
     !FORCE_SLOW_PATH.get()
 }
 
-/// Counts a segment if it took the fast path.
+/// Counts a segment if it took the fast path, and returns its argument.
 #[inline]
 pub(crate) fn note_fast_path(is_fast_path: bool) -> bool {
     // `LocalKey::set` would be a function call here.

@@ -13,8 +13,8 @@ use segment::Flags;
 use sender::{Acknowledgement, SackOffsets};
 
 impl TracedConnection {
-    /// Digests the segment if it is eligible for the fast path. Returns false, with nothing
-    /// changed, if it may be something else.
+    /// Digests the segment, which `side` has sent, if it is eligible for the fast path. Returns
+    /// false, with nothing changed, if it may be something else.
     #[inline]
     pub(super) fn on_fast_path<S: TraceSink>(
         &mut self,
@@ -24,7 +24,11 @@ impl TracedConnection {
     ) -> bool {
         let is_plain = segment.flags.0 & !Flags::PSH.0 == Flags::ACK.0;
         let is_late = self.halves[0].has_late() || self.halves[1].has_late();
-        if !is_plain || is_late || self.side_counters[self.server()].packets == 0 || !shortcuts() {
+        if !is_plain
+            || is_late
+            || self.side_counters[self.server()].packets == 0
+            || !is_fast_path_enabled()
+        {
             return false;
         }
         note_fast_path(match (side == self.server(), segment.payload > 0) {
@@ -103,7 +107,9 @@ impl TracedConnection {
         true
     }
 
-    /// Lets the server's sender digest an ACK, if the segment is nothing but an ACK.
+    /// Lets the server's sender digest an ACK of `side`, the client. Returns `None`, with nothing
+    /// changed, if the ACK is left to the slow path. Such are probes, ACKs of a FIN or of data that
+    /// the capture lacks, and ACKs that find nothing outstanding.
     #[inline(always)]
     fn digest_client_ack(&mut self, side: Side, segment: &Observed) -> Option<AckDigest> {
         let server = 1 - side;
@@ -135,7 +141,9 @@ impl TracedConnection {
         self.digest_sacking_ack(server, seen_ack(segment, una, clock, &sack), window)
     }
 
-    /// Does the same as [`TracedConnection::digest_client_ack`] for an ACK with SACK blocks.
+    /// Digests an ACK with SACK blocks that [`TracedConnection::digest_client_ack`] has accepted.
+    /// `window`: bytes that it offers; `None` if it is too old to show that. Returns `None` only if
+    /// the server has no sender.
     #[inline(never)]
     fn digest_sacking_ack(
         &mut self,
@@ -149,13 +157,15 @@ impl TracedConnection {
     }
 }
 
-/// Enables the fast path; tests disable it to compare it with the slow path.
+/// Returns true: the fast path is always enabled, except in tests that compare it with the slow
+/// path.
 #[cfg(not(feature = "testing"))]
 #[inline(always)]
-const fn shortcuts() -> bool {
+const fn is_fast_path_enabled() -> bool {
     true
 }
 
+/// Returns its argument. With the feature `testing` it also counts the segments of the fast path.
 #[cfg(not(feature = "testing"))]
 #[inline(always)]
 const fn note_fast_path(is_fast_path: bool) -> bool {
@@ -163,4 +173,4 @@ const fn note_fast_path(is_fast_path: bool) -> bool {
 }
 
 #[cfg(feature = "testing")]
-use crate::slow_path::{note_fast_path, shortcuts};
+use crate::slow_path::{is_fast_path_enabled, note_fast_path};

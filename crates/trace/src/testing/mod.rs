@@ -4,13 +4,13 @@
 //!   engine goes on and its numbers are sound.
 //! - Endless captures of a busy server ([`BusyServer`]).
 //! - Scenarios written packet by packet ([`wire`]).
-//! - [`without_shortcuts`] disables the fast path.
+//! - [`without_fast_path`] disables the fast path.
 
 mod busy;
 pub mod merged;
 pub mod wire;
 
-pub use crate::slow_path::{fast_path_segments, without_shortcuts};
+pub use crate::slow_path::{fast_path_segments, without_fast_path};
 pub use busy::BusyServer;
 
 use crate::{

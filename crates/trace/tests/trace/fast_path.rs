@@ -5,13 +5,13 @@ use crate::common::{Exchange, Pipe, Scenario, run};
 use capture::Observed;
 use proptest::prelude::*;
 use tcp::Scheme;
-use trace::testing::{fast_path_segments, segments_of, without_shortcuts};
+use trace::testing::{fast_path_segments, segments_of, without_fast_path};
 use trace::{EngineConfig, SenderModel, SenderModels, SenderProfile};
 use units::{Duration, Instant};
 
 /// Compares both paths; returns the number of segments on the fast path.
 fn check(config: &EngineConfig, segments: &[Observed]) -> u64 {
-    let slow = without_shortcuts(|| sink_calls(config, segments));
+    let slow = without_fast_path(|| sink_calls(config, segments));
     let before = fast_path_segments();
     let fast = sink_calls(config, segments);
     let differs = slow.0.iter().zip(&fast.0).find(|(slow, fast)| slow != fast);
