@@ -352,7 +352,7 @@ impl Tenant {
         let forgotten = self.forget_here(forget, now).await;
         // It is gone now, so all later writes are without it.
         if let Some(unshared) = &mut self.known().unshared {
-            unshared.forget(forget);
+            unshared.note_forgotten(forget);
         }
         forgotten
     }

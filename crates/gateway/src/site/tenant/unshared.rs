@@ -7,12 +7,12 @@ use memory::site::{ForgottenNetworks, SiteForget, SiteRecord};
 use rustc_hash::FxHashSet;
 use units::Instant;
 
-/// Changes for other gateways.
+/// Changes for other gateways, as the shared store gets them.
 #[derive(Debug, Default)]
 pub struct Unshared {
     /// Networks with new reports.
     pub networks: Vec<IpNet>,
-    /// Their records, and those of prefixes that cover them.
+    /// Records of `networks`, and of the prefixes that cover those or any of `covered`.
     pub records: Vec<SiteRecord>,
     /// Networks that an operator made the site forget.
     pub forgotten: ForgottenNetworks,
@@ -36,27 +36,30 @@ pub(crate) struct UnsharedChanges {
 }
 
 impl UnsharedChanges {
-    /// Notes a report of `network`. If there are too many, its next report notifies others.
+    /// Notes a report of `network`. If [`MAX_CHANGED`] networks wait already, the note is dropped,
+    /// and others learn of the network at its next report.
     pub(crate) fn add(&mut self, network: IpNet) {
         if self.networks.len() < MAX_CHANGED {
             self.networks.insert(network);
         }
     }
 
-    /// Notes that a network was forgotten.
-    pub(crate) fn forget(&mut self, forget: SiteForget) {
+    /// Notes that a network was forgotten. Earlier notes of its reports stay.
+    pub(crate) fn note_forgotten(&mut self, forget: SiteForget) {
         self.forgotten.add(forget);
     }
 
-    /// Notes that prefixes that cover `network` have lost samples, whichever gateway was asked to
-    /// forget it. If there are too many, their next report replaces what the store has.
+    /// Notes that prefixes that cover `network` have lost samples, because this gateway or another
+    /// one forgot it. If [`MAX_CHANGED`] networks wait already, the note is dropped. The store then
+    /// keeps the old records of these prefixes until their next report.
     pub(crate) fn note_covered(&mut self, network: IpNet) {
         if self.covered.len() < MAX_CHANGED {
             self.covered.insert(network);
         }
     }
 
-    /// Removes all forgotten networks, and at most `most` changed ones, without their records.
+    /// Removes and returns at most `most` networks with new reports, and all forgotten and covered
+    /// ones. The result has no records yet.
     pub(crate) fn take(&mut self, most: usize) -> Unshared {
         let networks: Vec<IpNet> = self.networks.iter().take(most).copied().collect();
         for network in &networks {
@@ -67,7 +70,8 @@ impl UnsharedChanges {
         Unshared { networks, records: Vec::new(), forgotten, covered }
     }
 
-    /// Keeps `shared` for the next time, after a failed write.
+    /// Notes the changes of `shared` again, after a failed write. Notes beyond [`MAX_CHANGED`] are
+    /// dropped.
     pub(crate) fn give_back(&mut self, shared: Unshared) {
         shared.networks.into_iter().for_each(|network| self.add(network));
         shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
@@ -76,16 +80,19 @@ impl UnsharedChanges {
 }
 
 impl Tenant {
-    /// Collects changes for a shared store from now on. Forgotten networks go first: the store may
-    /// lack them.
+    /// Begins to collect changes for the shared store. All networks that are still remembered as
+    /// forgotten are noted first, since the store may lack them. After a failure of the store this
+    /// is called again; changes that were collected before are kept.
     pub fn begin_sharing(&self) {
         let forgotten: Vec<_> = self.memory().forgotten().iter().collect();
         let mut known = self.known();
         let unshared = known.unshared.get_or_insert_default();
-        forgotten.into_iter().for_each(|forget| unshared.forget(forget));
+        forgotten.into_iter().for_each(|forget| unshared.note_forgotten(forget));
     }
 
-    /// Returns the changes that the shared store lacks, of at most `most` networks.
+    /// Takes the changes that the shared store lacks, with their records as they are now. `most`
+    /// bounds the networks with new reports alone. The result is empty before
+    /// [`Tenant::begin_sharing`].
     pub fn take_unshared(&self, most: usize) -> Unshared {
         let taken = self.known().unshared.as_mut().map(|unshared| unshared.take(most));
         let mut shared = taken.unwrap_or_default();
@@ -98,14 +105,17 @@ impl Tenant {
         shared
     }
 
-    /// Keeps `shared` for the next time, after a failed write.
+    /// Notes the changes of `shared` again, after a failed write. Notes beyond [`MAX_CHANGED`] are
+    /// dropped.
     pub fn give_back_unshared(&self, shared: Unshared) {
         if let Some(unshared) = &mut self.known().unshared {
             unshared.give_back(shared);
         }
     }
 
-    /// Notes that another gateway has processed batches up to `sequence`.
+    /// Notes that another gateway has claimed batch `sequence` of `reporter`. This gateway then treats
+    /// all batches of `epoch` up to it as done. An epoch is one run of the reporter. The reporter
+    /// counts as alive at `now`.
     pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
         self.known().reporters.hear(reporter, now).claim(epoch, sequence);
     }
