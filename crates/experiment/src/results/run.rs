@@ -26,7 +26,7 @@ pub(crate) const LINK_METRICS: [&str; 5] = ["end", "utilisation", "drops", "mark
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WorkloadSummary {
     pub(crate) workload: String,
-    /// Values in the order of `Metric::ALL`.
+    /// Values in the order of [`crate::plan::WorkloadMetric::ALL`].
     pub(crate) values: Vec<Option<f64>>,
 }
 

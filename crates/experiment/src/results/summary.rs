@@ -41,7 +41,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary of the runs `done` in the folder `results`, read from their own folders.
+    /// Reads the summary of the runs `done` from their own folders in the folder `results`.
     ///
     /// # Errors
     /// If a run's result cannot be read.
@@ -54,7 +54,7 @@ impl Summary {
         Ok(summary)
     }
 
-    /// Adds a run of a cell.
+    /// Adds a run to its cell. The metrics of links are kept with the first workload, `all`.
     pub(crate) fn add(&mut self, cell: usize, run: &RunSummary) {
         let metrics = self.cells.entry(cell).or_default();
         for (nth, workload) in run.workloads.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Summary {
         }
     }
 
-    /// The cells that have results, with their metrics.
+    /// Returns the cells that have results, with their metrics.
     pub fn cells(&self) -> impl Iterator<Item = (usize, Vec<SummaryEntry>)> + '_ {
         let entries = |metrics: &[MetricValues]| {
             metrics.iter().filter_map(MetricValues::mean_entry).collect()
@@ -84,6 +84,8 @@ impl Summary {
         self.cells.iter().map(move |(cell, metrics)| (*cell, entries(metrics)))
     }
 
+    /// Writes `summary.csv`: a line for each cell, workload and metric, behind the coordinates of
+    /// the cell.
     pub(crate) fn write(&self, path: &Path, plan: &Plan<'_>) -> io::Result<()> {
         let mut out = csv::Writer::from_path(path)?;
         let keys = plan.keys();
@@ -108,13 +110,13 @@ impl Summary {
     }
 }
 
-/// A number in the shortest form that reads back as the same, or nothing.
+/// Returns a number in the shortest form that reads back as the same; `None` becomes an empty field.
 pub(crate) fn csv_number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
 impl MetricValues {
-    /// The mean; `None` if no run has the metric.
+    /// Returns the mean over the runs that have the metric; `None` if no run has it.
     fn mean_entry(&self) -> Option<SummaryEntry> {
         let MeanEstimate { mean, standard_error } = MeanEstimate::of(&self.values)?;
         let (workload, metric) = (self.workload.clone(), self.metric);

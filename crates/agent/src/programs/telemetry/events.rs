@@ -68,7 +68,7 @@ fn reader<'a, T>(
     }
 }
 
-/// Number of lost events so far.
+/// Returns the number of lost events of the kind `what` so far; 0 if it cannot be read.
 pub(crate) fn lost_events(map: &dyn MapCore, what: Lost) -> u64 {
     counter(map, what as u32)
 }
