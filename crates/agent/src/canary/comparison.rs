@@ -92,8 +92,8 @@ pub struct FleetComparison {
     pub parts: Vec<ComparedPart>,
 }
 
-/// Findings of all servers that are `age_s` seconds old; `None` without any, and if no server has
-/// connections of both groups.
+/// Returns the findings of all servers that are `age_s` seconds old; `None` without any, and if no
+/// server has connections of both groups.
 pub fn by_fleet<'a>(
     findings: &[FleetFinding],
     age_s: f64,
@@ -107,7 +107,7 @@ pub fn by_fleet<'a>(
     Some(FleetComparison { hosts, age_s, parts })
 }
 
-/// By size, the smallest first.
+/// Returns the comparisons by size, the smallest first.
 pub fn by_size(totals: &ConnectionTotals, findings: &[CanaryFinding]) -> Vec<Compared> {
     let sizes = SIZES.iter().copied().map(Some).chain([None]);
     let classes = (0..).zip(sizes.zip(&totals.classes));
@@ -130,7 +130,7 @@ fn compared(
     }
 }
 
-/// The conclusion of a comparison. Harm comes first, since it needs attention.
+/// Returns the conclusion of a comparison. Harm comes first, since it needs attention.
 fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
     if stops.iter().any(|stop| stop.part == finding.part) {
         CanaryVerdict::Stopped
@@ -154,7 +154,8 @@ fn side(group: &Group) -> Side {
     }
 }
 
-/// All connections first, then by remembered window and by prefix length.
+/// Returns the comparisons of parts that can be stopped: all connections first, then by remembered
+/// window and by prefix length.
 pub fn by_part(findings: &[CanaryFinding], stops: &[CanaryStop]) -> Vec<ComparedPart> {
     let parts = findings.iter().filter(|finding| finding.part.can_be_stopped());
     parts.map(|finding| compared_part(finding, stops)).collect()

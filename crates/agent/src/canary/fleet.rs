@@ -80,17 +80,18 @@ impl FleetState {
         change
     }
 
-    /// The last findings.
+    /// Returns the last findings.
     pub(crate) fn findings(&self) -> &[FleetFinding] {
         &self.findings
     }
 
-    /// Time since the last findings were received, nanoseconds. Without a gateway it grows.
+    /// Returns the time since the last findings were received, nanoseconds. Without a gateway it
+    /// grows.
     pub(crate) fn age_ns(&self, now: u64) -> u64 {
         since(self.received_ns, now)
     }
 
-    /// The parts that are stopped now.
+    /// Returns the parts that are stopped now.
     pub(crate) fn stops(&self) -> impl Iterator<Item = &CanaryStop> {
         self.stops.iter().map(|known| &known.stop)
     }

@@ -13,7 +13,7 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    /// Settings as the configuration has them, with what counts now.
+    /// Returns the settings as the configuration has them, with what counts now.
     pub(crate) fn applied(&self, settings: ConnectionSettings) -> ConnectionSettings {
         let canary = self.said.unwrap_or(settings.canary);
         ConnectionSettings { canary, stage: self.stage, ..settings }
@@ -41,7 +41,7 @@ impl Ramp {
         }
     }
 
-    /// Something has changed that connections are compared under.
+    /// Begins the next stage, because a condition of the comparison has changed.
     pub(crate) const fn next_stage(&mut self) {
         self.stage += 1;
     }

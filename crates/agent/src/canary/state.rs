@@ -87,35 +87,36 @@ impl CanaryState {
         by_fleet(self.fleet.findings(), age_s, self.all_stops())
     }
 
-    /// The parts that this server has stopped by its own comparison.
+    /// Returns the parts that this server has stopped by its own comparison.
     pub(crate) fn stops(&self) -> &[CanaryStop] {
         &self.stops
     }
 
-    /// The stopped parts, first by this server's own comparison, then by that of all servers.
+    /// Returns the stopped parts, first by this server's own comparison, then by that of all
+    /// servers.
     pub(crate) fn all_stops(&self) -> impl Iterator<Item = &CanaryStop> {
         self.stops.iter().chain(self.fleet.stops())
     }
 
-    /// Whether all connections start cold.
+    /// Returns true if all connections start cold.
     pub(crate) fn is_off(&self) -> bool {
         self.all_stops().any(|stop| stop.part == CanaryPart::All)
     }
 
-    /// The reason if all connections start cold by this server's own comparison.
+    /// Returns the reason if all connections start cold by this server's own comparison.
     pub(crate) fn off(&self) -> Option<&str> {
         let of_all = self.stops.iter().find(|stop| stop.part == CanaryPart::All);
         of_all.map(|stop| stop.why.as_str())
     }
 
-    /// The stopped parts in the form of the kernel's programs.
+    /// Returns the stopped parts in the form of the kernel's programs.
     pub(crate) fn stopped_parts(&self) -> StoppedParts {
         let mut parts = StoppedParts::default();
         self.all_stops().for_each(|stop| parts.add(stop.part));
         parts
     }
 
-    /// Networks that are stopped by themselves.
+    /// Returns the networks that are stopped by themselves.
     pub(crate) fn stopped_networks(&self) -> impl Iterator<Item = IpNet> {
         self.stops.iter().filter_map(|stop| stop.part.network())
     }
@@ -131,13 +132,13 @@ impl CanaryState {
         self.stops.len() < before
     }
 
-    /// The comparisons' present results.
+    /// Returns the comparisons' present results.
     pub(crate) fn findings(&self) -> Vec<CanaryFinding> {
         self.trials.findings()
     }
 
-    /// The state as the next agent resumes it: its stages count from 0. `off`: the reason why all
-    /// windows were stopped, which also a version without any other state kept.
+    /// Returns the state as the next agent resumes it: its stages count from 0. `off`: the reason
+    /// why all windows were stopped, which also a version without any other state kept.
     pub(crate) fn resumed(mut self, off: Option<String>) -> Self {
         self.trials.end_stages();
         if let Some(why) = off.filter(|_| self.off().is_none()) {
@@ -147,7 +148,7 @@ impl CanaryState {
     }
 }
 
-/// `None` if it is not compared.
+/// Returns the connection as it is compared; `None` if it is not compared.
 fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<CanaryConnection> {
     let is_stand_in = !has_control_group
         && matches!(summary.start, StartReason::Unknown | StartReason::Old)

@@ -103,7 +103,7 @@ impl ConnectionTotals {
         self.windows[WINDOW_BOUNDS.partition_point(|most| *most < summary.first_window)] += 1;
     }
 
-    /// Connections that have closed.
+    /// Returns the number of connections that have closed.
     pub const fn closed(&self) -> u64 {
         self.warm.closed + self.control_group.closed + self.cold.closed
     }

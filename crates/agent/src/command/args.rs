@@ -146,7 +146,7 @@ pub(crate) enum Command {
     Man(cmdline::man::ManArgs),
 }
 
-/// Texts of help and man page that follow the options.
+/// Returns the texts of help and man page that follow the options.
 fn appendix() -> Appendix {
     Appendix {
         examples: &[
@@ -219,7 +219,7 @@ pub(crate) fn completion_answer(question: &ShellQuestion) -> String {
     question.answer(AgentArgs::command(), &option_values)
 }
 
-/// The values of options that clap does not know.
+/// Returns the values of options that clap does not know.
 fn option_values(asked: &Asked<'_>) -> Option<Completion> {
     const CGROUPS: &str = "/sys/fs/cgroup/";
     match asked.argument {
@@ -234,7 +234,7 @@ fn option_values(asked: &Asked<'_>) -> Option<Completion> {
 }
 
 impl Command {
-    /// The schema that is asked for instead of anything else.
+    /// Returns the schema that is asked for instead of anything else.
     pub(crate) const fn schema(&self) -> Option<&'static str> {
         match self {
             Self::Check { json_schema: true, .. } => Some(schema::CHECK),
@@ -247,7 +247,7 @@ impl Command {
 }
 
 impl AgentArgs {
-    /// Options of the command line; the file supplies those that it lacks.
+    /// Returns the options of the command line; the file supplies those that it lacks.
     pub(crate) fn options(&self) -> Result<AgentOptions, String> {
         let (config, said) = match &self.command {
             Some(Command::Check { config, options, .. }) => (config, &**options),

@@ -133,7 +133,7 @@ fn print_answer(socket: &Path, question: &Question, json: bool) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Until it is interrupted, or the agent ends.
+/// Prints the status repeatedly, until it is interrupted or the agent ends.
 fn print_status_repeatedly(socket: &Path, every_s: u32) -> Result<ExitCode, String> {
     let is_terminal = io::stdout().is_terminal();
     loop {

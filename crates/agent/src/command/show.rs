@@ -217,7 +217,8 @@ fn part_row(part: &ComparedPart) -> [String; 6] {
     ]
 }
 
-/// With hardly any retransmissions on either side anything is possible.
+/// Returns true if the interval is narrow enough to be shown. With hardly any retransmissions in a
+/// group it reaches over all ratios.
 fn is_known(of: &ConfidenceInterval) -> bool {
     of.high / of.low < 1000.0
 }
@@ -268,7 +269,7 @@ fn sum_row(name: &str, sum: &Sum) -> [String; 8] {
     ]
 }
 
-/// Columns as wide as their widest cell.
+/// Formats columns as wide as their widest cell.
 pub(crate) fn table<const N: usize>(
     head: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

@@ -26,7 +26,7 @@ pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, Str
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything is checked before anything is sent.
+/// Sends the paths of a document to the agent. Everything is checked before anything is sent.
 pub(crate) fn import(socket: &Path, file: &Path) -> Result<ExitCode, String> {
     let of_file = |why: String| format!("{}: {why}", file.display());
     let text = fs::read_to_string(file).map_err(|error| of_file(error.to_string()))?;

@@ -88,7 +88,7 @@ impl AgentConfig {
         })
     }
 
-    /// Keys in which `new` differs and that a running agent cannot change.
+    /// Returns the keys in which `new` differs and that a running agent cannot change.
     pub fn fixed_differences(&self, new: &Self) -> Vec<&'static str> {
         let differ = [
             ("dry-run", self.load.is_dry_run != new.load.is_dry_run),
@@ -104,9 +104,9 @@ impl AgentConfig {
     }
 }
 
-/// File of the memory; `None`: it is not kept. Unless the operator names a file, only a service
-/// keeps one, in the first of the folders that its manager has set aside. An agent that is run by
-/// hand leaves nothing, and neither does a dry run.
+/// Returns the file of the memory; `None` if it is not kept. Unless the operator names a file, only
+/// a service keeps one, in the first of the folders that its manager has set aside. An agent that
+/// is run by hand leaves nothing, and neither does a dry run.
 fn state(options: &AgentOptions, folders: Option<OsString>) -> Option<PathBuf> {
     if let Some(file) = &options.state {
         return Some(file.clone()).filter(|file| file.as_os_str() != "none");
@@ -116,7 +116,7 @@ fn state(options: &AgentOptions, folders: Option<OsString>) -> Option<PathBuf> {
     (!first.as_os_str().is_empty()).then(|| first.join(STATE))
 }
 
-/// The gateways; `None` if none is named.
+/// Returns the gateways; `None` if none is named.
 fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
     let file = |key: &str, file: &Option<PathBuf>| {
         file.clone().ok_or_else(|| {
@@ -146,12 +146,12 @@ fn site(options: &AgentOptions) -> Result<Option<ClientConfig>, String> {
     }))
 }
 
-/// Socket of an agent with these options.
+/// Returns the socket of an agent with these options.
 pub fn socket(options: &AgentOptions) -> PathBuf {
     options.socket.clone().unwrap_or_else(|| SOCKET.into())
 }
 
-/// Options for loading the programs.
+/// Returns the options for loading the programs.
 ///
 /// # Errors
 /// If there are more rules for prefixes or ports than the maps hold.

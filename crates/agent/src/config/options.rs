@@ -202,7 +202,7 @@ pub struct AgentOptions {
 }
 
 impl AgentOptions {
-    /// These, and where they say nothing, `file`.
+    /// Returns these options. Options that are not set have the value of `file`.
     #[must_use]
     pub fn or(self, file: Self) -> Self {
         // Without `..`: a new option is refused here until it is merged.

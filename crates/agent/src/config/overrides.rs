@@ -3,8 +3,8 @@
 use crate::contract::Override;
 use ipnet::IpNet;
 
-/// Prefixes that are left alone unless the operator names them: this host itself, since nothing
-/// there is far enough to need a memory.
+/// Returns the prefixes that are left alone unless the operator names them: this host itself, since
+/// nothing there is far enough to need a memory.
 pub(super) fn loopback() -> [Override; 2] {
     let alone = |prefix: &str| prefix.parse().map(|prefix| Override { prefix, cap: 0 });
     ["127.0.0.0/8", "::1/128"].map(|prefix| alone(prefix).expect("a prefix"))
@@ -18,13 +18,13 @@ pub struct PrefixCap {
 }
 
 impl PrefixCap {
-    /// The rule, with `cap` if none is named.
+    /// Returns the rule, with `cap` if none is named.
     pub fn or_cap(self, cap: u32) -> Override {
         Override { prefix: self.prefix, cap: self.cap.unwrap_or(cap) }
     }
 }
 
-/// `PREFIX` or `PREFIX=CAP`.
+/// Parses `PREFIX` or `PREFIX=CAP`.
 ///
 /// # Errors
 /// If it has another form; the message shows the right one.

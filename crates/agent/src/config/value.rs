@@ -40,7 +40,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The cold start of this profile.
+    /// Returns the cold start of this profile.
     pub const fn cold(self) -> ColdStart {
         match self {
             Self::Careful => ColdStart::Stock,
@@ -48,7 +48,7 @@ impl Profile {
         }
     }
 
-    /// The timer of handshakes of this profile.
+    /// Returns the timer of handshakes of this profile.
     pub const fn handshake_timer(self) -> HandshakeTimer {
         match self {
             Self::Careful | Self::Balanced => HandshakeTimer::Kernel,
@@ -56,7 +56,7 @@ impl Profile {
         }
     }
 
-    /// Milliseconds of the least retransmission timeout; 0: as the kernel.
+    /// Returns the least retransmission timeout, milliseconds; 0: the kernel's.
     pub const fn rto_min_ms(self) -> u32 {
         match self {
             Self::Careful | Self::Balanced => 0,
@@ -127,7 +127,7 @@ impl FromStr for GatewayAddress {
 }
 
 impl<const LEAST: u32, const MOST: u32> Within<LEAST, MOST> {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -146,7 +146,7 @@ impl PortNumber {
 }
 
 impl Fraction {
-    /// The value in millionths.
+    /// Returns the value in millionths.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e6).round() as u32
     }
@@ -158,7 +158,7 @@ impl Fraction {
 }
 
 impl Percentage {
-    /// The value in millionths.
+    /// Returns the value in millionths.
     pub fn per_million(self) -> u32 {
         (self.0 * 1e4).round() as u32
     }
@@ -170,7 +170,7 @@ impl Percentage {
 }
 
 impl Factor {
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> f64 {
         self.0
     }

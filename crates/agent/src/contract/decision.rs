@@ -59,7 +59,7 @@ impl DecisionTrigger {
         Self::ALL.into_iter().find(|(other, _)| *other == number).map(|(_, trigger)| trigger)
     }
 
-    /// Name in logs.
+    /// Returns the name in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Opening => "opening",

@@ -3,8 +3,8 @@
 
 use super::layout::{CONSTANTS, FIELDS};
 
-/// Offset and size of a field, by the names of the header; "" stands for the whole struct. Does not
-/// compile if there is no such field.
+/// Returns the offset and size of a field, by the names of the header; "" stands for the whole
+/// struct. Does not compile if there is no such field.
 pub(super) const fn of(structure: &str, name: &str) -> (usize, usize) {
     let mut n = 0;
     while n < FIELDS.len() {
@@ -16,7 +16,7 @@ pub(super) const fn of(structure: &str, name: &str) -> (usize, usize) {
     panic!("no such field in contract.h")
 }
 
-/// A constant by its name in the header; does not compile if there is none.
+/// Returns a constant by its name in the header; does not compile if there is none.
 pub(super) const fn constant(name: &str) -> u32 {
     let mut n = 0;
     while n < CONSTANTS.len() {

@@ -39,7 +39,7 @@ impl PrefixKey {
     /// Bytes of a key.
     pub const SIZE: usize = of("path_key", "").1;
 
-    /// The map's form of the key.
+    /// Returns the map's form of the key.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let (bits, address) = mapped(self.prefix);
         let mut bytes = [0; Self::SIZE];
@@ -70,7 +70,7 @@ impl Override {
     /// Bytes of a value.
     pub const VALUE_SIZE: usize = of("override", "").1;
 
-    /// Key and value as the map has them.
+    /// Returns key and value as the map has them.
     pub fn to_bytes(self) -> ([u8; Self::KEY_SIZE], [u8; Self::VALUE_SIZE]) {
         let (bits, address) = mapped(self.prefix);
         let bits = u32::from(bits).to_ne_bytes();
@@ -90,15 +90,15 @@ impl PortKey {
     pub const EXCEPT: u32 = constant("PORT_EXCEPT");
     const REMOTE: u32 = constant("PORT_REMOTE");
 
-    /// Key of the map; its value is [`Self::ONLY`], [`Self::EXCEPT`], or both.
+    /// Returns the key of the map; its value is [`Self::ONLY`], [`Self::EXCEPT`], or both.
     pub fn to_bytes(self) -> [u8; 4] {
         let side = if self.is_remote { Self::REMOTE } else { 0 };
         (side | u32::from(self.number)).to_ne_bytes()
     }
 }
 
-/// IPv4 as v4-mapped IPv6, also where NAT64 has translated it: bits and address. Bits after the
-/// prefix are 0.
+/// Converts a prefix to bits and an address of IPv6. IPv4 becomes v4-mapped IPv6, also where NAT64
+/// has translated it. Bits after the prefix are 0.
 fn mapped(prefix: IpNet) -> (u8, [u8; 16]) {
     match memory::canonical_network(prefix) {
         IpNet::V4(v4) => (V4_MAPPED + v4.prefix_len(), v4.network().to_ipv6_mapped().octets()),

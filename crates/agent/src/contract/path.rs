@@ -57,7 +57,7 @@ impl LearntPath {
         })
     }
 
-    /// The map's form of the value.
+    /// Returns the map's form of the value.
     pub fn to_bytes(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "path", "learnt_ns", self.learnt_ns.to_ne_bytes());

@@ -81,7 +81,7 @@ impl ConnectionSettings {
     const STOP_NETWORKS: u32 = constant("STOP_NETWORKS");
     const SUPERSEDED: u32 = constant("SUPERSEDED");
 
-    /// The programs' form of the settings.
+    /// Returns the programs' form of the settings.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
         let flags = flag(self.leaves_windows, Self::LEAVE_WINDOWS)

@@ -47,12 +47,12 @@ impl StartReason {
         Self::Pacing,
     ];
 
-    /// The reason with this number in the programs; `None` if there is no such number.
+    /// Returns the reason with this number in the programs; `None` if there is no such number.
     pub fn of(number: u32) -> Option<Self> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Name in metrics and logs.
+    /// Returns the name in metrics and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Warm => "warm",

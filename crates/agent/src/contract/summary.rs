@@ -122,7 +122,7 @@ impl ConnectionSummary {
     }
 }
 
-/// The class whose bit is set, of `classes` bits from `first` on; the lowest if none is.
+/// Returns the class whose bit is set, of `classes` bits from `first` on; the lowest if none is.
 const fn class_in(bits: u32, first: u32, classes: u32) -> u8 {
     let bits = (bits >> first) & ((1 << classes) - 1);
     if bits == 0 { 0 } else { bits.trailing_zeros() as u8 }

@@ -20,7 +20,7 @@ pub struct StartCheck {
 }
 
 impl StartCheck {
-    /// True if an agent can start, and nothing is wrong with its gateway.
+    /// Returns true if an agent can start, and nothing is wrong with its gateway.
     pub fn is_good(&self) -> bool {
         self.faults.is_empty() && self.refusal().is_none()
     }
@@ -69,7 +69,7 @@ fn files_and_gateways(check: &mut StartCheck, config: &AgentConfig) {
     }
 }
 
-/// The first gateway that answers. An agent starts also without.
+/// Returns the first gateway that answers. An agent starts also without.
 fn first_answering(states: &[(String, GatewayState)]) -> Result<String, String> {
     let mut silent = Vec::new();
     for (gateway, state) in states {

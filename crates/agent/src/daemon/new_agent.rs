@@ -33,7 +33,7 @@ impl HandoverRequest {
         &self.who
     }
 
-    /// Says why there is nothing to follow.
+    /// Answers the new agent why there is nothing to follow.
     pub(super) fn refuse(&self, why: &str) {
         // A new agent that has gone needs no answer.
         let _ = send_line(&self.stream, &AgentAnswer::Refused(why.to_owned()));

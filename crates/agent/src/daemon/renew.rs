@@ -70,20 +70,22 @@ fn wait_for_new_agent(socket: &Path, before: u32) -> Result<Renewed, String> {
     ))
 }
 
-/// The process that listens at a socket.
+/// Returns the process that listens at a socket.
 fn listener(socket: &Path) -> Option<u32> {
     let stream = UnixStream::connect(socket).ok()?;
     let peer = getsockopt(&stream, PeerCredentials).ok()?;
     u32::try_from(peer.pid()).ok()
 }
 
-/// Whether a process has a child; `None` if the kernel does not show it (`CONFIG_PROC_CHILDREN`).
+/// Returns true if a process has a child; `None` if the kernel does not show it
+/// (`CONFIG_PROC_CHILDREN`).
 fn has_child(process: u32) -> Option<bool> {
     let children = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     children.ok().map(|children| !children.trim().is_empty())
 }
 
-/// Whether a process has a handler of a signal, by its `/proc/PID/status` (proc_pid_status(5)).
+/// Returns true if a process has a handler of a signal, by its `/proc/PID/status`
+/// (proc_pid_status(5)).
 fn has_signal_handler(status: &str, signal: Signal) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

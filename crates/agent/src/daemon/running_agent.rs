@@ -81,7 +81,7 @@ impl RunningAgent {
         Ok(Ok(Self { stream, offer, maps, links }))
     }
 
-    /// Its maps, if it has the same programs.
+    /// Returns the maps of the running agent, if it has the same programs.
     pub(super) const fn maps(&self) -> &SharedMaps {
         &self.maps
     }
@@ -91,8 +91,8 @@ impl RunningAgent {
         std::mem::take(&mut self.links)
     }
 
-    /// The programs are loaded: from now on the running agent gets no reports of connections, and
-    /// saves nothing.
+    /// Notifies the running agent that the programs are loaded, and returns its state. From now on
+    /// it gets no reports of connections, and saves nothing.
     ///
     /// # Errors
     /// If it has gone, or is of a version that says something else.

@@ -152,7 +152,7 @@ fn no_metrics(error: impl Display) -> String {
     format!("cannot serve metrics: {error}")
 }
 
-/// `patience`: as in [`StateFile::open`].
+/// Opens the state file, if the configuration has one. `patience`: as in [`StateFile::open`].
 fn open_state_file(config: &AgentConfig, patience: Duration) -> Result<Option<StateFile>, String> {
     let open = |file| StateFile::open(file, config.load.max_paths, patience);
     config.state.as_deref().map(open).transpose()

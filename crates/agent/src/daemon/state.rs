@@ -69,7 +69,7 @@ pub(super) struct SharedState {
     pub(super) shortened_timers: MapHandle,
 }
 
-/// Settings of `config`, except for stopped windows.
+/// Returns the settings of `config`, except for stopped windows.
 pub(super) fn in_force(
     config: &AgentConfig,
     ramp: Ramp,
@@ -83,7 +83,7 @@ pub(super) fn in_force(
 }
 
 impl SharedState {
-    /// Goes on where the last agent ended.
+    /// Restores the state with which the last agent ended.
     pub(super) fn resume(&self) {
         let Some(state_file) = &self.state_file else { return };
         state_file.restore(&self.paths, self.max_age_ns());
@@ -150,7 +150,7 @@ impl SharedState {
         }
     }
 
-    /// All that an agent needs to go on.
+    /// Returns all that an agent needs to go on.
     pub(super) fn handover_state(&self, has_paths: bool) -> HandoverState {
         // One after the other: who answers questions holds some of them together.
         let canary = lock(&self.canary).clone();
@@ -235,7 +235,7 @@ impl SharedState {
         }
     }
 
-    /// A path is not known here, and others may know of it.
+    /// Asks the gateways for a path that is not known here, if there are any.
     pub(super) fn inquire(&self, inquiry: PathInquiry) {
         if let Some(site) = &self.site {
             site.ask(inquiry);
@@ -257,7 +257,7 @@ impl SharedState {
         }
     }
 
-    /// Warm starts do harm to these connections.
+    /// Stops warm starts of these parts, because they do harm there.
     fn stop(&self, stops: &[CanaryStop]) {
         for CanaryStop { part, why } in stops {
             tell_stop(*part, why);
@@ -318,7 +318,7 @@ impl SharedState {
         }
     }
 
-    /// Settings in force, as [`in_force`], by the present ramp and canary.
+    /// Returns the settings in force, as [`in_force`], by the present ramp and canary.
     pub(super) fn in_force(&self, config: &AgentConfig) -> ConnectionSettings {
         let ramp = *lock(&self.ramp);
         in_force(config, ramp, &lock(&self.canary))
@@ -333,7 +333,7 @@ impl SharedState {
         }
     }
 
-    /// Maximum age of the memory, nanoseconds; no connection uses older samples.
+    /// Returns the maximum age of the memory, nanoseconds; no connection uses older samples.
     fn max_age_ns(&self) -> u64 {
         self.config().load.settings.max_age_ns
     }
@@ -364,8 +364,8 @@ impl SharedState {
         }
     }
 
-    /// Status of the gateways. An inquiry that found its buffer full counts as asked and not
-    /// answered.
+    /// Returns the status of the gateways. An inquiry that found its buffer full counts as asked
+    /// and not answered.
     fn of_gateways(&self, site: &Site) -> ClientStatus {
         let mut status = site.status();
         let lost = self.inquiries_lost.load(Ordering::Relaxed);

@@ -83,7 +83,7 @@ pub struct RunningProgram {
     pub has_older_config: bool,
 }
 
-/// Options of a file, if it is sound.
+/// Returns the options of a file, if it is sound.
 pub(super) fn read_config(file: &Path) -> (Option<AgentOptions>, ConfigState) {
     if !file.exists() {
         return (None, ConfigState::Missing);
@@ -95,7 +95,7 @@ pub(super) fn read_config(file: &Path) -> (Option<AgentOptions>, ConfigState) {
 }
 
 impl Machine {
-    /// Looks. `state`: where an agent with the configuration keeps its memory.
+    /// Inspects the machine. `state`: where an agent with the configuration keeps its memory.
     pub(super) fn inspect(
         config: &Path,
         is: ConfigState,
@@ -131,7 +131,7 @@ impl Machine {
         }
     }
 
-    /// A setting by the end of its name.
+    /// Returns a setting by the end of its name.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let found = self.settings.iter().find(|(full, _)| full.ends_with(name))?;
         found.1.as_deref()
@@ -147,14 +147,14 @@ fn setting(name: &str) -> Option<String> {
     Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// The name for people of os-release(5).
+/// Returns the name for people of os-release(5).
 fn distribution(text: &str) -> String {
     let line = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
     line.map_or_else(|| "unknown".to_owned(), |name| name.trim_matches('"').to_owned())
 }
 
-/// Programs of others at the hook; a process without CAP_SYS_ADMIN sees none, not even those of an
-/// agent.
+/// Returns the programs of others at the hook; a process without CAP_SYS_ADMIN sees none, not even
+/// those of an agent.
 fn foreign_sock_ops() -> Option<Vec<String>> {
     const OURS: [&str; 5] = ["attend", "leave", "widen", "report", "hs_window"];
     let mut seen = ProgInfoIter::default().peekable();
@@ -177,7 +177,7 @@ fn running_program(pid: u32, config: &Path) -> RunningProgram {
 
 #[cfg(test)]
 impl Machine {
-    /// One with which nothing is wrong.
+    /// Returns a machine with which nothing is wrong.
     pub(super) fn healthy() -> Self {
         let settings = SETTINGS.map(|name| match name {
             "net/ipv4/tcp_congestion_control" => (name, Some("cubic".to_owned())),

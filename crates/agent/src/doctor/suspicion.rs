@@ -21,7 +21,7 @@ const MIN_CONNECTIONS: u64 = 20;
 /// Bytes of a segment, about, for buffers that are to hold a window.
 const SEGMENT: u64 = 1500;
 
-/// All that is suspicious, the worst first.
+/// Returns all that is suspicious, the worst first.
 pub fn suspicions(of: &Examination) -> Vec<Suspicion> {
     let mut all = machine(&of.machine);
     match &of.check {
@@ -82,7 +82,7 @@ fn machine(machine: &Machine) -> Vec<Suspicion> {
     all
 }
 
-/// No agent answers.
+/// Returns what is suspicious if no agent answers.
 fn suspicions_without_agent(why: &str, machine: &Machine) -> Vec<Suspicion> {
     let mut all = vec![new(why, "`systemctl status headstart-agent` and its journal say more")];
     let listed = machine.setting("tcp_available_congestion_control").unwrap_or_default();
@@ -128,7 +128,7 @@ fn suspicions_of_agent(wanted: Wanted, machine: &Machine, status: &AgentStatus) 
     all
 }
 
-/// Suspicions by the agent's counters.
+/// Returns the suspicions by the agent's counters.
 fn suspicions_by_counters(status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     if status.dry_run {
@@ -166,7 +166,7 @@ fn suspicions_by_counters(status: &AgentStatus) -> Vec<Suspicion> {
     all
 }
 
-/// The reason why most connections start cold, if they do.
+/// Returns the reason why most connections start cold, if they do.
 fn common_reason(status: &AgentStatus, closed: u64) -> Option<Suspicion> {
     let starts = StartReason::ALL.into_iter().zip(status.connections.starts);
     let (reason, count) = starts.max_by_key(|(_, count)| *count)?;

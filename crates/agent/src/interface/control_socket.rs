@@ -60,12 +60,13 @@ impl Control {
         Ok(Self { listener, path: path.to_owned() })
     }
 
-    /// The socket is another agent's from now on, and stays.
+    /// Leaves the socket's file in place when this value is dropped, because another agent has it
+    /// now.
     pub fn leave(&mut self) {
         self.path.clear();
     }
 
-    /// The server of the socket, for a thread of its own.
+    /// Returns the server of the socket, for a thread of its own.
     ///
     /// # Errors
     /// If there are no more file descriptors.

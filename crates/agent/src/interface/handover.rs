@@ -79,8 +79,8 @@ pub(crate) struct HandoverState {
 }
 
 impl HandoverState {
-    /// Findings of the canary. If another version's form cannot be read, the comparison starts from
-    /// nothing, but windows that are off stay off.
+    /// Returns the findings of the canary. If another version's form cannot be read, the comparison
+    /// starts from nothing, but windows that are off stay off.
     pub(crate) fn canary(&self) -> CanaryState {
         let read = serde_json::from_value::<CanaryState>(self.canary.clone());
         let is_readable = read.is_ok();

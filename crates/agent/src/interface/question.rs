@@ -153,7 +153,7 @@ pub struct StoppedPart {
 
 #[cfg(test)]
 impl AgentStatus {
-    /// Status of an agent that has just been started.
+    /// Returns the status of an agent that has just been started.
     pub(crate) fn empty() -> Self {
         let totals = ConnectionTotals::default();
         Self {

@@ -244,7 +244,8 @@ pub(crate) const LINKED: &str = "BPF_F_LINK";
 pub(crate) const OF_NEWER_BBR: &[&str] = &["inflight_hi", "bw_hi", "inflight_longterm"];
 
 impl Assumption {
-    /// One of several names, for messages; with the version of Linux that introduced it, if known.
+    /// Describes one of several names, for messages; with the version of Linux that introduced it,
+    /// if known.
     pub(crate) fn described_by(&self, names: &str) -> String {
         let since = SINCE.iter().find(|(name, _)| *name == names);
         let since = since.map(|(_, version)| format!(" (Linux {version})")).unwrap_or_default();

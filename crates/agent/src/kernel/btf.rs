@@ -55,7 +55,7 @@ pub struct Btf {
 }
 
 impl Btf {
-    /// The types of a kernel.
+    /// Reads the types of a kernel.
     ///
     /// # Errors
     /// If the bytes violate the format.
@@ -63,7 +63,7 @@ impl Btf {
         Self::parse(bytes, None)
     }
 
-    /// The types of a module, which name those of its kernel.
+    /// Reads the types of a module, which name those of its kernel.
     ///
     /// # Errors
     /// Fails as [`Self::of_kernel`] does.
@@ -89,17 +89,17 @@ impl Btf {
         Ok(Self { bytes, types, strings, base })
     }
 
-    /// All types of `kind`.
+    /// Returns all types of `kind`.
     fn of_kind(&self, kind: u8) -> impl Iterator<Item = &Type> {
         self.types.iter().filter(move |found| found.kind == kind)
     }
 
-    /// Names of functions.
+    /// Returns the names of functions.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         self.of_kind(kind::FUNCTION).filter_map(|found| self.name(found.name))
     }
 
-    /// Names of numbers.
+    /// Returns the names of numbers.
     pub fn enumerators(&self) -> impl Iterator<Item = &str> {
         let sized = [(kind::ENUM, 8), (kind::ENUM64, 12)];
         let all = sized.into_iter().flat_map(|(kind, size)| {
@@ -108,8 +108,8 @@ impl Btf {
         all.filter_map(|at| self.name(read_u32(&self.bytes, at)?))
     }
 
-    /// Names of the members of a structure, those in nameless parts of it included; none if there
-    /// is no such structure.
+    /// Returns the names of the members of a structure, those in nameless parts of it included;
+    /// none if there is no such structure.
     pub fn members(&self, structure: &str) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         for of in self.of_kind(kind::STRUCT).filter(|of| self.name(of.name) == Some(structure)) {
@@ -118,7 +118,8 @@ impl Btf {
         names
     }
 
-    /// `deeper`: parts within that may still be looked into; `left`: members.
+    /// Collects the names of members. `deeper`: parts within that may still be looked into; `left`:
+    /// members.
     fn collect<'a>(
         &'a self,
         of: &Type,
@@ -145,8 +146,8 @@ impl Btf {
         }
     }
 
-    /// Number of arguments of the function that a member of a structure points to; `None` if it
-    /// points to none.
+    /// Returns the number of arguments of the function that a member of a structure points to;
+    /// `None` if it points to none.
     pub fn arguments(&self, structure: &str, member: &str) -> Option<usize> {
         let of =
             self.of_kind(kind::STRUCT).find(|found| self.name(found.name) == Some(structure))?;
@@ -160,7 +161,7 @@ impl Btf {
         (function.kind == kind::PROTOTYPE).then_some(function.count)
     }
 
-    /// Numbers of a module's types go on behind the kernel's.
+    /// Returns a type by its number. Numbers of a module's types go on behind the kernel's.
     fn type_by_number(&self, number: u32) -> Option<(&Self, &Type)> {
         let before = self.base.as_ref().map_or(1, |base| base.types.len() as u32 + 1);
         match (number.checked_sub(before), &self.base) {
@@ -170,7 +171,8 @@ impl Btf {
         }
     }
 
-    /// A module's offsets of strings continue those of its kernel, like its numbers of types.
+    /// Returns the string at an offset. A module's offsets of strings continue those of its kernel,
+    /// like its numbers of types.
     fn name(&self, at: u32) -> Option<&str> {
         let before = self.base.as_ref().map_or(0, |base| base.strings.1 - base.strings.0);
         match ((at as usize).checked_sub(before), &self.base) {
@@ -213,7 +215,7 @@ fn types_within(bytes: &[u8], (mut at, end): (usize, usize)) -> Result<Vec<Type>
     }
 }
 
-/// Bytes behind what every type begins with.
+/// Returns the number of bytes behind what every type begins with.
 const fn length_of(kind: u8, count: usize) -> usize {
     match kind {
         kind::INT | kind::VARIABLE | kind::DECLARATION_TAG => 4,

@@ -36,8 +36,8 @@ impl HsControl {
     /// All there are.
     pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Session];
 
-    /// Its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map in the
-    /// object has the same, and its programs' names begin with it.
+    /// Returns its name in the kernel, where routes (`congctl`) and sockets may ask for it; its map
+    /// in the object has the same, and its programs' names begin with it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubic => "hs_cubic",
@@ -46,7 +46,7 @@ impl HsControl {
         }
     }
 
-    /// All that it has in the kernel: another one may be for its start alone.
+    /// Returns the names of all that it has in the kernel: another one may be for its start alone.
     pub(crate) const fn names(self) -> &'static [&'static str] {
         match self {
             Self::Cubic => &["hs_cubic", "hs_cubic_start"],
@@ -55,12 +55,12 @@ impl HsControl {
         }
     }
 
-    /// The congestion control of a program, by the program's name.
+    /// Returns the congestion control of a program, by the program's name.
     pub(crate) fn of_program(program: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scheme| program.starts_with(scheme.name()))
     }
 
-    /// The part of the agent that it is.
+    /// Returns the part of the agent that it is.
     const fn part(self) -> Part {
         match self {
             Self::Cubic => Part::Cubic,
@@ -69,7 +69,7 @@ impl HsControl {
         }
     }
 
-    /// A function of the kernel's whose existence shows the basis.
+    /// Returns a function of the kernel's whose existence shows the basis.
     const fn shown_by(self) -> &'static str {
         match self {
             Self::Cubic => "cubictcp_init",
@@ -78,7 +78,7 @@ impl HsControl {
         }
     }
 
-    /// The module which that may be in; `None`: it is a part of TCP itself.
+    /// Returns the module which that may be in; `None`: it is a part of TCP itself.
     const fn module(self) -> Option<&'static str> {
         match self {
             Self::Cubic => Some(CUBIC_MODULE),
@@ -179,7 +179,7 @@ impl Display for Absence {
 }
 
 impl ControlChoice {
-    /// The programs' number of it.
+    /// Returns its number in the programs.
     pub(crate) const fn to_u32(self) -> u32 {
         match self {
             Self::Auto => 0,
@@ -189,7 +189,7 @@ impl ControlChoice {
         }
     }
 
-    /// The congestion control that has to be available for it.
+    /// Returns the congestion control that has to be available for it.
     pub const fn required_control(self) -> HsControl {
         match self {
             // BBR is not needed here: connections with BBR keep it where ours is not available.

@@ -22,7 +22,7 @@ pub struct Places<'a> {
 }
 
 impl Places<'static> {
-    /// Files of the running kernel.
+    /// Returns the files of the running kernel.
     pub fn running() -> Self {
         Self {
             types: Path::new("/sys/kernel/btf"),
@@ -92,12 +92,12 @@ pub fn effective_rights() -> u64 {
 }
 
 impl Facts {
-    /// Facts about the running kernel.
+    /// Returns the facts about the running kernel.
     pub fn running() -> Self {
         Self::of(&Places::running())
     }
 
-    /// Facts about the kernel that these files describe.
+    /// Returns the facts about the kernel that these files describe.
     pub fn of(places: &Places<'_>) -> Self {
         let release = fs::read_to_string(places.release).unwrap_or_default();
         let modes = fs::read_to_string(places.lockdown).unwrap_or_default();
@@ -110,12 +110,12 @@ impl Facts {
         }
     }
 
-    /// `this kernel (6.1.0)`.
+    /// Returns a description such as `this kernel (6.1.0)`.
     pub fn kernel(&self) -> String {
         format!("this kernel ({})", self.release)
     }
 
-    /// Form of the programs that the kernel needs.
+    /// Returns the form of the programs that the kernel needs.
     pub fn shape(&self) -> Shape {
         let has =
             |test: fn(&Listing) -> bool| self.types.as_ref().is_ok_and(|types| test(&types.all));
@@ -135,13 +135,13 @@ impl Types {
         self.all.missing(part)
     }
 
-    /// Whether programs can count pending handshakes, so that connections that open at once share a
-    /// path's window.
+    /// Returns true if programs can count pending handshakes, so that connections that open at once
+    /// share a path's window.
     pub fn counts_handshakes(&self) -> bool {
         self.all.has_function(COUNTS_HANDSHAKES)
     }
 
-    /// The kernel's BBR is of version 2 or 3.
+    /// Returns true if the kernel's BBR is of version 2 or 3.
     pub fn has_newer_bbr(&self) -> bool {
         OF_NEWER_BBR.iter().any(|member| self.all.has_member("bbr", member))
     }

@@ -18,7 +18,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// The names in these types.
+    /// Returns the names in these types.
     pub fn of(types: &Btf) -> Self {
         let owned = |name: &str| name.to_owned();
         let structures = ASSUMED.iter().filter_map(|assumption| match assumption.of {
@@ -48,27 +48,27 @@ impl Listing {
         }
     }
 
-    /// Whether there is a function of that name.
+    /// Returns true if there is a function of that name.
     pub fn has_function(&self, name: &str) -> bool {
         self.functions.contains(name)
     }
 
-    /// Whether the structure has that member.
+    /// Returns true if the structure has that member.
     pub fn has_member(&self, of: &str, name: &str) -> bool {
         self.members.get(of).is_some_and(|names| names.contains(name))
     }
 
-    /// Whether congestion controls have that operation.
+    /// Returns true if congestion controls have that operation.
     pub fn has_operation(&self, name: &str) -> bool {
         self.has_member(OPERATIONS, name)
     }
 
-    /// Whether there is a number of that name.
+    /// Returns true if there is a number of that name.
     pub fn has_number(&self, name: &str) -> bool {
         self.numbers.contains(name)
     }
 
-    /// Number of arguments of `cong_control`; `None` if the types do not show it.
+    /// Returns the number of arguments of `cong_control`; `None` if the types do not show it.
     pub const fn cong_control_arguments(&self) -> Option<usize> {
         self.arguments
     }
@@ -98,7 +98,7 @@ impl Listing {
 
 #[cfg(test)]
 impl Listing {
-    /// All that is assumed, and nothing else.
+    /// Returns all that is assumed, and nothing else.
     pub(crate) fn complete() -> Self {
         let mut all = Self { arguments: Some(4), ..Self::default() };
         for assumption in ASSUMED {

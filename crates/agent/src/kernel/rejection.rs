@@ -13,7 +13,8 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// `error` is the loader's own, `said` the whole output of the attempt.
+    /// Creates the report of a rejected attempt. `error` is the loader's own, `said` the whole
+    /// output of the attempt.
     pub fn new(error: &str, said: &str) -> Self {
         let program = rejected_program(said);
         let details = format!("{error}\n{}", said.trim()).trim_end().to_owned();
@@ -21,7 +22,8 @@ impl Rejection {
     }
 }
 
-/// `libbpf: prog 'hs_window': failed to load: -EACCES`.
+/// Returns the name of the rejected program, from a line such as `libbpf: prog 'hs_window': failed
+/// to load: -EACCES`.
 fn rejected_program(said: &str) -> Option<String> {
     let line = said.lines().find(|line| line.contains("failed to load: -"))?;
     text_between(line, "prog '", "'").map(str::to_owned)
@@ -45,7 +47,7 @@ fn rejection_reason(error: &str, said: &str, program: Option<&str>) -> String {
     }
 }
 
-/// The verifier's last message, before its statistics.
+/// Returns the verifier's last message, before its statistics.
 fn last_words(said: &str) -> Option<&str> {
     let mut log = said.lines().map(str::trim).take_while(|line| !line.starts_with("processed "));
     let is_told = |line: &&str| {

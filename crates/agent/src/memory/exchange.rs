@@ -92,7 +92,7 @@ impl ExchangeDocument {
         Ok(document)
     }
 
-    /// The paths with their ages as of now.
+    /// Returns the paths with their ages as of now.
     ///
     /// # Errors
     /// If it was exported in the future.
@@ -110,7 +110,7 @@ impl ExchangeDocument {
 }
 
 impl ExchangeEntry {
-    /// The document's form of a path.
+    /// Creates the document's form of a path.
     pub fn new(key: &PrefixKey, path: &LearntPath, own_namespace: u32, age_ns: u64) -> Self {
         Self {
             prefix: key.prefix,
@@ -131,7 +131,7 @@ impl ExchangeEntry {
         }
     }
 
-    /// The map's form of the path at `now_ns`.
+    /// Returns the map's form of the path at `now_ns`.
     pub fn to_path(&self, own_namespace: u32, now_ns: u64) -> (PrefixKey, LearntPath) {
         let namespace = self.namespace.unwrap_or(own_namespace);
         let key = PrefixKey { namespace, prefix: self.prefix.trunc() };

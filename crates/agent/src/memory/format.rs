@@ -32,7 +32,7 @@ pub(crate) fn bring_up(database: &Database) -> Result<usize, String> {
     migrated(database).map_err(|error| error.to_string())
 }
 
-/// The newest format of which there is anything.
+/// Returns the newest format of which there is anything.
 fn newest_format(database: &Database) -> Result<Option<u32>, redb::Error> {
     let reading = database.begin_read()?;
     let tables = reading.list_tables()?;
@@ -46,7 +46,8 @@ fn newest_format(database: &Database) -> Result<Option<u32>, redb::Error> {
     Ok(of_tables.chain(said).max())
 }
 
-/// In one transaction: whole, or not there.
+/// Converts all rows to the newest format, and returns their number. One transaction has all of
+/// them or none.
 fn migrated(database: &Database) -> Result<usize, redb::Error> {
     let writing = database.begin_write()?;
     let mut count = 0;
@@ -69,7 +70,7 @@ fn migrated(database: &Database) -> Result<usize, redb::Error> {
     Ok(count)
 }
 
-/// A row of format 1: without the rate, which was not measured then.
+/// Converts a row of format 1, which lacks the rate: it was not measured then.
 fn from_first(row: &[u8]) -> Option<Vec<u8>> {
     let (before, after) = (row.get(..RATE_AT)?, row.get(RATE_AT..)?);
     let is_whole = row.len() >= LearntPath::SIZE - 8;

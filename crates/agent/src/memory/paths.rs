@@ -46,13 +46,14 @@ pub struct RememberedPath {
     pub segments_retransmitted: u64,
 }
 
-/// Inode number of this process's network namespace; 0, which is none, if that cannot be seen.
+/// Returns the inode number of this process's network namespace; 0, which is none, if that cannot
+/// be seen.
 pub fn own_namespace() -> u32 {
     let inode = fs::metadata("/proc/self/ns/net").map(|namespace| namespace.ino());
     u32::try_from(inode.unwrap_or(0)).unwrap_or(0)
 }
 
-/// All paths, by namespace and prefix.
+/// Returns all paths, by namespace and prefix.
 pub fn all(map: &MapHandle, settings: &ConnectionSettings) -> Vec<RememberedPath> {
     let now = monotonic_ns();
     let mut entries = pairs(map);
@@ -60,7 +61,7 @@ pub fn all(map: &MapHandle, settings: &ConnectionSettings) -> Vec<RememberedPath
     entries.iter().map(|(key, path)| remembered_path(*key, path, settings, now)).collect()
 }
 
-/// All paths as the kernel has them, in no order.
+/// Returns all paths as the kernel has them, in no order.
 pub fn pairs(map: &MapHandle) -> Vec<(PrefixKey, LearntPath)> {
     raw(map)
         .filter_map(|(key, value)| {
@@ -69,9 +70,9 @@ pub fn pairs(map: &MapHandle) -> Vec<(PrefixKey, LearntPath)> {
         .collect()
 }
 
-/// Keys and values, by one call of the kernel, since there may be a million. With several calls
-/// libbpf-rs would take the first partly filled answer for the last, but the kernel leaves room at
-/// the end of buckets.
+/// Returns keys and values, by one call of the kernel, since there may be a million. With several
+/// calls libbpf-rs would take the first partly filled answer for the last, but the kernel leaves
+/// room at the end of buckets.
 fn raw(map: &MapHandle) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + '_ {
     let all = map.lookup_batch(map.max_entries(), MapFlags::ANY, MapFlags::ANY);
     all.into_iter().flatten()
@@ -89,7 +90,7 @@ pub(crate) fn is_meant(key: &[u8], prefix: Option<IpNet>) -> bool {
     prefix.is_none() || PrefixKey::from_bytes(key).is_some_and(|key| key.overlaps(prefix))
 }
 
-/// Number of entries.
+/// Returns the number of entries.
 pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
@@ -123,7 +124,7 @@ fn remembered_path(
     }
 }
 
-/// The paths in a document's form, in the order of their prefixes.
+/// Returns the paths in a document's form, in the order of their prefixes.
 pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let mut pairs = pairs(map);

@@ -50,7 +50,7 @@ impl Default for Changed {
 }
 
 impl Changed {
-    /// And these; `most`: paths that there can be.
+    /// Adds these paths. If there are more than `most`, all paths count as changed.
     fn add(&mut self, keys: impl IntoIterator<Item = PrefixKey>, most: usize) {
         for key in keys {
             let Self::These(named) = self else { return };
@@ -132,12 +132,12 @@ impl StateFile {
         }
     }
 
-    /// These have to be saved.
+    /// Notes that these paths have to be saved.
     pub(crate) fn has_changed(&self, keys: &[PrefixKey]) {
         lock(&self.changed).add(keys.iter().copied(), self.most);
     }
 
-    /// Whether the last save is long enough ago; if so, the interval starts again.
+    /// Returns true if the last save is long enough ago; if so, the interval starts again.
     pub(crate) fn is_due(&self, every_s: u32) -> bool {
         let mut saved_ns = lock(&self.saved_ns);
         let now = monotonic_ns();
@@ -195,7 +195,8 @@ impl StateFile {
         self.with_store(|store| store.keep_only(|key| !is_meant(key, prefix)))
     }
 
-    /// Findings of the canary. Older versions kept only the reason why all windows were stopped.
+    /// Returns the findings of the canary. Older versions kept only the reason why all windows were
+    /// stopped.
     pub(crate) fn canary(&self) -> CanaryState {
         let fact = |fact| self.with_store(|store| Ok(store.read_fact(fact))).unwrap_or_default();
         let text = fact(AgentFact::Canary);

@@ -191,7 +191,7 @@ impl Store {
         Ok(())
     }
 
-    /// Value of a fact.
+    /// Returns the value of a fact.
     pub(super) fn read_fact(&self, fact: AgentFact) -> Option<String> {
         let reading = self.0.begin_read().ok()?;
         let facts = reading.open_table(FACTS).ok()?;
@@ -225,12 +225,12 @@ impl AgentFact {
     }
 }
 
-/// Age of a path in the map, nanoseconds.
+/// Returns the age of a path in the map, nanoseconds.
 fn age_of(path: &LearntPath, now: &Moment) -> u64 {
     since(path.learnt_ns, now.monotonic_ns)
 }
 
-/// A row as it is now; `None` if it means nothing any more.
+/// Returns a row as it is now; `None` if it means nothing any more.
 fn restore_row(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(PrefixKey, LearntPath)> {
     let mut key = PrefixKey::from_bytes(key)?;
     let Row { mut path, saved, is_own } = Row::from_bytes(row)?;

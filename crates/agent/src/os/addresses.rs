@@ -5,8 +5,8 @@ use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;
 use std::net::IpAddr;
 
-/// Addresses of this host's interfaces; none, with a warning, if they cannot be listed. A gateway
-/// that sees packets notifies the agent of visitors to these addresses.
+/// Returns the addresses of this host's interfaces; none, with a warning, if they cannot be listed.
+/// A gateway that sees packets notifies the agent of visitors to these addresses.
 pub(crate) fn own_addresses() -> Vec<IpAddr> {
     let interfaces = match getifaddrs() {
         Ok(interfaces) => interfaces,
@@ -27,7 +27,7 @@ pub(crate) fn own_addresses() -> Vec<IpAddr> {
     all.filter(|address| !address.is_loopback() && !is_link_local(address)).collect()
 }
 
-/// No visitor comes there.
+/// Returns true for an address of the local link, from which no visitor comes.
 const fn is_link_local(address: &IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_link_local(),

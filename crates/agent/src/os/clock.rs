@@ -20,7 +20,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now.
+    /// Returns the current time.
     pub fn now() -> Self {
         let text = fs::read_to_string(BOOT_ID).unwrap_or_default().replace('-', "");
         Self {
@@ -30,9 +30,9 @@ impl Moment {
         }
     }
 
-    /// Age, nanoseconds, of a sample learnt at `learnt_ns` (on the clock of `self`'s boot) and
-    /// known at `self`. By the wall clock if the machine has been restarted since; `None` if that
-    /// clock went back: no age is certain then.
+    /// Returns the age, nanoseconds, of a sample learnt at `learnt_ns` (on the clock of `self`'s
+    /// boot) and known at `self`. By the wall clock if the machine has been restarted since; `None`
+    /// if that clock went back: no age is certain then.
     pub fn age_of(&self, learnt_ns: u64, now: &Self) -> Option<u64> {
         if self.boot == now.boot && self.boot != 0 {
             return Some(since(learnt_ns, now.monotonic_ns));
@@ -42,13 +42,13 @@ impl Moment {
     }
 }
 
-/// `CLOCK_MONOTONIC`, nanoseconds.
+/// Returns `CLOCK_MONOTONIC`, nanoseconds.
 pub fn monotonic_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC)
 }
 
-/// Time from `then` to `now`, nanoseconds. A time before the boot is wrapped, below 0; a time in
-/// the future counts as now.
+/// Returns the time from `then` to `now`, nanoseconds. A time before the boot is wrapped, below 0;
+/// a time in the future counts as now.
 pub fn since(then: u64, now: u64) -> u64 {
     now.wrapping_sub(then).cast_signed().max(0).cast_unsigned()
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// All that is guarded is whole after every change, whatever else panicked.
+/// Locks `guarded`, also if another thread has panicked while it held the lock. All guarded data is
+/// whole after every change.
 pub(crate) fn lock<T>(guarded: &Mutex<T>) -> MutexGuard<'_, T> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,12 +23,12 @@ pub(crate) fn set_log_level(level: LogLevel) {
     JOURNAL.set_debugging(level == LogLevel::Debug);
 }
 
-/// Whether messages at [`Level::Debug`] are logged.
+/// Returns true if messages at [`Level::Debug`] are logged.
 pub(crate) fn is_debugging() -> bool {
     JOURNAL.is_debugging()
 }
 
-/// Says it in one line.
+/// Logs the message in one line.
 pub(crate) fn say(level: Level, what: &str) {
     JOURNAL.say(level, what);
 }

@@ -32,13 +32,13 @@ pub fn window_refusal() -> Option<String> {
     missing.map(|why| format!("cannot work here: {why}"))
 }
 
-/// The first missing need, and why it is missing.
+/// Returns the first missing need, and why it is missing.
 pub(crate) fn first_missing(findings: &[Finding]) -> Option<String> {
     let missing = findings.iter().find(|finding| !finding.is_there)?;
     Some(format!("no {}: {}", missing.what, missing.remark))
 }
 
-/// All that is needed for a congestion control, there or not; nothing is loaded for it.
+/// Returns all that is needed for a congestion control, there or not; nothing is loaded for it.
 pub(crate) fn required_findings(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let mut needed = needed_for_windows(facts);
     needed.extend([
@@ -61,7 +61,7 @@ pub(crate) fn needed_for_windows(facts: &Facts) -> Vec<Finding> {
     ]
 }
 
-/// Optional features: the other congestion controls, and abilities of the kernel.
+/// Returns the optional features: the other congestion controls, and abilities of the kernel.
 pub(crate) fn optional(choice: ControlChoice, facts: &Facts) -> Vec<Finding> {
     let Ok(types) = &facts.types else { return Vec::new() };
     let others = HsControl::ALL.into_iter().filter(|scheme| *scheme != choice.required_control());
@@ -109,7 +109,7 @@ fn struct_ops(facts: &Facts) -> Finding {
     finding("struct_ops for TCP", found)
 }
 
-/// Fields, helpers, operations and kinds of maps that programs use.
+/// Checks the fields, helpers, operations and kinds of maps that programs use.
 fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
     let what = match part {
         Part::Windows => "kernel support for first windows",

@@ -53,7 +53,8 @@ impl AsFd for HeldLink {
 }
 
 impl HeldLink {
-    /// Number of the map that it has registered; `None` if it is no link of a congestion control.
+    /// Returns the number of the map that it has registered; `None` if it is no link of a
+    /// congestion control.
     pub(crate) fn map_id(&self) -> Option<u32> {
         self.fdinfo_number("map_id:")?.try_into().ok()
     }
@@ -143,8 +144,8 @@ impl Attached {
         self.controls.extend(missing);
     }
 
-    /// Whether a cgroup that is to be hooked, or left alone, exists without its programs, since it
-    /// was recreated.
+    /// Returns true if a cgroup that is to be hooked, or left alone, exists without its programs,
+    /// since it was recreated.
     pub(crate) fn lacks_programs(&self, cgroups: &[PathBuf], except: &[PathBuf]) -> bool {
         let lacks = |hook: CgroupHook, cgroup: &PathBuf| {
             let directory = fs::metadata(cgroup).map(|directory| directory.ino());
@@ -155,14 +156,14 @@ impl Attached {
             || except.iter().any(|cgroup| lacks(CgroupHook::Leave, cgroup))
     }
 
-    /// Links of cgroups at whose paths there are others now.
+    /// Drops the links of cgroups at whose paths there are others now.
     pub(crate) fn drop_ended(&mut self) {
         self.hooks.retain(|(_, cgroup), link| {
             fs::metadata(cgroup).map_or(true, |directory| directory.ino() == link.directory)
         });
     }
 
-    /// The role of each link, and its file.
+    /// Returns the role of each link, and its file.
     pub(crate) fn files(&self) -> Vec<(LinkRole, BorrowedFd<'_>)> {
         let controls = self.controls.iter();
         let controls = controls.map(|(name, link)| (LinkRole::Control(name.clone()), link.as_fd()));

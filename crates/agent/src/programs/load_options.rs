@@ -72,7 +72,7 @@ impl Display for Mode {
     }
 }
 
-/// Mount point of the cgroups of version 2; `None` if they are not mounted.
+/// Returns the mount point of the cgroups of version 2; `None` if they are not mounted.
 pub fn cgroup_root() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let mut fields = mounts.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());

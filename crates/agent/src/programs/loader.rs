@@ -52,24 +52,24 @@ pub struct Loaded {
 pub struct SharedMaps(BTreeMap<String, OwnedFd>);
 
 impl SharedMaps {
-    /// And this one.
+    /// Adds a map.
     pub(crate) fn add(&mut self, name: String, file: OwnedFd) {
         self.0.insert(name, file);
     }
 
-    /// The maps by name.
+    /// Returns the maps by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, BorrowedFd<'_>)> {
         self.0.iter().map(|(name, file)| (name, file.as_fd()))
     }
 
-    /// There are none.
+    /// Returns true if there are no maps.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Digest of the programs. Agents with the same digest can share maps, since each byte has the same
-/// meaning.
+/// Returns the digest of the programs. Agents with the same digest can share maps, since each byte
+/// has the same meaning.
 pub(crate) fn programs_digest() -> String {
     Sha256::digest(OBJECT).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -123,7 +123,7 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// All programs that were loaded.
+    /// Returns all programs that were loaded.
     pub(crate) fn program_files(&self) -> Vec<ProgramFile> {
         let objects = std::iter::once(&self.object).chain(&self.later);
         let programs = objects.flat_map(Object::progs).filter(|program| program.autoload());
@@ -134,7 +134,8 @@ impl Loaded {
         programs.map(file).collect()
     }
 
-    /// Both halves of the contract were built together; if not, no value could be interpreted.
+    /// Asserts that both halves of the contract were built together. Otherwise no value could be
+    /// interpreted.
     fn assert_contract(&self) {
         let sizes = |name| {
             let map = self.map(name);
@@ -192,7 +193,7 @@ impl Loaded {
         self.programs.schemes.iter().flat_map(|scheme| scheme.names()).copied().collect()
     }
 
-    /// The map of a congestion control, from the object that has it.
+    /// Returns the map of a congestion control, from the object that has it.
     fn control_map(&mut self, name: &str) -> MapMut<'_> {
         let objects = std::iter::once(&mut self.object).chain(&mut self.later);
         let mut maps = objects.flat_map(Object::maps_mut);
@@ -203,7 +204,7 @@ impl Loaded {
         self.control_map(name).info().ok().map(|info| info.info.id)
     }
 
-    /// All maps but the congestion controls, for an agent that goes on with them.
+    /// Returns all maps but the congestion controls, for an agent that goes on with them.
     ///
     /// # Errors
     /// If there are no more file descriptors.
@@ -215,17 +216,18 @@ impl Loaded {
         files.collect::<io::Result<_>>().map(SharedMaps)
     }
 
-    /// Congestion controls are listed only as long as their links live.
+    /// Returns true if congestion controls are attached by links, so they are listed only as long
+    /// as their links live.
     pub(crate) const fn is_linked(&self) -> bool {
         self.programs.shape.is_linked
     }
 
-    /// Their mode.
+    /// Returns the mode of the programs.
     pub const fn mode(&self) -> Mode {
         self.programs.mode
     }
 
-    /// The congestion controls that can be had here.
+    /// Returns the congestion controls that can be had here.
     pub fn schemes(&self) -> &[HsControl] {
         &self.programs.schemes
     }
@@ -294,7 +296,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Whether a hook gets a program.
+    /// Returns true if a hook gets a program.
     const fn needs_hook(&self, hook: CgroupHook) -> bool {
         match (hook, self.mode()) {
             // Only our congestion controls apply hints of applications.

@@ -91,8 +91,8 @@ fn load_wrapped(load: &LoadOptions, facts: &Facts, shared: &SharedMaps) -> Resul
     }
 }
 
-/// Congestion controls that the kernel supports, and the reasons against the others whose basis
-/// exists.
+/// Returns the congestion controls that the kernel supports, and the reasons against the others
+/// whose basis exists.
 fn supported_controls(facts: &Facts) -> (Vec<HsControl>, Vec<String>) {
     let (mut schemes, mut left_out) = (Vec::new(), Vec::new());
     for scheme in HsControl::ALL {
@@ -109,7 +109,7 @@ fn rejection_summary(facts: &Facts, rejection: &Rejection) -> String {
     format!("{} {}", facts.kernel(), rejection.reason)
 }
 
-/// The sentence, and below it all output of libbpf and the verifier.
+/// Returns the sentence, and below it all output of libbpf and the verifier.
 fn rejection_details(facts: &Facts, rejection: &Rejection) -> String {
     format!("{}\n{}", rejection_summary(facts, rejection), rejection.details)
 }
@@ -175,7 +175,7 @@ fn choose<T>(
     }
 }
 
-/// The verifier's reasons are long.
+/// Returns the first line of a reason, since the verifier's reasons are long.
 fn first_line(why: &str) -> String {
     why.lines().next().unwrap_or_default().to_owned()
 }

@@ -43,7 +43,7 @@ impl ProgramSettings {
         replace(&self.stopped_networks, &keys.collect())
     }
 
-    /// The settings alone.
+    /// Writes the settings alone.
     ///
     /// # Errors
     /// If the kernel refuses.

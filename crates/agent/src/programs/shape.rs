@@ -58,7 +58,7 @@ pub(super) fn choose_alone(open: &mut OpenObject, scheme: HsControl) -> libbpf_r
     Ok(())
 }
 
-/// Programs that have nothing to do.
+/// Returns the programs that have nothing to do.
 const fn not_of(mode: Mode) -> &'static [&'static str] {
     match mode {
         Mode::Wrap => &["hs_window"],
@@ -135,8 +135,9 @@ impl Operations {
         Ok(Self { cwnd_event: place("cwnd_event"), own_tx_start: place("cwnd_event_tx_start") })
     }
 
-    /// Operations that the kernel lacks, or would call in vain. A kernel with an operation of its
-    /// own for the start of sending leaves only CUBIC's restart after idle to `cwnd_event`.
+    /// Returns the operations that the kernel lacks, or would call in vain. A kernel with an
+    /// operation of its own for the start of sending leaves only CUBIC's restart after idle to
+    /// `cwnd_event`.
     fn dropped(&self, control: &str, shape: Shape) -> Vec<usize> {
         match shape.has_own_tx_start {
             false => vec![self.own_tx_start],

@@ -10,7 +10,7 @@ const LONGEST: (u8, u8) = (24, 48);
 /// No age is more, nanoseconds: 146 years.
 const OLDEST_NS: u64 = u64::MAX >> 2;
 
-/// The network of a path with as many bits as may leave this host.
+/// Returns the network of a path, with as many bits of its prefix as may leave this host.
 pub(super) fn told(prefix: IpNet) -> IpNet {
     let most = if prefix.addr().is_ipv4() { LONGEST.0 } else { LONGEST.1 };
     let length = prefix.prefix_len().min(most);
@@ -50,7 +50,7 @@ pub(super) fn learnt_from(estimate: &Estimate, mss: u32, now: u64) -> Option<Lea
     })
 }
 
-/// A connection's report on its network; `None`: it has shown nothing.
+/// Returns a connection's report on its network; `None`: it has shown nothing.
 pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     let window = u64::from(segments_of(summary)) * u64::from(summary.mss);
     if window == 0 || summary.sent == 0 {
@@ -86,7 +86,7 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
     })
 }
 
-/// Segments that it had in flight, or showed to fit; 0: it has shown none.
+/// Returns the number of segments that it had in flight, or showed to fit; 0: it has shown none.
 fn segments_of(summary: &ConnectionSummary) -> u32 {
     match summary.flight {
         // It has left nothing in this host's memory. Other hosts need to know the window at which
@@ -105,16 +105,16 @@ fn segments_of(summary: &ConnectionSummary) -> u32 {
     }
 }
 
-/// Segments that its path holds without a queue, at the rate that was measured or is remembered; 0:
-/// none is known.
+/// Returns the number of segments that its path holds without a queue, at the rate that was
+/// measured or is remembered; 0: none is known.
 fn carried_of(summary: &ConnectionSummary) -> u32 {
     let in_a_round = u128::from(summary.rate) * u128::from(summary.min_rtt_us) / 1_000_000;
     let segments = in_a_round.checked_div(summary.mss.into()).unwrap_or(0);
     u32::try_from(segments).unwrap_or(u32::MAX)
 }
 
-/// Its very first flight met a loss, and nothing has been measured since. The width of a later
-/// flight is not known.
+/// Returns true if the path's very first flight met a loss, and nothing has been measured since.
+/// The width of a later flight is not known.
 const fn has_failed_as_it_opened(summary: &ConnectionSummary) -> bool {
     summary.has_fallen_back && !summary.has_measured && summary.restarts == 0
 }

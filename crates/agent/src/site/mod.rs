@@ -67,14 +67,14 @@ impl Site {
         Ok(Self { client, known })
     }
 
-    /// A path that is not known here.
+    /// Asks the gateways for a path that is not known here.
     pub(crate) fn ask(&self, inquiry: PathInquiry) {
         let network = told(inquiry.path.prefix);
         lock(&self.known.asked).add(network, inquiry.path);
         self.client.ask(SiteQuestion { network, size: 0, of: inquiry });
     }
 
-    /// A connection has closed.
+    /// Reports a closed connection to the gateways.
     pub(crate) fn report(&self, summary: &ConnectionSummary) {
         lock(&self.known.segments).note(summary.path, summary.mss);
         if summary.has_fallen_back {
@@ -85,7 +85,7 @@ impl Site {
         }
     }
 
-    /// Networks that a gateway has asked to forget, also on disk, since the last call.
+    /// Returns the networks that a gateway has asked to forget, also on disk, since the last call.
     pub(crate) fn forgotten(&self) -> Vec<IpNet> {
         lock(&self.known.forgets).take()
     }
@@ -95,7 +95,7 @@ impl Site {
         self.client.compare(sums);
     }
 
-    /// Findings of all hosts, if any have been received since the last call.
+    /// Returns the findings of all hosts, if any have been received since the last call.
     pub(crate) fn findings(&self) -> Option<Vec<FleetFinding>> {
         lock(&self.known.findings).take()
     }
@@ -105,12 +105,12 @@ impl Site {
         lock(&self.known.asked).forget(prefix);
     }
 
-    /// The programs remember by other settings from now on.
+    /// Adopts the settings by which the programs remember from now on.
     pub(crate) fn follow(&self, settings: &ConnectionSettings) {
         self.known.shares_namespaces.store(settings.shares_namespaces, Ordering::Relaxed);
     }
 
-    /// Status of the client.
+    /// Returns the status of the client.
     pub(crate) fn status(&self) -> ClientStatus {
         self.client.status()
     }
@@ -139,7 +139,7 @@ impl OwnPaths {
         Self { namespace: paths::own_namespace(), bits }
     }
 
-    /// The path to a network; `None` if that is more than one path.
+    /// Returns the path to a network; `None` if that is more than one path.
     fn to(self, network: IpNet, shares_namespaces: bool) -> Option<PrefixKey> {
         let bits = if network.addr().is_ipv4() { self.bits.0 } else { self.bits.1 };
         let prefix = IpNet::new(network.addr(), bits).ok()?.trunc();
@@ -149,7 +149,8 @@ impl OwnPaths {
 }
 
 impl Hearer {
-    /// True: an answer that came before the handshake can have ended.
+    /// Handles an event of the client. Returns true if an answer that came before the handshake can
+    /// have ended.
     fn hear(&self, event: SiteEvent<PathInquiry>) -> bool {
         let now = monotonic_ns();
         match event {

@@ -69,7 +69,8 @@ impl EncodeMetric for FirstWindows {
     }
 }
 
-/// Metrics of the canary: its share, and the comparisons, which all hold at once and at every look.
+/// Registers the metrics of the canary: its share, and the comparisons, which all hold at once and
+/// at every look.
 pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     let percent = Ratio::default();
     percent.set(status.percent);
@@ -132,7 +133,7 @@ pub(super) fn canary(registry: &mut Registry, status: &AgentStatus) {
     registry.register("canary_stopped_networks", help, networks);
 }
 
-/// Metrics of the comparison of all servers of the site, if a gateway compares them.
+/// Registers the metrics of the comparison of all servers of the site, if a gateway compares them.
 pub(super) fn register_fleet(registry: &mut Registry, status: &AgentStatus) {
     let Some(fleet) = &status.fleet else { return };
     let hosts: Gauge = Gauge::default();
@@ -152,12 +153,12 @@ pub(super) fn register_fleet(registry: &mut Registry, status: &AgentStatus) {
     registry.register("site_time_ratio", help, family);
 }
 
-/// All parts but networks, of which no metric has the name.
+/// Returns all parts but networks, of which no metric has the name.
 fn told_parts(status: &AgentStatus) -> impl Iterator<Item = &ComparedPart> {
     status.parts.iter().filter(|part| part.network.is_none())
 }
 
-/// Metrics of starts: warm ones, and the reasons for cold ones.
+/// Registers the metrics of starts: warm ones, and the reasons for cold ones.
 pub(super) fn register_starts(registry: &mut Registry, status: &AgentStatus) {
     let family = Family::<ReasonOnly, Counter>::default();
     for (reason, count) in StartReason::ALL.into_iter().zip(status.connections.starts) {
@@ -171,7 +172,7 @@ pub(super) fn register_starts(registry: &mut Registry, status: &AgentStatus) {
     registry.register("first_windows", "First windows of connections closed, segments", windows);
 }
 
-/// Handshakes whose timer was shortened, if the operator asks for that.
+/// Registers the number of handshakes whose timer was shortened, if the operator asks for that.
 pub(super) fn handshakes(registry: &mut Registry, status: &AgentStatus) {
     let Some(TimedHandshakes { by_memory, by_handshake }) = status.handshake_timers else { return };
     let family = Family::<SourceOnly, Counter>::default();
@@ -183,7 +184,7 @@ pub(super) fn handshakes(registry: &mut Registry, status: &AgentStatus) {
     registry.register("timed_handshakes", help, family);
 }
 
-/// Metrics of the kernel about programs and maps.
+/// Registers the metrics of the kernel about programs and maps.
 pub(super) fn kernel(registry: &mut Registry, status: &AgentStatus) {
     let (runs, seconds) =
         (Family::<ProgramOnly, Counter>::default(), Family::<ProgramOnly, Seconds>::default());

@@ -37,7 +37,7 @@ const OPTIONS: [MetricOf<OptionCounts, u64>; 5] = [
     metric("no-room", "", |counts| counts.no_room),
 ];
 
-/// Metrics of TCP options by their fate, if the agent writes options.
+/// Registers the metrics of TCP options by their fate, if the agent writes options.
 pub(super) fn tcp_option(registry: &mut Registry, status: &AgentStatus) {
     let Some(counts) = &status.tcp_option else { return };
     let family = Family::<Outcome, Counter>::default();

@@ -207,7 +207,7 @@ const fn metric<T, V>(
     MetricOf { name, help, value }
 }
 
-/// The text format of OpenMetrics.
+/// Returns the metrics in the text format of OpenMetrics.
 fn metrics(status: &AgentStatus) -> String {
     let mut registry = Registry::with_prefix("headstart");
     gauges(&mut registry, status);
@@ -350,8 +350,8 @@ fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatu
     );
 }
 
-/// Metrics of both compared groups, with intervals: an operator's proof that warm starts do no
-/// harm.
+/// Registers the metrics of both compared groups, with intervals: an operator's proof that warm
+/// starts do no harm.
 fn register_group_shares(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let of: [MetricOf<Side, Option<ConfidenceInterval>>; 2] = [
         metric("retransmitting_share", "Part that sent something again, 95 %", |side| {

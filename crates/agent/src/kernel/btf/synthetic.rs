@@ -23,7 +23,7 @@ impl Default for SyntheticTypes {
 pub(crate) const INT: u32 = 1;
 
 impl SyntheticTypes {
-    /// A name that is to be found; "" is at 0.
+    /// Adds a name that is to be found, and returns its offset; "" is at 0.
     pub(crate) fn add_string(&mut self, name: &str) -> u32 {
         if name.is_empty() {
             return 0;
@@ -78,12 +78,12 @@ impl SyntheticTypes {
     }
 }
 
-/// All that is assumed of a kernel.
+/// Returns all that is assumed of a kernel.
 pub(crate) fn complete() -> Vec<u8> {
     kernel_without("")
 }
 
-/// The same types without one name.
+/// Returns the same types without one name.
 pub(crate) fn kernel_without(left_out: &str) -> Vec<u8> {
     let mut types = SyntheticTypes::default();
     let mut members: BTreeMap<&str, Vec<(String, u32)>> = BTreeMap::new();

@@ -49,12 +49,12 @@ impl KernelGauges {
         Self { maps, programs: Mutex::new(programs) }
     }
 
-    /// There are others now.
+    /// Replaces the programs, because others are loaded now.
     pub(crate) fn replace_programs(&self, programs: &[ProgramFile]) {
         *lock(&self.programs) = programs.to_vec();
     }
 
-    /// Run times of the programs; none unless the kernel measures them.
+    /// Returns the run times of the programs; none unless the kernel measures them.
     pub(crate) fn programs(&self) -> Vec<ProgramTime> {
         let files = lock(&self.programs).clone();
         let times = files.into_iter().filter_map(|ProgramFile { name, file }| {
