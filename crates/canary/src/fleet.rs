@@ -106,7 +106,8 @@ fn finite_interval(sequence: ConfidenceSequence, ratio: LogRatio) -> Option<Conf
     [estimate, low, high].iter().all(|end| end.is_finite()).then_some(interval)
 }
 
-/// The share of the error of a part: shares of [`crate::part::fleet_parts`] add up to two thirds.
+/// Returns the share of the error of a part: shares of [`crate::part::fleet_parts`] add up to two
+/// thirds.
 fn share_of(part: CanaryPart) -> ErrorShare {
     match part {
         CanaryPart::All => ErrorShare::ALL,

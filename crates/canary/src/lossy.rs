@@ -78,12 +78,12 @@ impl LossyStage {
         self.chosen.closed.min(self.control.closed) >= fewest.max(1)
     }
 
-    /// Odds of being chosen rather than of being in the control group.
+    /// Returns the odds of being chosen rather than of being in the control group.
     fn odds_of_chosen(&self) -> f64 {
         self.chosen.closed as f64 / self.control.closed as f64
     }
 
-    /// Logarithm of the likelihood of a ratio, without terms that do not depend on it.
+    /// Returns the logarithm of the likelihood of a ratio, without terms that do not depend on it.
     fn log_likelihood(&self, ratio: f64) -> f64 {
         let odds = ratio * self.odds_of_chosen();
         let lossy = self.chosen.lossy + self.control.lossy;
