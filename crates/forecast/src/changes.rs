@@ -34,9 +34,9 @@ struct Drawn {
 }
 
 impl ChangingRate {
-    /// The trace of a clock that begins at `first`, up to `last`; then it begins again. Where
-    /// nothing was seen, the rate is that of a step close by, or of one that the `seed` draws.
-    /// `None` if it would be too long.
+    /// Returns the trace of a clock that begins at `first`, up to `last`; then it begins again.
+    /// Where nothing was seen, the rate is that of a step close by, or of one that the `seed`
+    /// draws. `None` if it would be too long.
     pub(crate) fn trace(&self, first: Instant, last: Instant, seed: u64) -> Option<Arc<RateTrace>> {
         let span = last.saturating_since(first) + self.later;
         let span_ms = span.as_nanos().div_ceil(MS).max(1);

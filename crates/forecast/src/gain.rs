@@ -24,8 +24,8 @@ pub(crate) type Times = [Option<Duration>];
 /// Times under a scheme, replay by replay.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SchemeTimes {
-    /// Times with the estimates of the paths, each draw with its own random numbers. Tables show the
-    /// first draw.
+    /// Times with the estimates of the paths, each draw with its own random numbers. Tables show
+    /// the first draw.
     pub(crate) draws: Vec<Vec<Option<Duration>>>,
     /// Times with queues that end where they were seen, if the end of any queue is not known.
     pub(crate) short_queues: Option<Vec<Option<Duration>>>,

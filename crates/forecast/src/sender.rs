@@ -28,8 +28,8 @@ impl ReplaySender {
         }
     }
 
-    /// The scheme of the servers' hosts. Clients of one server have different paths, so perfect
-    /// start has no window here, and the order of the links alone is its pacing.
+    /// Returns the scheme of the servers' hosts. Clients of one server have different paths, so
+    /// perfect start has no window here, and the order of the links alone is its pacing.
     pub(crate) fn scheme(&self) -> Cow<'_, Scheme> {
         match self {
             Self::Scheme(scheme) => Cow::Borrowed(scheme),
@@ -37,7 +37,7 @@ impl ReplaySender {
         }
     }
 
-    /// The order of the clients' links, if they lose nothing.
+    /// Returns the order of the clients' links, if they lose nothing.
     pub(crate) const fn order(&self) -> Option<LinkOrder> {
         match self {
             Self::Scheme(_) => None,

@@ -91,8 +91,8 @@ impl DeliveryWindow {
         self.has_several |= other.has_several || self.connection != other.connection;
     }
 
-    /// One connection got only a part of what the path carried, while another one repaired its
-    /// losses.
+    /// Returns true if one connection got only a part of what the path carried, while another one
+    /// repaired its losses.
     const fn is_part(&self) -> bool {
         self.has_several && self.untimed * PART_ONE_IN > self.bytes
     }
@@ -159,8 +159,8 @@ impl DeliveryWindows {
         });
     }
 
-    /// The rate of payload over time if it varies: a step for each window that shows one, in their
-    /// order.
+    /// Returns the rate of payload over time if it varies: a step for each window that shows one,
+    /// in their order.
     pub(crate) fn varying_rate(&self) -> Option<Vec<RateStep>> {
         let is_usable = |window: &&DeliveryWindow| {
             let is_slow = window.busy * 2 >= self.length;
