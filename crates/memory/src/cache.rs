@@ -47,17 +47,17 @@ struct Ended {
 }
 
 impl HostCache {
-    /// A host that knows nothing yet.
+    /// Creates a host that knows nothing yet.
     pub fn new(config: CacheConfig) -> Self {
         Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
-    /// Destinations remembered.
+    /// Returns the number of remembered destinations.
     pub fn len(&self) -> usize {
         self.destinations.len()
     }
 
-    /// True if none is.
+    /// Returns true if no destination is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -36,7 +36,7 @@ impl Default for ReuseGate {
 }
 
 impl ReuseGate {
-    /// The part of `remembered` that a sender may use that would start with `cold`; `None`:
+    /// Returns the part of `remembered` that a sender may use that would start with `cold`; `None`:
     /// nothing.
     pub fn admit(&self, remembered: &Remembered, cold: &Cold) -> Option<Remembered> {
         let Remembered { srtt, age, .. } = *remembered;

@@ -68,28 +68,28 @@ struct Estimate {
 }
 
 impl Gateway {
-    /// A gateway that knows nothing yet.
+    /// Creates a gateway that knows nothing yet.
     pub fn new(config: GatewayConfig) -> Self {
         Self { config, destinations: DestinationTable::new(config.max_destinations) }
     }
 
-    /// Destinations that something is kept of.
+    /// Returns the number of destinations that something is kept of.
     pub fn len(&self) -> usize {
         self.destinations.len()
     }
 
-    /// True if nothing is kept.
+    /// Returns true if nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The destinations, in the order of their keys.
+    /// Returns the destinations, in the order of their keys.
     pub fn destinations(&self) -> Vec<PathKey> {
         self.destinations.keys()
     }
 
-    /// The averages of `Wc`, bytes, and of the round trip, nanoseconds, at `now`, whether or not
-    /// they are enough for an answer.
+    /// Returns the averages of `Wc`, bytes, and of the round trip, nanoseconds, at `now`, whether
+    /// or not they are enough for an answer.
     pub fn averages(&mut self, now: Instant, remote: IpAddr) -> (Option<Average>, Option<Average>) {
         let key = PathKey::new(remote, self.config.scope);
         let window = self.config.window;
@@ -138,7 +138,7 @@ impl Destination {
         self.last = self.last.filter(|last| last.newest <= now);
     }
 
-    /// The average of the sliding window, if it has enough samples.
+    /// Returns the average of the sliding window, if it has enough samples.
     fn estimate(&self, config: &GatewayConfig) -> Option<Estimate> {
         let share = self.shares.average().filter(|average| average.count >= config.enough)?;
         let rtt = Duration::from_nanos(self.rtts.average()?.mean);
@@ -158,7 +158,8 @@ impl Destination {
         Some(estimate.remembered(now))
     }
 
-    /// The last good estimate, halved once per half-life since its newest sample left the window.
+    /// Returns the last good estimate, halved once per half-life since its newest sample left the
+    /// window.
     fn decayed(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
         let half_life = config.decay?.as_nanos();
         let last = self.last?;
@@ -171,7 +172,7 @@ impl Destination {
         Some(Estimate { share, ..last })
     }
 
-    /// Nothing is left that could ever answer.
+    /// Returns true if nothing is left that could ever answer.
     fn is_spent(&self) -> bool {
         self.shares.is_empty() && self.rtts.is_empty() && self.last.is_none()
     }

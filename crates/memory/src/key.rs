@@ -9,8 +9,8 @@ const TRANSLATED: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 /// Bits before an IPv4 address that is written as one of IPv6.
 const BEFORE_IPV4: u8 = 96;
 
-/// The IPv4 address that an IPv6 address stands for: one that is mapped (`::ffff:0:0/96`, RFC 4291
-/// §2.5.5.2), or translated (`64:ff9b::/96`, RFC 6052 §2.1). Any other address is returned
+/// Returns the IPv4 address that an IPv6 address stands for: one that is mapped (`::ffff:0:0/96`,
+/// RFC 4291 §2.5.5.2), or translated (`64:ff9b::/96`, RFC 6052 §2.1). Any other address is returned
 /// unchanged.
 ///
 /// # Examples
@@ -28,8 +28,8 @@ pub fn canonical_address(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The IPv4 network that an IPv6 network of at least 96 bits stands for, as [`canonical_address`]
-/// does. Any other network is returned unchanged.
+/// Returns the IPv4 network that an IPv6 network of at least 96 bits stands for, as
+/// [`canonical_address`] does. Any other network is returned unchanged.
 pub fn canonical_network(network: IpNet) -> IpNet {
     let IpAddr::V4(v4) = canonical_address(network.addr()) else { return network };
     let bits = match network {
@@ -39,8 +39,8 @@ pub fn canonical_network(network: IpNet) -> IpNet {
     bits.and_then(|bits| Ipv4Net::new(v4, bits).ok()).map_or(network, IpNet::V4)
 }
 
-/// True of an IPv6 network in which all translated IPv4 addresses lie: no network of visitors, but
-/// the whole IPv4 Internet.
+/// Returns true for an IPv6 network in which all translated IPv4 addresses lie: no network of
+/// visitors, but the whole IPv4 Internet.
 pub fn holds_translated(network: &IpNet) -> bool {
     let translated = Ipv6Net::new(TRANSLATED, BEFORE_IPV4);
     matches!((network, translated), (IpNet::V6(net), Ok(translated)) if net.contains(&translated))
@@ -71,7 +71,7 @@ impl PathKey {
     /// Prefix of an IPv6 network, bits.
     pub const IPV6_NETWORK: u8 = 48;
 
-    /// The destination of `remote`; an IPv4 address also if it is written as one of IPv6
+    /// Creates the destination of `remote`; an IPv4 address also if it is written as one of IPv6
     /// ([`canonical_address`]).
     ///
     /// # Examples
@@ -95,12 +95,12 @@ impl PathKey {
         Self(IpNet::new(host.addr(), bits).unwrap_or(host).trunc())
     }
 
-    /// The network, or the host as a network of one.
+    /// Returns the network, or the host as a network of one.
     pub const fn network(&self) -> IpNet {
         self.0
     }
 
-    /// True if an entry under this key applies to `remote`.
+    /// Returns true if an entry under this key applies to `remote`.
     pub fn contains(&self, remote: IpAddr) -> bool {
         self.0.contains(&canonical_address(remote))
     }

@@ -78,8 +78,8 @@ use units::Instant;
 
 /// Remembers destinations.
 pub trait PathMemory {
-    /// The memory of the path to `remote` at `now`; `None`: too little is known, so the path starts
-    /// cold.
+    /// Returns the memory of the path to `remote` at `now`; `None`: too little is known, so the
+    /// path starts cold.
     fn recall(&mut self, now: Instant, remote: IpAddr) -> Option<Remembered>;
 
     /// Reserves the memory of the path to `remote` for one connection alone, until the memory
@@ -89,10 +89,10 @@ pub trait PathMemory {
         None
     }
 
-    /// A path to `remote` has learnt something.
+    /// Records a sample of a path to `remote`.
     fn record(&mut self, now: Instant, remote: IpAddr, sample: &Sample);
 
-    /// Number of remembered destinations; `None` if the memory does not count them.
+    /// Returns the number of remembered destinations; `None` if the memory does not count them.
     fn known(&self) -> Option<usize> {
         None
     }
@@ -101,7 +101,7 @@ pub trait PathMemory {
 /// A memory that several paths, or several hosts of a site, share.
 pub type Shared = Rc<RefCell<dyn PathMemory>>;
 
-/// `memory` as something to be shared.
+/// Wraps `memory`, so that several owners can share it.
 pub fn shared(memory: impl PathMemory + 'static) -> Shared {
     Rc::new(RefCell::new(memory))
 }

@@ -14,7 +14,7 @@ pub struct SiteMember {
 }
 
 impl SiteMember {
-    /// The host `reporter` of `site`.
+    /// Creates the host `reporter` of `site`.
     pub const fn new(reporter: Reporter, site: Rc<RefCell<SiteMemory>>) -> Self {
         Self { reporter, site }
     }

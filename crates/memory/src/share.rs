@@ -46,7 +46,7 @@ pub struct ShareRule {
 }
 
 impl ShareRule {
-    /// Whether it needs to know how much was in flight ([`ShareNotes::on_flight`]).
+    /// Returns true if it needs to know how much was in flight ([`ShareNotes::on_flight`]).
     pub const fn watches_flights(&self) -> bool {
         matches!(self.quiet, QuietShare::Sent | QuietShare::Used)
     }

@@ -11,7 +11,7 @@ pub struct DestinationTable<V> {
 }
 
 impl<V> DestinationTable<V> {
-    /// An empty table for `limit` destinations, at least one.
+    /// Creates an empty table for `limit` destinations, at least one.
     pub fn new(limit: usize) -> Self {
         let limit = NonZeroUsize::new(limit).unwrap_or(NonZeroUsize::MIN);
         // Unbounded, and bounded on insertion: the crate would reserve the whole at once.
@@ -20,12 +20,12 @@ impl<V> DestinationTable<V> {
         Self { entries }
     }
 
-    /// The entry of `key`, which becomes the youngest.
+    /// Returns the entry of `key`, which becomes the youngest.
     pub fn entry(&mut self, key: PathKey) -> Option<&mut V> {
         self.entries.get_mut(&key)
     }
 
-    /// The entry of `key`, made if need be; the oldest other one may go.
+    /// Returns the entry of `key`, made if need be; the oldest other one may go.
     pub fn entry_or(&mut self, key: PathKey, make: impl FnOnce() -> V) -> &mut V {
         self.entries.get_or_insert_mut(key, make)
     }
@@ -40,17 +40,17 @@ impl<V> DestinationTable<V> {
         self.entries.pop(&key);
     }
 
-    /// True if none is held.
+    /// Returns true if no destination is held.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Destinations held.
+    /// Returns the number of held destinations.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// All destinations, in the order of their keys.
+    /// Returns all destinations, in the order of their keys.
     pub fn keys(&self) -> Vec<PathKey> {
         let mut keys: Vec<_> = self.entries.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();

@@ -49,7 +49,8 @@ impl Values {
         });
     }
 
-    /// The average of the groups' averages, rounded down, of all samples; `None` without any.
+    /// Returns the average of the groups' averages, rounded down, of all samples; `None` without
+    /// any.
     pub(crate) fn average(&self) -> Option<Average> {
         let groups = || self.groups.values().filter_map(SlidingWindow::average);
         let newest = groups().map(|group| group.newest).max()?;
@@ -59,7 +60,7 @@ impl Values {
         Some(Average { mean, count: groups().map(|group| group.count).sum(), newest })
     }
 
-    /// True without any value.
+    /// Returns true if there is no value.
     pub(crate) fn is_empty(&self) -> bool {
         self.groups.values().all(SlidingWindow::is_empty)
     }

@@ -41,7 +41,7 @@ impl SlidingWindow {
         }
     }
 
-    /// The average of the samples; `None` if there are none.
+    /// Returns the average of the samples; `None` if there are none.
     pub fn average(&self) -> Option<Average> {
         let (newest, _) = *self.samples.back()?;
         let count = self.samples.len();
@@ -49,12 +49,12 @@ impl SlidingWindow {
         Some(Average { mean: (self.sum / count as u128) as u64, count, newest })
     }
 
-    /// Samples held.
+    /// Returns the number of held samples.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// True without any.
+    /// Returns true if no sample is held.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }

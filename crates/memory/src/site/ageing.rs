@@ -16,13 +16,13 @@ impl Ageing {
         Self(ages.map(|age| (-age / half_life).exp2()).collect())
     }
 
-    /// Weight of a sample of this age, 0 to 1; `None` if it is too old to count.
+    /// Returns the weight of a sample of this age, 0 to 1; `None` if it is too old to count.
     pub(super) fn weight(&self, age: u32) -> Option<f64> {
         self.0.get(age as usize).copied()
     }
 }
 
-/// An age in seconds.
+/// Converts an age to seconds.
 pub(super) fn seconds(age: u32) -> f64 {
     f64::from(age) * TICK_SECONDS
 }

@@ -62,7 +62,7 @@ pub(super) fn answer(question: Question<'_>) -> Option<SiteEstimate> {
 }
 
 impl Levels {
-    /// The hosts whose samples an answer of this source is made of.
+    /// Returns the hosts whose samples an answer of this source is made of.
     fn reporters(&self, source: EstimateSource) -> ReporterSet {
         let (own, covering): (_, &[PrefixSamples]) = match source {
             EstimateSource::Prior => (Some(&self.site), &[]),
@@ -76,7 +76,7 @@ impl Levels {
 }
 
 impl Evidence {
-    /// The answer of all hosts but one to the same question.
+    /// Returns the answer of all hosts but one to the same question.
     fn without(&self, reporter: u8, question: Question<'_>) -> Option<SiteEstimate> {
         let (own, left_out) = (self.levels.own.as_ref(), Some(reporter));
         let is_of_others =
@@ -92,8 +92,8 @@ impl Evidence {
         }
     }
 
-    /// The answer of a network with its own samples, if there are any, among which one host is left
-    /// out.
+    /// Returns the answer of a network with its own samples, if there are any, among which one host
+    /// is left out.
     fn estimate(
         &self,
         own: Option<&PrefixSamples>,
@@ -127,13 +127,13 @@ impl Evidence {
 }
 
 impl SiteEstimate {
-    /// The network's own samples are part of it.
+    /// Returns true if the network's own samples are part of it.
     pub(super) fn is_of_network(&self) -> bool {
         matches!(self.source, EstimateSource::Network | EstimateSource::Covering)
     }
 
-    /// The same, with no more than [`MAX_RAISE_BY_ONE_HOST`] times the window and the rate that
-    /// others say.
+    /// Returns the same, with no more than [`MAX_RAISE_BY_ONE_HOST`] times the window and the rate
+    /// that others say.
     fn raised_from(self, others: &Self) -> Self {
         let most = |window: u64| (window as f64 * MAX_RAISE_BY_ONE_HOST) as u64;
         let most_rate = others.rate.map(|rate| Rate::from_bps(most(rate.as_bps())));
@@ -142,7 +142,7 @@ impl SiteEstimate {
     }
 }
 
-/// An answer by the network's own samples.
+/// Returns an answer by the network's own samples.
 fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> SiteEstimate {
     let share = config.share;
     let hazards = evidence.hazards.after(&Counted::of(&own.samples), evidence.strength);
@@ -155,10 +155,10 @@ fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> Site
     }
 }
 
-/// An answer by samples of other networks; `None` if there are too few networks. Each network
-/// weighs as one sample at most. The window is one that three quarters of the networks carry,
-/// within the bound of [`most_by_others`]. Their rates do not apply to this network, which would
-/// start with more than its window by them.
+/// Returns an answer by samples of other networks; `None` if there are too few networks. Each
+/// network weighs as one sample at most. The window is one that three quarters of the networks
+/// carry, within the bound of [`most_by_others`]. Their rates do not apply to this network, which
+/// would start with more than its window by them.
 fn by_others(
     source: EstimateSource,
     level: &PrefixSamples,
@@ -183,7 +183,7 @@ fn by_others(
     })
 }
 
-/// An answer without window and rate.
+/// Returns an answer without window and rate.
 fn estimate(source: EstimateSource, found: &PrefixSamples, confidence: f64) -> SiteEstimate {
     let newest = found.samples.iter().map(|sample| sample.age).fold(f64::MAX, f64::min);
     SiteEstimate {
@@ -207,7 +207,7 @@ pub(super) fn most_by_others(weight: f64, config: &SiteConfig) -> u64 {
     (deserved as u64).min(config.most_by_others)
 }
 
-/// Confidence in an answer by samples, networks or sites of this weight.
+/// Returns the confidence in an answer by samples, networks or sites of this weight.
 pub(super) fn confidence(weight: f64) -> f64 {
     weight / (weight + HALF_CONFIDENCE_WEIGHT)
 }
@@ -221,12 +221,12 @@ fn limit_networks(samples: &mut [Weighted]) {
     }
 }
 
-/// The rate that a share of the samples does not exceed.
+/// Returns the rate that a share of the samples does not exceed.
 fn rate_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>, share: f64) -> Option<Rate> {
     quantile(samples, share, |sample| sample.rate).and_then(rate_of)
 }
 
-/// The lowest round trip that samples say.
+/// Returns the lowest round trip that samples say.
 fn rtt_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Duration> {
     quantile(samples, RTT_QUANTILE, |sample| sample.rtt).and_then(rtt_of)
 }
@@ -253,7 +253,7 @@ fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u6
     window.min(rate.bytes_in(rtt).max(seen))
 }
 
-/// The code that a share of the samples with a value does not exceed, by weight.
+/// Returns the code that a share of the samples with a value does not exceed, by weight.
 fn quantile<'a>(
     samples: impl IntoIterator<Item = &'a Weighted>,
     share: f64,

@@ -36,7 +36,7 @@ struct KeptAnswer {
 }
 
 impl KeptAnswers {
-    /// Slots for the answers of a memory of this configuration.
+    /// Creates slots for the answers of a memory of this configuration.
     pub fn new(config: &SiteConfig) -> Self {
         let places = config.max_networks.clamp(1, MAX_SLOTS).next_power_of_two();
         Self {
@@ -46,8 +46,8 @@ impl KeptAnswers {
         }
     }
 
-    /// The answer of `memory` for `address`, if it was asked lately and has no report since. Its
-    /// age is updated.
+    /// Returns the answer of `memory` for `address`, if it was asked lately and has no report
+    /// since. Its age is updated.
     pub fn get(&self, memory: &SiteMemory, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let asked = Prefix::of_address(address).next()?;
         let kept = self.places[self.place(asked)].as_ref().filter(|kept| kept.asked == asked)?;

@@ -22,7 +22,7 @@ pub(super) struct KeptBefore<'a> {
 }
 
 impl KeptBefore<'_> {
-    /// A sample that was measured then, with what those before it say of it.
+    /// Returns a sample that was measured then, with a note on what the samples before it show.
     pub(super) fn annotate(self, sample: KeptSample, measured: Tick) -> KeptSample {
         let passed = measured.0.saturating_sub(self.newest_at.0);
         let is_early = |place: &KeptSample| {
@@ -50,8 +50,8 @@ impl KeptBefore<'_> {
         sample
     }
 
-    /// Number of times that a window of about this size was tried before this loss. It is a try if
-    /// smaller windows, and none as large, were delivered since the loss before.
+    /// Returns the number of times that a window of about this size was tried before this loss. It
+    /// is a try if smaller windows, and none as large, were delivered since the loss before.
     fn tries(&self, loss: KeptSample) -> u8 {
         let is_near = |place: &&KeptSample| {
             place.is_loss() && place.window.abs_diff(loss.window) <= SAME_LIMIT_CODES

@@ -102,8 +102,8 @@ impl<'a> Split<'a> {
         Counted::of(&new).differs(&Counted::of(&old)).abs() >= MIN_DEVIATIONS
     }
 
-    /// A rate that the sender's own window made is a lower bound, so a higher one does not
-    /// contradict it.
+    /// Returns true if the new samples show a higher rate, or another round trip. A rate that the
+    /// sender's own window made is a lower bound, so a higher one does not contradict it.
     fn is_faster_or_has_other_rtt(self) -> bool {
         let shorter = |known: &RatedSample| rtt(known).map(|code| -code);
         self.is_beyond(CHANGED_STEPS, rate, |known| known.network_rate)
@@ -111,8 +111,8 @@ impl<'a> Split<'a> {
             || self.is_beyond(CHANGED_STEPS, shorter, shorter)
     }
 
-    /// The new rate is the network's. The older rates were delivered, so they are lower bounds,
-    /// whatever limited them.
+    /// Returns true if the new samples show a lower rate, which is the network's. The older rates
+    /// were delivered, so they are lower bounds, whatever limited them.
     fn is_slower(self) -> bool {
         let slower = |known: &RatedSample| known.network_rate.map(|code| -code);
         self.is_beyond(SLOWER_STEPS, slower, |known| rate(known).map(|code| -code))
@@ -142,7 +142,7 @@ impl<'a> Split<'a> {
     }
 }
 
-/// A code that is known.
+/// Returns a code, if it is known.
 fn known_code(code: u8) -> Option<i16> {
     (code > 0).then_some(i16::from(code))
 }
@@ -155,7 +155,7 @@ fn rtt(known: &RatedSample) -> Option<i16> {
     known_code(known.sample.rtt)
 }
 
-/// Number of samples since the moment at which the path became slower, if it did.
+/// Returns the number of samples since the moment at which the path became slower, if it did.
 fn became_slower(samples: &[RatedSample]) -> Option<usize> {
     let alone = have_one_reporter(samples);
     let (mut counts, mut most) = ([0_u16; 128], 0);
@@ -173,7 +173,7 @@ fn became_slower(samples: &[RatedSample]) -> Option<usize> {
     None
 }
 
-/// Number of samples since another change.
+/// Returns the number of samples since another change.
 fn became_different(samples: &[RatedSample]) -> Option<usize> {
     let alone = have_one_reporter(samples);
     let mut counts = NEWEST_COUNTS.into_iter().take_while(|newest| 2 * newest <= samples.len());

@@ -19,7 +19,7 @@ static RATES: Scale = Scale::new(1000, 8, 4_683_695_048);
 static RTTS: Scale = Scale::new(10_000, 11, 4_574_316_648);
 
 impl Scale {
-    /// A scale from `first` on, with `steps` an octave, each `ratio` times 2^-32.
+    /// Creates a scale from `first` on, with `steps` an octave, each `ratio` times 2^-32.
     const fn new(first: u64, steps: u32, ratio: u64) -> Self {
         let mut values = [0; 256];
         let mut code = 1;
@@ -38,7 +38,7 @@ impl Scale {
         Self { values }
     }
 
-    /// The code of the value nearest to `value` by ratio.
+    /// Returns the code of the value nearest to `value` by ratio.
     fn code(&self, value: u64) -> u8 {
         let above = self.values.partition_point(|step| *step <= value);
         match above {
@@ -54,32 +54,32 @@ impl Scale {
     }
 }
 
-/// The code of a window in bytes; 0 only for an empty one.
+/// Returns the code of a window in bytes; 0 only for an empty one.
 pub(super) fn window_code(bytes: u64) -> u8 {
     if bytes == 0 { 0 } else { WINDOWS.code(bytes) }
 }
 
-/// The window of a code, bytes.
+/// Returns the window of a code, bytes.
 pub(super) fn window_of(code: u8) -> u64 {
     WINDOWS.values[usize::from(code)]
 }
 
-/// The code of a rate; 0 without one.
+/// Returns the code of a rate; 0 without one.
 pub(super) fn rate_code(rate: Option<Rate>) -> u8 {
     rate.filter(|rate| rate.as_bps() > 0).map_or(0, |rate| RATES.code(rate.as_bps()))
 }
 
-/// The rate of a code.
+/// Returns the rate of a code.
 pub(super) fn rate_of(code: u8) -> Option<Rate> {
     (code > 0).then(|| Rate::from_bps(RATES.values[usize::from(code)]))
 }
 
-/// The code of a round trip; 0 without one.
+/// Returns the code of a round trip; 0 without one.
 pub(super) fn rtt_code(rtt: Option<Duration>) -> u8 {
     rtt.filter(|rtt| !rtt.is_zero()).map_or(0, |rtt| RTTS.code(rtt.as_nanos()))
 }
 
-/// The round trip of a code.
+/// Returns the round trip of a code.
 pub(super) fn rtt_of(code: u8) -> Option<Duration> {
     (code > 0).then(|| Duration::from_nanos(RTTS.values[usize::from(code)]))
 }

@@ -65,12 +65,12 @@ impl Default for SiteConfig {
 }
 
 impl SiteConfig {
-    /// A network whose samples are replaced sooner, in steps of time, is busy.
+    /// Returns steps of time: a network whose samples are replaced sooner is busy.
     pub(super) fn busy_ticks(&self) -> u32 {
         (self.half_life.as_secs_f64() / TICK_SECONDS) as u32
     }
 
-    /// Samples that are older, in steps of time, do not count.
+    /// Returns the largest age of samples that count, in steps of time.
     pub(super) fn max_age_ticks(&self) -> u32 {
         (self.max_age.as_secs_f64() / TICK_SECONDS) as u32
     }

@@ -60,8 +60,8 @@ impl PrefixSamples {
         self.samples.is_empty()
     }
 
-    /// The samples that count: without those of a host that is left out, and with a lower weight of
-    /// each reporter that has more than its part. Heavy losses use up more of it.
+    /// Returns the samples that count: without those of a host that is left out, and with a lower
+    /// weight of each reporter that has more than its part. Heavy losses use up more of it.
     pub(super) fn counting(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
         let counting = |sample: &&Weighted| Some(sample.reporter) != left_out;
         let mut samples: Vec<_> = self.samples.iter().filter(counting).copied().collect();
@@ -73,7 +73,7 @@ impl PrefixSamples {
 }
 
 impl Levels {
-    /// Whether several hosts have reported it.
+    /// Returns true if several hosts have reported it.
     pub(super) fn are_of_several(&self) -> bool {
         let levels = self.own.iter().chain(&self.covering).chain([&self.site]);
         ReporterSet::of(levels.flat_map(|level| &level.samples)).len() > 1
@@ -85,7 +85,7 @@ impl<'a> Question<'a> {
         Self { memory, now, address, left_out: None }
     }
 
-    /// The same question to all hosts but one.
+    /// Returns the same question to all hosts but one.
     pub(super) fn without(self, reporter: u8) -> Self {
         Self { left_out: Some(reporter), ..self }
     }
@@ -110,14 +110,14 @@ impl<'a> Question<'a> {
         Evidence { levels: Levels { own, covering, site }, hazards, strength }
     }
 
-    /// The longest prefix that was reported of.
+    /// Returns the longest prefix that was reported of.
     pub(super) fn own(&self) -> Option<PrefixSamples> {
         let mut all = Prefix::of_address(self.address).map(|prefix| self.samples_of(prefix, None));
         all.find(|samples| !samples.is_empty())
     }
 
-    /// The prefixes that cover the network, longest first. Each is represented by the half that
-    /// contains the network, together with the other half unless they disagree.
+    /// Returns the prefixes that cover the network, longest first. Each is represented by the half
+    /// that contains the network, together with the other half unless they disagree.
     fn covering(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
@@ -136,8 +136,8 @@ impl<'a> Question<'a> {
         PrefixSamples { prefix: half.joined(), samples }
     }
 
-    /// Samples of all gateways for a prefix, with their present weights, without the samples of a
-    /// network that count as its own.
+    /// Returns the samples of all gateways for a prefix, with their present weights, without the
+    /// samples of a network that count as its own.
     fn samples_of(&self, prefix: Prefix, without: Option<&PrefixSamples>) -> PrefixSamples {
         let without = without.map(|own| own.prefix.label());
         let mut orders = Vec::new();
@@ -168,15 +168,15 @@ impl<'a> Question<'a> {
         PrefixSamples { prefix, samples }
     }
 
-    /// Samples of networks under a prefix that covers them, the newest first.
+    /// Returns the samples of networks under a prefix that covers them, the newest first.
     fn covered_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         orders.into_iter().map_while(|order| order.of_covered(ageing)).collect()
     }
 
-    /// A network's own samples, the newest first. Beside a few others, those of its first moments
-    /// weigh little: transfers that started without an answer met their own crowd of slow starts.
-    /// Samples from before a change weigh little, too.
+    /// Returns a network's own samples, the newest first. Beside a few others, those of its first
+    /// moments weigh little: transfers that started without an answer met their own crowd of slow
+    /// starts. Samples from before a change weigh little, too.
     fn own_samples(&self, orders: Vec<SampleOrder>) -> Vec<Weighted> {
         let ageing = &self.memory.ageing;
         let others = orders.iter().filter(|order| !order.note().is_first()).count();
@@ -211,7 +211,7 @@ fn cap_reporters(samples: &mut [Weighted], share: f64) {
     }
 }
 
-/// Sum of the weights of samples.
+/// Returns the sum of the weights of samples.
 pub(super) fn weight_of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> f64 {
     samples.into_iter().map(|sample| sample.weight).sum()
 }

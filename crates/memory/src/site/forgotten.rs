@@ -64,22 +64,22 @@ impl ForgottenNetworks {
         self.lengths = self.times.keys().fold(0, |lengths, prefix| lengths | bit_of(*prefix));
     }
 
-    /// Whether all of this network is already noted as forgotten then, or later.
+    /// Returns true if all of this network is already noted as forgotten then, or later.
     pub fn has(&self, forget: &SiteForget) -> bool {
         self.until(Prefix::of_any(forget.network)).is_some_and(|known| known.0 >= forget.at)
     }
 
-    /// True if nothing is noted.
+    /// Returns true if nothing is noted.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Forgotten networks, in the order of prefixes.
+    /// Returns the forgotten networks, in the order of prefixes.
     pub fn iter(&self) -> impl Iterator<Item = SiteForget> {
         self.times.iter().map(|(prefix, at)| SiteForget { network: prefix.network(), at: at.0 })
     }
 
-    /// Time at which all of `prefix` was last forgotten.
+    /// Returns the time at which all of `prefix` was last forgotten.
     pub(super) fn until(&self, prefix: Prefix) -> Option<Tick> {
         let known = prefix.covering().filter(|covering| self.lengths & bit_of(*covering) != 0);
         known.filter_map(|covering| self.times.get(&covering).copied()).max()
@@ -123,7 +123,7 @@ impl ForgottenNetworks {
         some.filter(move |(network, _)| prefix.covers(*network))
     }
 
-    /// The longest prefixes become shorter ones, with the latest time of the prefixes that they
+    /// Turns the longest prefixes into shorter ones, with the latest time of the prefixes that they
     /// cover.
     fn shorten_longest(&mut self) {
         let longest = self.times.keys().map(|prefix| prefix.length()).max().unwrap_or(0);
@@ -161,7 +161,7 @@ impl ForgottenSamples {
     }
 }
 
-/// The bit of a length: 0 to 28 of IPv4, 32 to 96 of IPv6.
+/// Returns the bit of a length: 0 to 28 of IPv4, 32 to 96 of IPv6.
 const fn bit_of(prefix: Prefix) -> u128 {
     1 << (prefix.length() + if prefix.is_v4() { 0 } else { 32 })
 }

@@ -51,8 +51,8 @@ impl KeptSample {
     /// Bytes of a sample.
     pub(super) const BYTES: usize = 7;
 
-    /// A covering prefix's sample of a report, with the network's label; [`Samples::insert`] sets
-    /// its time.
+    /// Creates a covering prefix's sample of a report, with the network's label;
+    /// [`Samples::insert`] sets its time.
     pub(super) fn new(label: u8, report: &SiteReport) -> Self {
         let loss = if report.bound == ReportBound::Loss { LOSS } else { 0 };
         Self {
@@ -66,17 +66,17 @@ impl KeptSample {
         }
     }
 
-    /// The same sample as the network itself keeps it.
+    /// Returns the same sample as the network itself keeps it.
     pub(super) fn of_own(self, report: &SiteReport) -> Self {
         self.noted(Note::of(report))
     }
 
-    /// A network's own sample with this note.
+    /// Returns a network's own sample with this note.
     pub(super) const fn noted(self, note: Note) -> Self {
         Self { label: note.byte(), ..self }
     }
 
-    /// The same, as it was measured then.
+    /// Returns the same sample, as it was measured then.
     #[cfg(test)]
     pub(super) const fn measured(self, at: Tick) -> Self {
         Self { at: low_half(at), ..self }
@@ -104,13 +104,14 @@ impl KeptSample {
         self.who & !LOSS
     }
 
-    /// Steps between the sample and `newest_at`, when the newest sample beside it was taken.
+    /// Returns the steps between the sample and `newest_at`, when the newest sample beside it was
+    /// taken.
     pub(super) const fn age_at(self, newest_at: Tick) -> u32 {
         (newest_at.0 as u16).wrapping_sub(u16::from_le_bytes(self.at)) as u32
     }
 
-    /// Whether it was taken no later than `until`. `newest_at`: time of the newest sample beside
-    /// it.
+    /// Returns true if it was taken no later than `until`. `newest_at`: time of the newest sample
+    /// beside it.
     pub(super) const fn is_until(self, until: Tick, newest_at: Tick) -> bool {
         newest_at.0.saturating_sub(self.age_at(newest_at)) <= until.0
     }
@@ -120,7 +121,7 @@ const fn low_half(at: Tick) -> [u8; 2] {
     (at.0 as u16).to_le_bytes()
 }
 
-/// A reporter in seven bits. Two hosts that share a label share a weight.
+/// Returns the label of a reporter, in seven bits. Two hosts that share a label share a weight.
 fn reporter_label(reporter: Reporter) -> u8 {
     (reporter.0.wrapping_mul(0x9E37_79B9) >> 25) as u8
 }
@@ -159,8 +160,8 @@ impl Samples<'_> {
         found.gone
     }
 
-    /// The time by a clock that never goes back: one that went back a little stands still, and one
-    /// that went back far leaves nothing that has an age.
+    /// Returns the time by a clock that never goes back: one that went back a little stands still,
+    /// and one that went back far leaves nothing that has an age.
     fn clocked(&mut self, now: Tick) -> Tick {
         if self.newest_at.0 > now.0.saturating_add(MAX_CLOCK_DIFFERENCE) {
             self.places.fill(KeptSample::default());
@@ -183,9 +184,9 @@ impl Samples<'_> {
         }
     }
 
-    /// The slot that a sample of `reporter` gets, and the age of its present sample if none is
-    /// free. It runs for every report of a busy network, so slots are read once, and the rest are
-    /// plain loops over the values read.
+    /// Returns the slot that a sample of `reporter` gets, and the age of its present sample if none
+    /// is free. It runs for every report of a busy network, so slots are read once, and the rest
+    /// are plain loops over the values read.
     fn place_for(&self, reporter: u8) -> FoundPlace {
         let free = || self.places.iter().position(|place| place.is_free());
         // Slots are filled in their order, so most tables with a free slot end with one.
@@ -203,7 +204,7 @@ impl Samples<'_> {
         free.map_or_else(|| self.surplus(&columns, reporter), FoundPlace::free)
     }
 
-    /// The slot to replace if none is free.
+    /// Returns the slot to replace if none is free.
     fn surplus(&self, columns: &Columns, reporter: u8) -> FoundPlace {
         let held = columns.held();
         let most = held.iter().copied().fold(0, u8::max);
@@ -236,8 +237,8 @@ impl FoundPlace {
     }
 }
 
-/// Number of times that a sample's age is halved when a slot is sought, if few are kept. A loss
-/// above all delivered windows shows the queue limit, and outlasts them.
+/// Returns the number of times that a sample's age is halved when a slot is sought, if few are
+/// kept. A loss above all delivered windows shows the queue limit, and outlasts them.
 pub(super) fn halvings(places: &[KeptSample]) -> impl Fn(&KeptSample) -> u32 {
     let came = places.iter().filter(|place| !place.is_loss()).map(|place| place.window);
     let largest = came.max().unwrap_or(0);
@@ -278,14 +279,14 @@ impl Columns {
         }
     }
 
-    /// Number of slots of each reporter.
+    /// Returns the number of slots of each reporter.
     fn held(&self) -> [u8; 128] {
         let (without, with) = self.counters.split_at(usize::from(LOSS));
         std::array::from_fn(|reporter| without[reporter] + with[reporter])
     }
 
-    /// The slot of the oldest sample beside one of `newest_at` whose reporter `may_go`, the last of
-    /// several.
+    /// Returns the slot of the oldest sample beside one of `newest_at` whose reporter `may_go`, the
+    /// last of several.
     fn oldest(&self, newest_at: u16, may_go: impl Fn(u16) -> bool) -> Option<usize> {
         let (at, who) = (&self.at[..self.count], &self.who[..self.count]);
         let may_go = |who: u16| may_go(who & u16::from(!LOSS));

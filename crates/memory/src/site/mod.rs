@@ -85,7 +85,7 @@ struct Arrived {
 }
 
 impl SiteMemory {
-    /// A memory that knows nothing yet.
+    /// Creates a memory that knows nothing yet.
     pub fn new(config: SiteConfig) -> Self {
         Self {
             few: Store::new(config.max_networks, config.seed),
@@ -134,8 +134,8 @@ impl SiteMemory {
         }
     }
 
-    /// The capacity of the network of `address` at `now`; `None` if too little is known. A transfer
-    /// of a known `size`, bytes, gets no more than it can use.
+    /// Returns the capacity of the network of `address` at `now`; `None` if too little is known. A
+    /// transfer of a known `size`, bytes, gets no more than it can use.
     pub fn estimate(
         &self,
         now: Instant,
@@ -163,36 +163,36 @@ impl SiteMemory {
         self.few.forget(&forgotten) + self.many.forget(&forgotten)
     }
 
-    /// The forgotten networks.
+    /// Returns the forgotten networks.
     pub const fn forgotten(&self) -> &ForgottenNetworks {
         &self.forgotten
     }
 
-    /// Networks and covering prefixes that something is kept of.
+    /// Returns the number of networks and covering prefixes that something is kept of.
     pub fn len(&self) -> usize {
         self.few.len() + self.many.len()
     }
 
-    /// True if nothing is kept.
+    /// Returns true if nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The networks that something is kept of, in no order that means anything.
+    /// Returns the networks that something is kept of, in no order that means anything.
     pub fn networks(&self) -> impl Iterator<Item = SiteNetwork> {
         let few = self.few.iter().map(SiteNetwork::of);
         few.chain(self.many.iter().map(SiteNetwork::of)).flatten()
     }
 
-    /// Records for a snapshot or a shared store: the samples that were reported here, and those of
-    /// other gateways.
+    /// Returns the records for a snapshot or a shared store: the samples that were reported here,
+    /// and those of other gateways.
     pub fn records(&self) -> impl Iterator<Item = SiteRecord> {
         let few = self.few.iter().map(|entry| SiteRecord::of(entry, &self.origins));
         few.chain(self.many.iter().map(|entry| SiteRecord::of(entry, &self.origins)))
     }
 
-    /// Records of the samples reported here of `network`, and of those passed to the prefixes that
-    /// cover it: a report changes these records.
+    /// Returns the records of the samples reported here of `network`, and of those passed to the
+    /// prefixes that cover it: a report changes these records.
     pub fn records_of(&self, network: IpNet) -> Vec<SiteRecord> {
         let Some(network) = Prefix::of_report(network) else { return Vec::new() };
         self.own_records([network].into_iter().chain(network.halves()).chain([Prefix::SITE]))
@@ -247,13 +247,14 @@ impl SiteMemory {
         true
     }
 
-    /// Records that were not merged because there was no slot for their gateway.
+    /// Returns the number of records that were not merged because there was no slot for their
+    /// gateway.
     pub const fn unplaced(&self) -> u64 {
         self.origins.unplaced
     }
 
-    /// Whether there are samples of `network`, a network or a prefix that covers networks, that
-    /// were reported here.
+    /// Returns true if there are samples of `network`, a network or a prefix that covers networks,
+    /// that were reported here.
     pub fn has_own(&self, network: IpNet) -> bool {
         let key = |prefix| EntryKey { prefix, origin: Origins::OWN };
         Prefix::of_record(network).is_some_and(|prefix| self.version(key(prefix)).is_some())
@@ -264,8 +265,8 @@ impl SiteMemory {
         self.few.reserve(prefixes);
     }
 
-    /// The slot of the gateway that has written `record`. If all are taken, a gateway that has been
-    /// silent for so long that none of its samples counts gives up its own.
+    /// Returns the slot of the gateway that has written `record`. If all are taken, a gateway that
+    /// has been silent for so long that none of its samples counts gives up its own.
     fn place_of(&mut self, record: &SiteRecord) -> Option<u8> {
         let newest_at = Tick(record.newest_at);
         if let Some(place) = self.origins.place_of(record.origin, newest_at) {
@@ -333,7 +334,7 @@ impl SiteMemory {
         few.or_else(|| self.many.get(key).map(|entry| (entry.newest_at.0, entry.sequence)))
     }
 
-    /// Samples of a prefix by one gateway.
+    /// Returns the samples of a prefix by one gateway.
     fn places(&self, key: EntryKey) -> Option<(Tick, &[KeptSample])> {
         let key = self.sought(key);
         let few = self.few.get(key).map(|entry| (entry.newest_at, &entry.places[..]));

@@ -30,14 +30,14 @@ const NEVER_SET: u8 = 0xC0;
 pub(super) struct Note(u8);
 
 impl Note {
-    /// The note on the loss of a report.
+    /// Returns the note on the loss of a report.
     pub(super) fn of(report: &SiteReport) -> Self {
         let is_short = (1..=MAX_FLIGHT_SEGMENTS).contains(&report.sent);
         let is_known = report.bound == ReportBound::Loss && is_short;
         Self(if is_known { report.lost.clamp(1, MAX_LOST.into()) as u8 } else { 0 })
     }
 
-    /// A byte that may be a network's label.
+    /// Reads a note from a byte. A byte that is a network's label has no note.
     pub(super) const fn read(byte: u8) -> Self {
         let is_note = byte & NEVER_SET == 0 && byte & LOST <= MAX_LOST;
         Self(if is_note { byte } else { 0 })
@@ -47,28 +47,29 @@ impl Note {
         self.0
     }
 
-    /// Segments that the loss took, at most five; 0: not known.
+    /// Returns the number of segments that the loss took, at most five; 0: not known.
     pub(super) const fn lost(self) -> u8 {
         self.0 & LOST
     }
 
-    /// Number of times that a window above the same queue limit was tried before, and lost. At most
-    /// three.
+    /// Returns the number of times that a window above the same queue limit was tried before, and
+    /// lost. At most three.
     pub(super) const fn tries(self) -> u8 {
         self.0 >> TRIES_AT & MAX_TRIES
     }
 
-    /// Whether it is of the first moments, in which few transfers could start with an answer.
+    /// Returns true if it is of the first moments, in which few transfers could start with an
+    /// answer.
     pub(super) const fn is_first(self) -> bool {
         self.0 & FIRST != 0
     }
 
-    /// The note with the mark of the first moments.
+    /// Returns the note with the mark of the first moments.
     pub(super) const fn with_first(self) -> Self {
         Self(self.0 | FIRST)
     }
 
-    /// The note with this number of tries.
+    /// Returns the note with this number of tries.
     pub(super) fn with_tries(self, tries: u8) -> Self {
         Self(self.0 & !(MAX_TRIES << TRIES_AT) | tries.min(MAX_TRIES) << TRIES_AT)
     }

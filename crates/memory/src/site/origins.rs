@@ -27,8 +27,8 @@ impl Origins {
         Self { gateways: vec![OtherGateway { number: own, newest: Tick::default() }], unplaced: 0 }
     }
 
-    /// The slot of a gateway with a sample of `newest_at`. It gets one if it has none; `None` if
-    /// all are taken.
+    /// Returns the slot of a gateway with a sample of `newest_at`. It gets one if it has none;
+    /// `None` if all are taken.
     pub(super) fn place_of(&mut self, number: u32, newest_at: Tick) -> Option<u8> {
         let known = self.gateways.iter().position(|gateway| gateway.number == number);
         if known.is_none() && self.gateways.len() >= Self::MAX_GATEWAYS {
@@ -42,8 +42,8 @@ impl Origins {
         u8::try_from(place).ok()
     }
 
-    /// The slot of the gateway that has been silent for longest, if its newest sample was taken
-    /// more than `max_age` steps before `newest_at`.
+    /// Returns the slot of the gateway that has been silent for longest, if its newest sample was
+    /// taken more than `max_age` steps before `newest_at`.
     pub(super) fn silent(&self, newest_at: Tick, max_age: u32) -> Option<u8> {
         let others = self.gateways.iter().enumerate().skip(1);
         let (place, silent) = others.min_by_key(|(_, gateway)| gateway.newest)?;

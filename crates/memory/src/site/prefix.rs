@@ -53,8 +53,8 @@ impl Prefix {
         Self { bits: bits & mask, tag: length | family }
     }
 
-    /// The prefix under which reports of `network` are kept: cut to the next shorter length that is
-    /// kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the
+    /// Returns the prefix under which reports of `network` are kept: cut to the next shorter length
+    /// that is kept, at most that of [`LEAVES_4`] or [`LEAVES_6`]. `None` if it is shorter than the
     /// shortest.
     pub(super) fn of_report(network: IpNet) -> Option<Self> {
         if holds_translated(&network) {
@@ -66,13 +66,13 @@ impl Prefix {
         Some(Self::new(bits, *kept, family))
     }
 
-    /// The prefixes that an address may be kept under, longest first.
+    /// Returns the prefixes that an address may be kept under, longest first.
     pub(super) fn of_address(address: IpAddr) -> impl Iterator<Item = Self> {
         let (bits, family) = bits_of_network(canonical_address(address).into());
         leaves(family).iter().map(move |length| Self::new(bits, *length, family))
     }
 
-    /// Those halves of covering prefixes that this prefix lies in, longest first.
+    /// Returns those halves of covering prefixes that this prefix lies in, longest first.
     pub(super) fn halves(self) -> impl Iterator<Item = Self> {
         let family = self.tag & IPV6;
         let halves: &[u8] = if family == 0 { &HALVES_4 } else { &HALVES_6 };
@@ -80,24 +80,24 @@ impl Prefix {
         shorter.map(move |length| Self::new(self.bits, *length, family))
     }
 
-    /// The other half of the covering prefix.
+    /// Returns the other half of the covering prefix.
     pub(super) fn other_half(self) -> Self {
         Self { bits: self.bits ^ (1 << (64 - u32::from(self.length()))), ..self }
     }
 
-    /// The prefix that both halves make up.
+    /// Returns the prefix that both halves make up.
     pub(super) fn joined(self) -> Self {
         Self::new(self.bits, self.length().saturating_sub(1), self.tag & IPV6)
     }
 
-    /// The prefix in eight bits.
+    /// Returns the prefix in eight bits.
     pub(super) const fn label(self) -> u8 {
         // The golden ratio times 2^64 spreads neighbours evenly.
         (self.bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8 ^ self.tag
     }
 
-    /// The prefix as a number, spread by a keyed hash: without the seed a visitor cannot choose
-    /// prefixes that collide in a table.
+    /// Returns the prefix as a number, spread by a keyed hash: without the seed a visitor cannot
+    /// choose prefixes that collide in a table.
     pub(super) fn spread(self, seed: u64) -> u64 {
         // In one piece: a hasher that is fed part by part keeps account of the parts.
         let mut bytes = [self.tag; 9];
@@ -105,12 +105,12 @@ impl Prefix {
         SipHasher13::new_with_keys(seed, 0).hash(&bytes)
     }
 
-    /// True of a prefix of IPv4.
+    /// Returns true for a prefix of IPv4.
     pub(super) const fn is_v4(self) -> bool {
         self.tag & IPV6 == 0
     }
 
-    /// Bits.
+    /// Returns the number of bits.
     pub(super) const fn length(self) -> u8 {
         self.tag & !IPV6
     }
@@ -148,22 +148,22 @@ impl Prefix {
         self == Self::SITE || network.is_within(self)
     }
 
-    /// The prefix cut to this number of bits.
+    /// Returns the prefix cut to this number of bits.
     pub(super) fn shortened(self, length: u8) -> Self {
         Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
     }
 
-    /// The prefix itself and all that cover it, of whatever length, longest first.
+    /// Returns the prefix itself and all that cover it, of whatever length, longest first.
     pub(super) fn covering(self) -> impl Iterator<Item = Self> {
         (0..=self.length()).rev().map(move |length| self.shortened(length))
     }
 
-    /// True if reports are kept under it, false of halves and of the site.
+    /// Returns true if reports are kept under it, false of halves and of the site.
     pub(super) fn is_network(self) -> bool {
         leaves(self.tag & IPV6).contains(&self.length())
     }
 
-    /// True if every address of `self` is one of `other`.
+    /// Returns true if every address of `self` is one of `other`.
     pub(super) fn is_within(self, other: Self) -> bool {
         let family = self.tag & IPV6;
         family == other.tag & IPV6
@@ -171,7 +171,7 @@ impl Prefix {
             && Self::new(self.bits, other.length(), family) == other
     }
 
-    /// The prefix in the form of other crates. The site is `0.0.0.0/0`.
+    /// Returns the prefix in the form of other crates. The site is `0.0.0.0/0`.
     pub(super) fn network(self) -> IpNet {
         let length = self.length();
         if self.tag & IPV6 == 0 {
@@ -183,7 +183,8 @@ impl Prefix {
         }
     }
 
-    /// A prefix that [`Self::network`] has given; `None` if it is none that is kept.
+    /// Returns the prefix of a network that [`Self::network`] has returned. Returns `None` if no
+    /// prefix of this length is kept.
     pub(super) fn of_record(network: IpNet) -> Option<Self> {
         let (bits, family) = bits_of_network(network);
         let prefix = Self { bits, tag: network.prefix_len().min(0x7f) | family };
@@ -192,7 +193,7 @@ impl Prefix {
         (kept || prefix == Self::SITE).then_some(prefix)
     }
 
-    /// The prefix of a network to forget, of any length up to the longest that is kept.
+    /// Returns the prefix of a network to forget, of any length up to the longest that is kept.
     pub(super) fn of_any(network: IpNet) -> Self {
         let network = canonical_network(network);
         let (bits, family) = bits_of_network(network);
@@ -204,7 +205,7 @@ fn leaves(family: u8) -> &'static [u8] {
     if family == 0 { &LEAVES_4 } else { &LEAVES_6 }
 }
 
-/// The upper bits of a network and its family.
+/// Returns the upper bits of a network and its family.
 fn bits_of_network(network: IpNet) -> (u64, u8) {
     match network.network() {
         IpAddr::V4(v4) => (u64::from(v4.to_bits()) << 32, 0),

@@ -12,9 +12,9 @@ use super::survival::{STEPS, Weighted, step_of, window_at};
 /// loss: other traffic on the path moves the limit. Chosen, not measured.
 const EXCEPTION_SHARE: f64 = 0.1;
 
-/// The largest window, bytes, that a `share` of connections delivers, if the samples show a queue
-/// limit. The limit lies anywhere between the largest delivered window below it and the smallest
-/// loss above it. `None` if chance explains the samples as well.
+/// Returns the largest window, bytes, that a `share` of connections delivers, if the samples show a
+/// queue limit. The limit lies anywhere between the largest delivered window below it and the
+/// smallest loss above it. `None` if chance explains the samples as well.
 pub(super) fn at_queue_limit(samples: &[Weighted], share: f64) -> Option<u64> {
     let step = limit(samples)?;
     let of = |loss: bool| samples.iter().filter(move |sample| sample.loss == loss);
@@ -25,7 +25,7 @@ pub(super) fn at_queue_limit(samples: &[Weighted], share: f64) -> Option<u64> {
     Some((below * (beyond / below).max(1.0).powf(1.0 - share)) as u64)
 }
 
-/// The first step above the queue limit that fits most samples.
+/// Returns the first step above the queue limit that fits most samples.
 fn limit(samples: &[Weighted]) -> Option<usize> {
     let (mut passed, mut lost) = ([0.0; STEPS], [0.0; STEPS]);
     for sample in samples {
@@ -49,7 +49,7 @@ fn limit(samples: &[Weighted]) -> Option<usize> {
     (sharp > chance).then_some(step)
 }
 
-/// The logarithm of how likely outcomes of this weight are, if they are this part of `all`.
+/// Returns the logarithm of how likely outcomes of this weight are, if they are this part of `all`.
 fn likelihood(weight: f64, all: f64) -> f64 {
     if weight > 0.0 { weight * (weight / all).ln() } else { 0.0 }
 }

@@ -44,7 +44,7 @@ pub struct SiteNetwork {
 }
 
 impl SiteNetwork {
-    /// A network; `None` of prefixes that cover several.
+    /// Describes the network of an entry. Returns `None` for a prefix that covers several networks.
     pub(super) fn of<const N: usize>(entry: &Entry<N>) -> Option<Self> {
         let prefix = entry.key().prefix;
         let samples = entry.places.iter().filter(|place| !place.is_free()).count() as u32;
@@ -69,12 +69,12 @@ impl SiteRecord {
         }
     }
 
-    /// Samples.
+    /// Returns the number of samples.
     pub fn len(&self) -> usize {
         self.samples.len() / KeptSample::BYTES
     }
 
-    /// True without any.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -83,7 +83,7 @@ impl SiteRecord {
         (self.newest_at, self.sequence)
     }
 
-    /// Time of its oldest sample.
+    /// Returns the time of its oldest sample.
     pub(super) fn oldest(&self) -> Tick {
         let ages = self.kept().map(|sample| sample.age_at(Tick(self.newest_at)));
         Tick(self.newest_at.saturating_sub(ages.max().unwrap_or(0)))

@@ -7,22 +7,22 @@ use super::survival::Weighted;
 pub(super) struct ReporterSet(u128);
 
 impl ReporterSet {
-    /// The reporters of these samples.
+    /// Collects the reporters of these samples.
     pub(super) fn of<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Self {
         Self(samples.into_iter().fold(0, |bits, sample| bits | 1 << sample.reporter))
     }
 
-    /// The same without one of them.
+    /// Returns the same without one of them.
     pub(super) const fn without(self, reporter: u8) -> Self {
         Self(self.0 & !(1 << reporter))
     }
 
-    /// Reporters in it.
+    /// Returns the number of reporters.
     pub(super) const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// All of them, in the order of their labels.
+    /// Returns the labels of all reporters, in their order.
     pub(super) fn iter(self) -> impl Iterator<Item = u8> {
         let mut bits = self.0;
         std::iter::from_fn(move || {

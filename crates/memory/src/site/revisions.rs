@@ -20,7 +20,7 @@ pub(super) struct Revisions {
 }
 
 impl Revisions {
-    /// Counters for this number of networks.
+    /// Creates counters for this number of networks.
     pub(super) fn new(networks: usize, seed: u64) -> Self {
         let count = networks.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
         Self { counters: vec![0; count].into(), seed, all: 0 }
@@ -33,14 +33,14 @@ impl Revisions {
         self.counters[place] = self.counters[place].wrapping_add(1);
     }
 
-    /// Something may have become another for any network.
+    /// Notes that the answer may have changed for any network.
     pub(super) fn note_all(&mut self) {
         self.all = self.all.wrapping_add(1);
     }
 
-    /// A number that changes if there was a report of a network in which `address` lies. It is the
-    /// sum of counters that only grow, so they would have to grow by 2^32 together to look the
-    /// same.
+    /// Returns a number that changes if there was a report of a network in which `address` lies. It
+    /// is the sum of counters that only grow, so they would have to grow by 2^32 together to look
+    /// the same.
     pub(super) fn of(&self, address: IpAddr) -> u32 {
         let counters = Prefix::of_address(address)
             .map(|prefix| self.counters[self.place(prefix.spread(self.seed))]);

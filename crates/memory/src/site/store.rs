@@ -34,12 +34,13 @@ pub(super) struct HashedKey {
 }
 
 impl HashedKey {
-    /// A key for tables with this seed.
+    /// Creates a key for tables with this seed.
     pub(super) fn new(seed: u64, key: EntryKey) -> Self {
         Self { key, hash: hash(seed, key) }
     }
 
-    /// The key of this gateway's own samples of a prefix with this [spread](Prefix::spread).
+    /// Returns the key of this gateway's own samples of a prefix with this
+    /// [spread](Prefix::spread).
     pub(super) const fn of_own(prefix: Prefix, spread: u64) -> Self {
         Self { key: EntryKey { prefix, origin: Origins::OWN }, hash: spread }
     }
@@ -88,7 +89,7 @@ impl<const N: usize> Entry<N> {
             .insert(now, age, sample)
     }
 
-    /// A network's own sample, with what those before it say of it.
+    /// Returns a network's own sample, with a note on what the samples before it show.
     fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
         let measured = Tick(now.0.saturating_sub(age));
         let are_all = self.keeps_all();
@@ -96,14 +97,14 @@ impl<const N: usize> Entry<N> {
             .annotate(sample, measured)
     }
 
-    /// Whether all reports are still kept. Most frequently reported networks have long had more
-    /// reports than slots.
+    /// Returns true if all reports are still kept. Most frequently reported networks have long had
+    /// more reports than slots.
     fn keeps_all(&self) -> bool {
         let reported = self.sequence as usize;
         reported <= N && reported == self.places.iter().filter(|place| !place.is_free()).count()
     }
 
-    /// The entry with slots for more samples, or for the newest of them.
+    /// Returns the entry with slots for more samples, or for the newest of them.
     pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
         let mut resized = Entry::new(self.key());
         (resized.sequence, resized.newest_at) = (self.sequence, self.newest_at);
@@ -160,7 +161,7 @@ pub(super) struct Store<const N: usize> {
 }
 
 impl<const N: usize> Store<N> {
-    /// An empty table of at most `limit` entries, at least one.
+    /// Creates an empty table of at most `limit` entries, at least one.
     pub(super) fn new(limit: usize, seed: u64) -> Self {
         let limit = limit.clamp(1, u32::MAX as usize);
         Self { index: HashTable::new(), pages: Vec::new(), len: 0, limit, hand: 0, seed }
@@ -244,7 +245,7 @@ impl<const N: usize> Store<N> {
         keys.into_iter().for_each(|key| _ = self.take(key));
     }
 
-    /// All entries, in no order that means anything.
+    /// Returns all entries, in no order that means anything.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Entry<N>> {
         self.pages.iter().flatten()
     }
@@ -267,7 +268,7 @@ impl<const N: usize> Store<N> {
         }
     }
 
-    /// Among the next few entries, the one that has been without a report for longest.
+    /// Returns the one of the next few entries that has been without a report for longest.
     fn oldest_near(&mut self) -> EntryKey {
         let places =
             (0..EVICTION_CANDIDATES.min(self.len)).map(|step| (self.hand + step) % self.len);
@@ -302,8 +303,8 @@ fn hash_at<const N: usize>(pages: &[Vec<Entry<N>>], seed: u64, place: u32) -> u6
     hash(seed, key_at(pages, place))
 }
 
-/// The spread of the prefix, which is secret, and a number that differs for each gateway: 0 for the
-/// own one.
+/// Returns the spread of the prefix, which is secret, and a number that differs for each gateway: 0
+/// for the own one.
 fn hash(seed: u64, key: EntryKey) -> u64 {
     key.prefix.spread(seed) ^ u64::from(key.origin).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

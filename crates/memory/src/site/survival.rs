@@ -53,12 +53,12 @@ const UNQUEUED_RATE_SHARE: f64 = 0.8;
 const SEGMENTS_PER_LOSS: f64 = 2.5;
 
 impl Weighted {
-    /// Number of losses as which its loss counts, 0.4 to 2.
+    /// Returns the number of losses as which its loss counts, 0.4 to 2.
     pub(super) fn severity(&self) -> f64 {
         if self.lost == 0 { 1.0 } else { f64::from(self.lost) / SEGMENTS_PER_LOSS }
     }
 
-    /// The rate is the network's: part of the window was queued.
+    /// Returns true if the rate is the network's: part of the window was queued.
     pub(super) fn is_of_network(&self) -> bool {
         let (Some(rate), Some(rtt)) = (rate_of(self.rate), rtt_of(self.rtt)) else { return false };
         (rate.bytes_in(rtt) as f64) < UNQUEUED_RATE_SHARE * window_of(self.window) as f64
@@ -71,7 +71,7 @@ impl Weighted {
 pub(super) struct SampleOrder(u64);
 
 impl SampleOrder {
-    /// The number of a sample of this age, in steps of time.
+    /// Returns the number of a sample of this age, in steps of time.
     pub(super) fn of(place: &KeptSample, age: u32) -> Self {
         let [low, high] = (age.min(u16::MAX.into()) as u16).to_le_bytes();
         let KeptSample { window, rate, rtt, label, .. } = *place;
@@ -79,12 +79,13 @@ impl SampleOrder {
         Self(u64::from_le_bytes([label, who, loss, rtt, rate, window, low, high]))
     }
 
-    /// The note on a network's own sample.
+    /// Returns the note on a network's own sample.
     pub(super) const fn note(self) -> Note {
         Note::read(self.0.to_le_bytes()[0])
     }
 
-    /// The sample with its weight under a prefix that covers its network; `None` if it is too old.
+    /// Returns the sample with its weight under a prefix that covers its network; `None` if it is
+    /// too old.
     pub(super) fn of_covered(self, ageing: &Ageing) -> Option<Weighted> {
         let [label, reporter, loss, rtt, rate, window, low, high] = self.0.to_le_bytes();
         let age = u32::from(u16::from_le_bytes([low, high]));
@@ -92,8 +93,8 @@ impl SampleOrder {
         Some(Weighted { window, rate, rtt, loss, lost: 0, reporter, label, weight, age })
     }
 
-    /// The sample with its weight as a network's own; `None` if it is too old. A loss that a try in
-    /// vain has confirmed ages half as fast.
+    /// Returns the sample with its weight as a network's own; `None` if it is too old. A loss that
+    /// a try in vain has confirmed ages half as fast.
     pub(super) fn of_own(self, ageing: &Ageing) -> Option<Weighted> {
         let (sample, note) = (self.of_covered(ageing)?, self.note());
         let mut weight = sample.weight;
@@ -139,14 +140,14 @@ impl Counted {
         Self { reached, lost, severe }
     }
 
-    /// The largest window, bytes, that samples of this weight have used.
+    /// Returns the largest window, bytes, that samples of this weight have used.
     pub(super) fn reached_by(&self, weight: f64) -> u64 {
         let step = self.reached.iter().rposition(|reached| *reached >= weight && *reached > 0.0);
         step.map_or(0, |step| between(step, 1.0))
     }
 
-    /// Difference between two sets of samples, in standard deviations; positive if `self` meets
-    /// losses at smaller windows (the log-rank test of Mantel 1966).
+    /// Returns the difference between two sets of samples, in standard deviations; positive if
+    /// `self` meets losses at smaller windows (the log-rank test of Mantel 1966).
     pub(super) fn differs(&self, other: &Self) -> f64 {
         let (mut excess, mut variance) = (0.0, 0.0);
         for step in 0..STEPS {
@@ -163,8 +164,8 @@ impl Counted {
 }
 
 impl Hazards {
-    /// The assumption for an unknown network: `hazard` in each step above `window` bytes, nothing
-    /// below.
+    /// Returns the assumption for an unknown network: `hazard` in each step above `window` bytes,
+    /// nothing below.
     pub(super) fn assumed(window: u64, hazard: f64) -> Self {
         let first = step_of(window_code(window)) + 1;
         let mut losses = [0.0; STEPS];
@@ -172,7 +173,7 @@ impl Hazards {
         Self { losses, severity: [1.0; STEPS] }
     }
 
-    /// The hazards after these samples; the hazards before count as `strength` samples.
+    /// Returns the hazards after these samples; the hazards before count as `strength` samples.
     pub(super) fn after(&self, counted: &Counted, strength: f64) -> Self {
         let mut after = self.clone();
         for step in 0..STEPS {
@@ -187,8 +188,8 @@ impl Hazards {
         after
     }
 
-    /// The largest window, bytes, that at least a `share` of connections delivers without loss, if
-    /// a loss counts by its severity.
+    /// Returns the largest window, bytes, that at least a `share` of connections delivers without
+    /// loss, if a loss counts by its severity.
     pub(super) fn window(&self, share: f64) -> u64 {
         let mut before = 1.0;
         for (step, left) in self.left().enumerate() {
@@ -200,10 +201,10 @@ impl Hazards {
         window_of(u8::MAX)
     }
 
-    /// The largest window to try, bytes, after one of `reached`, which is the end of a step. It is
-    /// twice as much, as slow start grows in a round trip, if losses up to there are at most half
-    /// of those that `share` allows. Twice the window meets at least twice as many losses.
-    /// Otherwise it is half as much again.
+    /// Returns the largest window to try, bytes, after one of `reached`, which is the end of a
+    /// step. It is twice as much, as slow start grows in a round trip, if losses up to there are at
+    /// most half of those that `share` allows. Twice the window meets at least twice as many
+    /// losses. Otherwise it is half as much again.
     pub(super) fn growth(&self, reached: u64, share: f64) -> u64 {
         let within = |(step, _): &(usize, f64)| window_at(*step) < reached;
         let left = self.left().enumerate().take_while(within).last().map_or(1.0, |(_, left)| left);
@@ -211,7 +212,8 @@ impl Hazards {
         reached.saturating_add(more)
     }
 
-    /// The share of connections that gets through each step, where a loss counts by its severity.
+    /// Returns the share of connections that gets through each step, where a loss counts by its
+    /// severity.
     fn left(&self) -> impl Iterator<Item = f64> {
         let steps = self.losses.iter().zip(&self.severity);
         steps.scan((1.0, 1.0), |(survival, left), (hazard, severity)| {
@@ -222,17 +224,17 @@ impl Hazards {
     }
 }
 
-/// The step of a code.
+/// Returns the step of a code.
 pub(super) const fn step_of(code: u8) -> usize {
     code.saturating_sub(1) as usize / 2
 }
 
-/// The smallest window of a step, bytes.
+/// Returns the smallest window of a step, bytes.
 pub(super) fn window_at(step: usize) -> u64 {
     between(step, 0.0)
 }
 
-/// The window at a `part` of the way through a step, bytes.
+/// Returns the window at a `part` of the way through a step, bytes.
 fn between(step: usize, part: f64) -> u64 {
     let low = window_of((2 * step + 1).min(255) as u8) as f64;
     let high = window_of((2 * step + 3).min(255) as u8) as f64;

@@ -21,7 +21,7 @@ impl WindowPool {
         self.site = Some(site);
     }
 
-    /// A handshake begins: takes over the site's memory, unless a younger sample is known here.
+    /// Begins a handshake: takes over the site's memory, unless a younger sample is known here.
     pub(super) fn ask(&mut self, now: Instant, remote: IpAddr) {
         let Some(site) = self.site.clone() else { return };
         let own = self.path(remote).map(|path| path.learnt);
@@ -51,7 +51,7 @@ impl WindowPool {
         }
     }
 
-    /// A connection has learnt something.
+    /// Reports the sample of a connection to the site, if there is one.
     pub(super) fn report_sample(
         &self,
         now: Instant,
@@ -87,7 +87,7 @@ impl WindowPool {
     }
 }
 
-/// A sample as a report to the site, without its numbers of segments.
+/// Converts a sample to a report to the site, without its numbers of segments.
 fn of(sample: &PathSample, bound: ReportBound) -> TransferSample {
     TransferSample {
         window: u64::from(sample.window) * USUAL_MSS,
@@ -100,7 +100,7 @@ fn of(sample: &PathSample, bound: ReportBound) -> TransferSample {
     }
 }
 
-/// The round trip with the time in which the window drains, at most four times the path's.
+/// Returns the round trip with the time in which the window drains, at most four times the path's.
 fn with_queue(window: u64, rate: Option<Rate>, min_rtt: Duration) -> Duration {
     let bytes_per_s = rate.map_or(0, |rate| rate.as_bps() / 8);
     let drained = (window.saturating_mul(1_000_000)).checked_div(bytes_per_s).unwrap_or(0);

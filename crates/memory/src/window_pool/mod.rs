@@ -78,36 +78,36 @@ impl Default for WindowPool {
     }
 }
 
-/// The network of `remote`: IPv4 /24, IPv6 /48.
+/// Returns the network of `remote`: IPv4 /24, IPv6 /48.
 fn network(remote: IpAddr) -> PathKey {
     PathKey::new(remote, Scope::Network)
 }
 
-/// The line of `remote`.
+/// Returns the line of `remote`.
 fn line(remote: IpAddr) -> PathKey {
     PathKey::new(remote, Scope::Line)
 }
 
 impl WindowPool {
-    /// Networks remembered.
+    /// Returns the number of remembered networks.
     pub fn len(&self) -> usize {
         self.paths.len()
     }
 
-    /// True if none is.
+    /// Returns true if no network is remembered.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// The memory that answers a connection to `remote` that starts now: its line's, while that is
-    /// active, or its network's (`key_in_use`).
+    /// Returns the memory that answers a connection to `remote` that starts now: its line's, while
+    /// that is active, or its network's (`key_in_use`).
     pub fn answer(&mut self, now: Instant, remote: IpAddr) -> AnsweredPeer {
         self.paths.expire(now, remote);
         let by = if self.paths.knows_line(remote) { Scope::Line } else { Scope::Network };
         AnsweredPeer { address: remote, by: Some(by) }
     }
 
-    /// The memory of the path to a peer.
+    /// Returns the memory of the path to a peer.
     pub fn path(&mut self, to: impl Into<AnsweredPeer>) -> Option<ProvenPath> {
         self.paths.in_use(to.into()).map(|(_, path)| path)
     }
@@ -169,8 +169,9 @@ impl WindowPool {
         account.reserve(now, &path, request, terms)
     }
 
-    /// A connection to an unknown path would start with more than a stock window. True if no other
-    /// one has done so within a round trip of `rtt_us` microseconds; then it is noted.
+    /// Notes that a connection to an unknown path starts with more than a stock window. Returns
+    /// false, with nothing noted, if another connection has done so within a round trip of `rtt_us`
+    /// microseconds.
     pub fn begin_wide(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let round = Duration::from_micros(rtt_us.into());
         match self.widened.entry(network(remote)) {
@@ -186,9 +187,9 @@ impl WindowPool {
         }
     }
 
-    /// Whether a connection whose handshake took `rtt_us` microseconds opens alone. It does if no
-    /// other connection to the line of `remote` has started from a quarter of that time before it
-    /// on.
+    /// Returns true if a connection whose handshake took `rtt_us` microseconds opens alone. It does
+    /// if no other connection to the line of `remote` has started from a quarter of that time
+    /// before it on.
     pub fn opens_alone(&mut self, now: Instant, remote: IpAddr, rtt_us: u32) -> bool {
         let since = Duration::from_micros(u64::from(rtt_us) * 5 / 4);
         let then = Instant::from_nanos(now.as_nanos().saturating_sub(since.as_nanos()));
@@ -196,8 +197,8 @@ impl WindowPool {
         openings.is_none_or(|openings| openings.is_one_alone_since(then))
     }
 
-    /// The start of one of several connections that start within a round trip, on a path that
-    /// carries `rate` bytes a second. It has the first window and the end of slow start, in
+    /// Returns the start of one of several connections that start within a round trip, on a path
+    /// that carries `rate` bytes a second. It has the first window and the end of slow start, in
     /// segments: its part of what the path holds in a round trip. Neither exceeds the available
     /// window, so the first one may be below the stock window. `None`: the path's memory cannot be
     /// used.
@@ -217,8 +218,8 @@ impl WindowPool {
         Some((start, path))
     }
 
-    /// Whether a connection that starts as one of `among` has company: others start with it, or
-    /// have started within a round trip.
+    /// Returns true if a connection that starts as one of `among` has company: others start with
+    /// it, or have started within a round trip.
     pub fn has_company(&mut self, now: Instant, to: impl Into<AnsweredPeer>, among: u32) -> bool {
         let known = self.known(to, false);
         among > 1 || known.is_some_and(|(path, account)| account.has_given(now, &path))
@@ -231,8 +232,8 @@ impl WindowPool {
         together.note_arrival(now, bytes, queued);
     }
 
-    /// Delivery rate of all connections to the line of `remote` together, bytes a second; 0: not
-    /// known, or not seen for longer than `max_age`.
+    /// Returns the delivery rate of all connections to the line of `remote` together, bytes a
+    /// second; 0: not known, or not seen for longer than `max_age`.
     pub fn carried(&mut self, now: Instant, remote: IpAddr, max_age: Duration) -> u64 {
         self.together.entry(line(remote)).map_or(0, |together| together.carried(now, max_age))
     }
@@ -249,18 +250,19 @@ impl WindowPool {
         self.together.entry_or(line(remote), Together::default).count_sender(begins);
     }
 
-    /// Number of connections to the line of `remote` with outstanding data, at least one.
+    /// Returns the number of connections to the line of `remote` with outstanding data, at least
+    /// one.
     pub fn senders(&mut self, remote: IpAddr) -> u32 {
         self.together.entry(line(remote)).map_or(1, |together| together.senders())
     }
 
-    /// Time between two segments of `bytes` of one connection at the network of `remote`. All
-    /// senders there have equal parts of the delivery rate; zero: it is not known.
+    /// Returns the time between two segments of `bytes` of one connection at the network of
+    /// `remote`. All senders there have equal parts of the delivery rate; zero: it is not known.
     pub fn spacing(&mut self, remote: IpAddr, bytes: u64) -> Duration {
         self.together.entry(line(remote)).map_or(Duration::ZERO, |together| together.spacing(bytes))
     }
 
-    /// The time at which the next segment to the line of `remote` may be sent, behind other
+    /// Returns the time at which the next segment to the line of `remote` may be sent, behind other
     /// connections' segments. The segment has `bytes`, and the pace is `rate` bytes a second.
     pub fn book(&mut self, now: Instant, remote: IpAddr, bytes: u64, rate: u64) -> Instant {
         self.together.entry_or(line(remote), Together::default).book(now, bytes, rate)
@@ -307,17 +309,17 @@ impl WindowPool {
         self.paths.fail(now, to.into(), is_slower);
     }
 
-    /// The path is far faster than remembered.
+    /// Forgets the delivery rate, because the path is far faster than remembered.
     pub fn forget_rate(&mut self, now: Instant, remote: IpAddr) {
         self.paths.forget_rate(now, remote);
     }
 
-    /// A warm start has ended without a loss of its first flight.
+    /// Notes that a warm start has ended without a loss of its first flight.
     pub fn confirm(&mut self, to: impl Into<AnsweredPeer>) {
         self.paths.confirm(to.into());
     }
 
-    /// A known path and its account, which is made if `makes` and there is none.
+    /// Returns a known path and its account, which is made if `makes` and there is none.
     fn known(
         &mut self,
         to: impl Into<AnsweredPeer>,

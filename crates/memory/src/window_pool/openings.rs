@@ -11,12 +11,12 @@ pub(super) struct Openings {
 }
 
 impl Openings {
-    /// A handshake begins.
+    /// Notes that a handshake begins.
     pub(super) const fn begin(&mut self, now: Instant) {
         self.began = [self.began[1], Some(now)];
     }
 
-    /// Whether at most one handshake began at or after `then`.
+    /// Returns true if at most one handshake began at or after `then`.
     pub(super) fn is_one_alone_since(&self, then: Instant) -> bool {
         self.began[0].is_none_or(|at| at < then)
     }

@@ -64,13 +64,13 @@ pub enum ColdReason {
 }
 
 impl PathSample {
-    /// The path's capacity in a round trip, segments, if the connection itself has shown it, rather
-    /// than a lower bound; 0: it has not.
+    /// Returns the path's capacity in a round trip, segments, if the connection itself has shown
+    /// it, rather than a lower bound; 0: it has not.
     pub(super) const fn carries(&self, is_measured: bool) -> u32 {
         if is_measured { self.window } else { self.bdp }
     }
 
-    /// Whether all fields are set that a memory needs.
+    /// Returns true if all fields are set that a memory needs.
     pub(super) const fn is_whole(&self) -> bool {
         self.window != 0 && self.srtt_us != 0 && self.min_rtt_us != 0
     }
@@ -82,7 +82,7 @@ impl ProvenPath {
         Self { learnt: at, window, ssthresh, srtt_us, min_rtt_us, rate, fallbacks_in_row: 0 }
     }
 
-    /// The estimate of the window at `now`, segments (`aged_window`).
+    /// Returns the estimate of the window at `now`, segments (`aged_window`).
     pub fn aged_window(&self, now: Instant, terms: &ReservationTerms) -> u32 {
         self.aged(self.window, now, terms)
     }
@@ -95,13 +95,14 @@ impl ProvenPath {
         }
     }
 
-    /// Segments of `mss` bytes that fill the path at its rate; 0: the rate is not known.
+    /// Returns the number of segments of `mss` bytes that fill the path at its rate; 0: the rate is
+    /// not known.
     pub const fn bdp(&self, mss: u32) -> u32 {
         bdp(self.rate, self.min_rtt_us, mss)
     }
 
-    /// The initial window before ageing, for segments of `mss` bytes (`reached_window` of the
-    /// agent). It exceeds the window that the path has carried if the rate is known and no warm
+    /// Returns the initial window before ageing, for segments of `mss` bytes (`reached_window` of
+    /// the agent). It exceeds the window that the path has carried if the rate is known and no warm
     /// start has just failed.
     pub const fn reached_window(&self, mss: u32) -> u32 {
         let bdp = if self.fallbacks_in_row == 0 { self.bdp(mss) } else { 0 };
@@ -113,8 +114,8 @@ impl ProvenPath {
         self.learnt > now || now - self.learnt > terms.max_age
     }
 
-    /// The estimate for a connection whose first round trip took `rtt_us`, segments; 0: none
-    /// (`estimate_of`).
+    /// Returns the estimate for a connection whose first round trip took `rtt_us`, segments; 0:
+    /// none (`estimate_of`).
     pub(super) fn estimate(
         &self,
         now: Instant,
@@ -127,13 +128,13 @@ impl ProvenPath {
         }
     }
 
-    /// Whether the memory is young enough, and of the path that the connection's first round trip
-    /// shows.
+    /// Returns true if the memory is young enough, and of the path that the connection's first
+    /// round trip shows.
     pub(super) fn is_believed(&self, now: Instant, rtt_us: u32, terms: &ReservationTerms) -> bool {
         !self.is_old(now, terms) && same_round_trip(rtt_us, self.min_rtt_us)
     }
 
-    /// [`super::WindowPool::recall`].
+    /// Implements [`super::WindowPool::recall`] for this path.
     pub(super) fn recall(
         &self,
         now: Instant,
@@ -150,21 +151,21 @@ impl ProvenPath {
         if window > request.cold { Ok(window) } else { Err(ColdReason::Small) }
     }
 
-    /// Segments for all connections that start within a round trip: the proven window, or the
-    /// path's known capacity in that time (`room_of`).
+    /// Returns the number of segments for all connections that start within a round trip: the
+    /// proven window, or the path's known capacity in that time (`room_of`).
     pub(super) fn room(&self, believed: u32, mss: u32) -> u32 {
         let carried = self.rate / 1000 * u64::from(self.min_rtt_us) / 1000;
         let segments = carried.checked_div(mss.into()).unwrap_or(0).min(MAX_WINDOW.into());
         (segments as u32).max(believed)
     }
 
-    /// The end of a slow start that starts with `window` segments, if a queue has ended it above
-    /// that; 0: not known.
+    /// Returns the end of a slow start that starts with `window` segments, if a queue has ended it
+    /// above that; 0: not known.
     pub const fn end_beyond(&self, window: u32) -> u32 {
         if self.ssthresh > window { self.ssthresh } else { 0 }
     }
 
-    /// The threshold to remember. A loss shows that slow start has an end, but not where:
+    /// Returns the threshold to remember. A loss shows that slow start has an end, but not where:
     /// [`END_UNKNOWN`]. A loss that measures the path shows that the end is at most the window.
     const fn next_ssthresh(&self, fresh: &Self, is_measured: bool) -> u32 {
         match (fresh.ssthresh, self.ssthresh) {
@@ -176,7 +177,7 @@ impl ProvenPath {
         }
     }
 
-    /// [`super::WindowPool::learn`], of a path that is known.
+    /// Implements [`super::WindowPool::learn`] for a known path.
     pub(super) fn learn(
         &mut self,
         now: Instant,
@@ -199,7 +200,7 @@ impl ProvenPath {
         true
     }
 
-    /// Another line is the one remembered from now on.
+    /// Replaces the memory by that of another line, which is remembered from now on.
     pub(super) fn become_slower(
         &mut self,
         now: Instant,
@@ -226,19 +227,19 @@ impl ProvenPath {
         self.rate = 0;
     }
 
-    /// A warm start has ended without a loss of its first flight.
+    /// Notes that a warm start has ended without a loss of its first flight.
     pub(super) const fn confirm(&mut self) {
         self.fallbacks_in_row = 0;
     }
 
-    /// Whether the path's capacity is unknown: no slow start has ended there, and no warm start has
-    /// lost a segment. Then the window is only what was needed, and no bound (`has_shown_no_width`
-    /// of the agent's programs).
+    /// Returns true if the path's capacity is unknown: no slow start has ended there, and no warm
+    /// start has lost a segment. Then the window is only what was needed, and no bound
+    /// (`has_shown_no_width` of the agent's programs).
     pub const fn has_shown_no_width(&self) -> bool {
         self.ssthresh == 0 && self.fallbacks_in_row == 0
     }
 
-    /// The smoothed round trip when the window was learnt.
+    /// Returns the smoothed round trip when the window was learnt.
     pub const fn srtt(&self) -> Duration {
         Duration::from_micros(self.srtt_us as u64)
     }

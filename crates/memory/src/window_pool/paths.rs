@@ -38,7 +38,7 @@ impl Default for Paths {
 }
 
 impl Paths {
-    /// Networks remembered.
+    /// Returns the number of remembered networks.
     pub(super) fn len(&self) -> usize {
         self.networks.len()
     }
@@ -56,12 +56,12 @@ impl Paths {
         }
     }
 
-    /// Whether something is remembered of the line of `remote`.
+    /// Returns true if something is remembered of the line of `remote`.
     pub(super) fn knows_line(&mut self, remote: IpAddr) -> bool {
         self.lines.entry(PathKey::new(remote, Scope::Line)).is_some()
     }
 
-    /// The entry that answers for a peer, and its key.
+    /// Returns the entry that answers for a peer, and its key.
     pub(super) fn in_use(&mut self, to: AnsweredPeer) -> Option<(PathKey, ProvenPath)> {
         let [line, network] = [Scope::Line, Scope::Network].map(|of| PathKey::new(to.address, of));
         if to.by != Some(Scope::Network)
@@ -73,13 +73,13 @@ impl Paths {
         self.networks.entry(network).map(|path| (network, *path))
     }
 
-    /// The line of `remote`, which begins as its network is remembered; `None`: neither is.
+    /// Returns the line of `remote`, which begins as its network is remembered; `None`: neither is.
     fn line(&mut self, remote: IpAddr) -> Option<&mut ProvenPath> {
         let (_, path) = self.in_use(remote.into())?;
         Some(self.lines.entry_or(PathKey::new(remote, Scope::Line), || path))
     }
 
-    /// A connection has learnt something. True if its line took the sample.
+    /// Takes the sample of a connection. Returns true if its line took it.
     pub(super) fn learn(
         &mut self,
         now: Instant,
@@ -104,7 +104,7 @@ impl Paths {
         is_taken
     }
 
-    /// The network learns of one of its lines (`learn_of_network`).
+    /// Lets the network learn of one of its lines (`learn_of_network`).
     fn learn_of_network(
         &mut self,
         now: Instant,
@@ -131,7 +131,7 @@ impl Paths {
         }
     }
 
-    /// The first flight of a warm start has found the path full (`fail_path`).
+    /// Notes that the first flight of a warm start has found the path full (`fail_path`).
     pub(super) fn fail(&mut self, now: Instant, to: AnsweredPeer, is_slower: bool) {
         self.expire(now, to.address);
         let network = PathKey::new(to.address, Scope::Network);
@@ -155,7 +155,7 @@ impl Paths {
         }
     }
 
-    /// A warm start has ended without a loss of its first flight.
+    /// Notes that a warm start has ended without a loss of its first flight.
     pub(super) fn confirm(&mut self, to: AnsweredPeer) {
         let Some((key, _)) = self.in_use(to) else { return };
         let is_line = key == PathKey::new(to.address, Scope::Line);

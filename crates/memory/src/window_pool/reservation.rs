@@ -49,7 +49,7 @@ pub(super) struct Account {
     pending: u64,
 }
 
-/// The agent's clock of reservations: milliseconds, which wrap.
+/// Returns the time on the agent's clock of reservations: milliseconds, which wrap.
 const fn milliseconds(at: Instant) -> u32 {
     (at.as_nanos() / 1_000_000) as u32
 }
@@ -76,14 +76,14 @@ impl Account {
         pending_handshakes::count(self.handshakes(now, path)) + 1
     }
 
-    /// The part of the reservations that has not expired (`still_reserved`).
+    /// Returns the part of the reservations that has not expired (`still_reserved`).
     fn still_given(&self, now: Instant, path: &ProvenPath) -> u32 {
         let since_ms = milliseconds(now).wrapping_sub(self.given_ms);
         let (given, since_us) = (u64::from(self.given), u64::from(since_ms) * 1000);
         unexpired_part(given, since_us, path.srtt_us.into()) as u32
     }
 
-    /// [`super::WindowPool::reserve`] (`reserve_window`).
+    /// Implements [`super::WindowPool::reserve`] for this path (`reserve_window`).
     pub(super) fn reserve(
         &mut self,
         now: Instant,
@@ -101,12 +101,12 @@ impl Account {
         granted.map(|window| Reservation { window, taken, sharers, path: *path })
     }
 
-    /// Whether a part of the reservations has not expired.
+    /// Returns true if a part of the reservations has not expired.
     pub(super) fn has_given(&self, now: Instant, path: &ProvenPath) -> bool {
         self.still_given(now, path) > 0
     }
 
-    /// [`super::WindowPool::share`].
+    /// Implements [`super::WindowPool::share`] for this path.
     pub(super) fn share(
         &mut self,
         now: Instant,
@@ -139,14 +139,15 @@ impl Account {
         before + among.max(1)
     }
 
-    /// [`super::WindowPool::release`] (`release_window`).
+    /// Implements [`super::WindowPool::release`] for this path (`release_window`).
     pub(super) fn release(&mut self, path: &ProvenPath, segments: u32, since: Duration) {
         let left = unexpired_part(segments.into(), since.as_micros(), path.srtt_us.into());
         self.given = self.given.saturating_sub(left as u32);
     }
 }
 
-/// The available window: a single connection gets no more than one has proven (`make_offer`).
+/// Returns the available window: a single connection gets no more than one has proven
+/// (`make_offer`).
 fn offer(
     request: &ReservationRequest,
     cap: u32,

@@ -50,11 +50,11 @@ impl Together {
         }
     }
 
-    /// Delivery rate of the span that ends now. `None` if the span has a gap, or did not come at
-    /// the pace of a bottleneck. Segments that kept their spacing have not waited in a queue.
-    /// Segments of a burst that a queue has released have waited for about as long as they took to
-    /// be delivered. They have waited at least a quarter of that, since a queue may hold fewer
-    /// packets than a span has.
+    /// Returns the delivery rate of the span that ends now. `None` if the span has a gap, or did
+    /// not come at the pace of a bottleneck. Segments that kept their spacing have not waited in a
+    /// queue. Segments of a burst that a queue has released have waited for about as long as they
+    /// took to be delivered. They have waited at least a quarter of that, since a queue may hold
+    /// fewer packets than a span has.
     fn rate_of_span(&self, now: Instant, queued: Duration) -> Option<u64> {
         let (mut later, mut longest) = (now, Duration::ZERO);
         for &(then, before) in self.arrivals.iter().rev() {
@@ -73,8 +73,8 @@ impl Together {
         None
     }
 
-    /// Bytes a second; 0: not known. A rate that was not seen for longer than `max_age` is
-    /// forgotten.
+    /// Returns the delivery rate, bytes a second; 0: not known. A rate that was not seen for longer
+    /// than `max_age` is forgotten.
     pub(super) fn carried(&mut self, now: Instant, max_age: Duration) -> u64 {
         if now.saturating_since(self.carried_at) > max_age {
             self.carried = 0;
@@ -94,13 +94,13 @@ impl Together {
             if begins { self.senders.saturating_add(1) } else { self.senders.saturating_sub(1) };
     }
 
-    /// Connections with outstanding data; at least one.
+    /// Returns the number of connections with outstanding data, at least one.
     pub(super) fn senders(&self) -> u32 {
         self.senders.max(1)
     }
 
-    /// Time between segments of `bytes` of one connection if all senders have equal parts; zero:
-    /// the rate is not known.
+    /// Returns the time between segments of `bytes` of one connection if all senders have equal
+    /// parts; zero: the rate is not known.
     pub(super) fn spacing(&self, bytes: u64) -> Duration {
         let all = bytes.saturating_mul(self.senders().into());
         let nanos = u128::from(all) * 1_000_000_000;
