@@ -22,7 +22,7 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
-    /// The result's printed name.
+    /// Returns the result's printed name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -98,20 +98,20 @@ impl ClaimAnswer {
         Self { claim, findings, verdict, by_default, given, seeds, differs_in_quick_alone }
     }
 
-    /// The chosen reading of its paper, if it changes the runs of the claim.
+    /// Returns the chosen reading of its paper, if it changes the runs of the claim.
     pub fn reading(&self) -> Option<String> {
         let table = choices::table_of(self.claim).filter(|_| self.by_default.is_some())?;
         table.chosen().ok().map(|reading| table.named(&reading))
     }
 
-    /// Whether it holds under the chosen reading and not by default.
+    /// Returns true if it holds under the chosen reading and not by default.
     pub fn holds_by_reading(&self) -> bool {
         let differs = |by_default: &ClaimByDefault| by_default.verdict == ClaimVerdict::Differs;
         self.verdict == ClaimVerdict::Holds && self.by_default.as_ref().is_some_and(differs)
     }
 
-    /// A line by default, under the plans as they stand. Where a line has the case that decides, it
-    /// may have another case, and says so in its label.
+    /// Returns a line by default, under the plans as they stand. Where a line has the case that
+    /// decides, it may have another case, and says so in its label.
     pub fn line_by_default(&self, line: usize) -> Option<&FigureLine> {
         let lines = &self.by_default.as_ref()?.findings.lines;
         // The same function made both, from the same cells.
@@ -119,14 +119,14 @@ impl ClaimAnswer {
         lines.get(line).filter(|_| same)
     }
 
-    /// The plans of the claim that no reading changes, because no result depends on them.
+    /// Returns the plans of the claim that no reading changes, because no result depends on them.
     fn unchanged_plans(&self) -> Vec<&'static str> {
         let Some(table) = choices::table_of(self.claim) else { return Vec::new() };
         let names = self.claim.experiments().iter().map(|experiment| experiment.name);
         names.filter(|name| !table.judged.contains_key(*name)).collect()
     }
 
-    /// Conditions, and if it differs, where and why: one of these a string.
+    /// Returns the conditions, and if it differs, where and why: one of these a string.
     pub fn notes(&self) -> Vec<String> {
         let PaperClaim { conditions, why, .. } = *self.claim;
         // The note on why our figures differ does not apply to the user's own captures.
@@ -168,19 +168,20 @@ impl ClaimAnswer {
         notes
     }
 
-    /// All notes in one.
+    /// Returns all notes in one.
     pub fn note(&self) -> String {
         self.notes().join(" ")
     }
 
-    /// Labels of the lines that hold by their error bars alone, of the lines that decide the claim.
+    /// Returns the labels of the lines that hold by their error bars alone, of the lines that
+    /// decide the claim.
     pub fn by_error_bars(&self) -> Vec<&str> {
         let so =
             |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds_by_error_bars();
         self.findings.lines.iter().filter(so).map(|line| line.label.as_str()).collect()
     }
 
-    /// Number of lines that decide the claim, and those of them that fail.
+    /// Returns the number of lines that decide the claim, and those of them that fail.
     pub(super) fn verdict_lines(&self) -> (usize, Vec<&FigureLine>) {
         let of_verdict = |line: &&FigureLine| line.bearing == Bearing::Verdict;
         (
@@ -189,19 +190,19 @@ impl ClaimAnswer {
         )
     }
 
-    /// Labels of the lines that keep it from holding.
+    /// Returns the labels of the lines that keep it from holding.
     fn failing_labels(&self) -> Vec<&str> {
         failing_lines(&self.findings).map(|line| line.label.as_str()).collect()
     }
 
-    /// Result of a claim that differs under the other readings that were tried.
+    /// Returns the result of a claim that differs under the other readings that were tried.
     fn other_readings_result(&self) -> Option<String> {
         let table = choices::table_of(self.claim)?;
         let standing = table.differs.get(self.claim.id)?;
         Some(summary(table, standing))
     }
 
-    /// `; 20 seeds (FS-1), 50 (FS-4)`.
+    /// Returns a text such as `; 20 seeds (FS-1), 50 (FS-4)`.
     fn seeds_in_words(&self) -> String {
         let summary: Vec<String> = match self.seeds.as_slice() {
             [] => return String::new(),
@@ -215,7 +216,7 @@ impl ClaimAnswer {
     }
 }
 
-/// The deciding lines that do not hold.
+/// Returns the deciding lines that do not hold.
 fn failing_lines(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     let failed =
         |line: &&FigureLine| line.bearing == Bearing::Verdict && line.holds() == Some(false);
@@ -307,7 +308,7 @@ fn our_figure(line: &FigureLine) -> Option<OurFigure> {
     Some(OurFigure { label: label_of(line), value, unit: line.unit, se })
 }
 
-/// The label; for a line that does not decide the claim, it says so.
+/// Returns the label; for a line that does not decide the claim, it says so.
 fn label_of(line: &FigureLine) -> String {
     match line.bearing {
         Bearing::Also => format!("also: {}", line.label),
@@ -315,7 +316,7 @@ fn label_of(line: &FigureLine) -> String {
     }
 }
 
-/// The paper's figures on a line: its value, or each bound of its interval.
+/// Returns the paper's figures on a line: its value, or each bound of its interval.
 fn of_paper(line: &FigureLine) -> Vec<Figure> {
     let label = label_of(line);
     let figure = |label: String, value| Figure { label, value, unit: line.unit };

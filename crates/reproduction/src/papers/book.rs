@@ -25,7 +25,7 @@ pub struct ExperimentRecord {
 }
 
 impl ExperimentRecord {
-    /// The values of a swept key, in the order of the plan. A quick run may have fewer.
+    /// Returns the values of a swept key, in the order of the plan. A quick run may have fewer.
     pub fn values(&self, key: &str) -> Vec<String> {
         let mut values = Vec::new();
         for coordinate in self.cells.iter().flat_map(|cell| &cell.coordinates) {
@@ -36,19 +36,19 @@ impl ExperimentRecord {
         values
     }
 
-    /// The values of a swept key that are plain numbers.
+    /// Returns the values of a swept key that are plain numbers.
     pub fn numbers(&self, key: &str) -> Vec<f64> {
         self.values(key).iter().filter_map(|value| value.parse().ok()).collect()
     }
 
-    /// A figure of the repeats of the one cell that lies at all of these coordinates; none if there
-    /// is no such cell, or more than one.
+    /// Returns a figure of the repeats of the one cell that lies at all of these coordinates; none
+    /// if there is no such cell, or more than one.
     pub fn samples(&self, at: &[(&str, &str)], reading: &str) -> Samples {
         let values = |cell: &RecordCell| cell.repeats.iter().map(|r| r.value(reading)).collect();
         self.only_cell(at).map_or_else(Samples::default, |cell| Samples::new(values(cell)))
     }
 
-    /// The one cell at these coordinates; none if there is no such cell, or more than one.
+    /// Returns the one cell at these coordinates; none if there is no such cell, or more than one.
     fn only_cell(&self, at: &[(&str, &str)]) -> Option<&RecordCell> {
         let mut found = self.cells_at(at);
         found.next().filter(|_| found.next().is_none())
@@ -60,7 +60,8 @@ impl ExperimentRecord {
             .filter(move |cell| at.iter().all(|(key, value)| cell.has_value(key, value)))
     }
 
-    /// The value of a swept key with which the first cell at these coordinates was run.
+    /// Returns the value of a swept key with which the first cell at these coordinates was run. The
+    /// chosen reading of the paper may have changed the value of the plan.
     pub fn run_value(&self, at: &[(&str, &str)], key: &str) -> Option<&str> {
         let cell = self.cells_at(at).next()?;
         cell.run_at.iter().find(|c| c.key == key).map(|c| c.value.as_str())
@@ -68,7 +69,7 @@ impl ExperimentRecord {
 }
 
 impl ExperimentRecord {
-    /// A figure over a swept key whose values are numbers, all else fixed.
+    /// Returns a figure over a swept key whose values are numbers, all else fixed.
     pub fn curve(&self, key: &str, at: &[(&str, &str)], reading: &str) -> Vec<CurvePoint> {
         let point = |value: String| {
             let mut place = at.to_vec();
@@ -101,12 +102,12 @@ pub struct Book {
 }
 
 impl Book {
-    /// An empty one; `quick`: for a part of the repeats and points of each plan.
+    /// Creates an empty book; `quick`: for a part of the repeats and points of each plan.
     pub fn new(quick: bool) -> Self {
         Self { quick, ..Self::default() }
     }
 
-    /// Whether only a part of the repeats and points of each plan was run.
+    /// Returns true if only a part of the repeats and points of each plan was run.
     pub const fn is_quick(&self) -> bool {
         self.quick
     }
@@ -121,12 +122,13 @@ impl Book {
         self.chosen.push((name, record));
     }
 
-    /// Whether an experiment was also made under the chosen reading.
+    /// Returns true if an experiment was also made under the chosen reading.
     pub fn has_chosen(&self, name: &str) -> bool {
         self.chosen.iter().any(|(known, _)| *known == name)
     }
 
-    /// The book under the chosen readings: their cells replace those of the default readings.
+    /// Returns the book under the chosen readings: their cells replace those of the default
+    /// readings.
     #[must_use]
     pub fn under_chosen(&self) -> Self {
         let mut book = self.clone();
@@ -163,12 +165,12 @@ impl Book {
         self.captures_given
     }
 
-    /// The log is the user's.
+    /// Returns true if the log is the user's.
     pub const fn has_given_log(&self) -> bool {
         self.log_given
     }
 
-    /// Findings of captures beside a busy server.
+    /// Returns the findings of captures beside a busy server.
     pub fn site(&self) -> &[SiteFound] {
         &self.site
     }
@@ -178,12 +180,12 @@ impl Book {
         self.logs.push(found);
     }
 
-    /// Findings of logs of a busy site.
+    /// Returns the findings of logs of a busy site.
     pub fn logs(&self) -> &[LogFound] {
         &self.logs
     }
 
-    /// The readings of an experiment; empty if it was not made.
+    /// Returns the readings of an experiment; empty if it was not made.
     pub fn of(&self, name: &str) -> &ExperimentRecord {
         const EMPTY: &ExperimentRecord = &ExperimentRecord { cells: Vec::new() };
         self.records.iter().find(|(known, _)| *known == name).map_or(EMPTY, |(_, record)| record)

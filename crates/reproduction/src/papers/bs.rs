@@ -39,7 +39,7 @@ fn bytes(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean("bytes", run.of("transfer").map(|flow| Some(flow.bytes as f64)));
 }
 
-/// Shares of the bytes of the four transfers, and of those that start second and last.
+/// Sets the shares of the bytes of the four transfers, and of those that start second and last.
 fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     let bytes = ["t0", "t2", "t4", "t6"];
     let bytes = bytes.map(|name| run.of(name).map(|flow| flow.bytes as f64).sum::<f64>());
@@ -74,13 +74,13 @@ impl Cross<'_> {
         record.samples(&at, figure)
     }
 
-    /// Ratio of the bytes that right-edge recovery delivers to those of SACK.
+    /// Returns the ratio of the bytes that right-edge recovery delivers to those of SACK.
     fn ratio(self) -> Measured {
         self.samples_of("right-edge", "bytes").over(&self.samples_of("sack", "bytes"))
     }
 }
 
-/// ns-2's ratio for bursts of a mean of 300 kbit/s over 10 ms.
+/// Returns ns-2's ratio for bursts of a mean of 300 kbit/s over 10 ms.
 fn ns2_ratio(text: &str) -> Option<f64> {
     let ns2 = Ns2::read(text);
     let bytes = |proto| {
@@ -186,7 +186,7 @@ fn bs_2(book: &Book) -> Findings {
     findings
 }
 
-/// BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
+/// Returns BS-3's ratios of goodputs: R2's over R1's, and B's over C's.
 fn goodputs(
     record: &ExperimentRecord,
     [tick, cross, queue]: [&str; 3],

@@ -15,7 +15,7 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// Every case of an experiment, in the order of its plan.
+    /// Returns every case of an experiment, in the order of its plan.
     pub(super) fn all(record: &'a ExperimentRecord) -> Vec<Self> {
         let mut cases: Vec<Self> = Vec::new();
         for cell in &record.cells {
@@ -28,24 +28,25 @@ impl<'a> Case<'a> {
         cases
     }
 
-    /// Its value on an axis; empty if there is no such axis.
+    /// Returns its value on an axis; empty if there is no such axis.
     pub(super) fn value(&self, key: &str) -> &'a str {
         self.place.iter().find(|(known, _)| *known == key).map_or("", |(_, value)| value)
     }
 
-    /// The value on an axis with which it was run: a reading may have changed that of the plan.
+    /// Returns the value on an axis with which it was run. The chosen reading of the paper may have
+    /// changed the value of the plan.
     pub(super) fn run_value(&self, key: &str) -> &'a str {
         self.record.run_value(&self.place, key).unwrap_or_else(|| self.value(key))
     }
 
-    /// Its value on an axis of numbers as it was run, with or without a unit behind them.
+    /// Returns its value on an axis of numbers as it was run, with or without a unit behind them.
     pub(super) fn axis_value(&self, key: &str) -> f64 {
         let value = self.run_value(key);
         let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         digits.parse().unwrap_or(f64::NAN)
     }
 
-    /// The case that differs on one axis alone, if it was run.
+    /// Returns the case that differs on one axis alone, if it was run.
     pub(super) fn at(&self, key: &str, value: &'a str) -> Option<Self> {
         let mut place = self.place.clone();
         place.iter_mut().filter(|(known, _)| *known == key).for_each(|place| place.1 = value);
@@ -54,26 +55,26 @@ impl<'a> Case<'a> {
         run.then_some(other)
     }
 
-    /// Its values as it was run, as a label.
+    /// Returns its values as it was run, as a label.
     pub(super) fn label(&self) -> String {
         let values: Vec<&str> = self.place.iter().map(|(key, _)| self.run_value(key)).collect();
         values.join(", ")
     }
 
-    /// A figure of a scheme.
+    /// Returns a figure of a scheme.
     pub(super) fn samples(&self, scheme: &str, reading: &str) -> Samples {
         let mut at = self.place.clone();
         at.push((SCHEME, scheme));
         self.record.samples(&at, reading)
     }
 
-    /// Percentage by which a scheme's figure is below that of another.
+    /// Returns the percentage by which a scheme's figure is below that of another.
     pub(super) fn gain(&self, [scheme, baseline]: [&str; 2], reading: &str) -> Measured {
         self.samples(scheme, reading).gain_over(&self.samples(baseline, reading))
     }
 }
 
-/// The mean of figures that are independent of each other.
+/// Returns the mean of figures that are independent of each other.
 pub(super) fn mean_of(figures: &[Measured]) -> Measured {
     let count = figures.len() as f64;
     let variance: f64 = figures.iter().map(|f| f.standard_error * f.standard_error).sum();
@@ -83,12 +84,13 @@ pub(super) fn mean_of(figures: &[Measured]) -> Measured {
     }
 }
 
-/// Percentage of figures that meet an interval.
+/// Returns the percentage of figures that meet an interval.
 pub(super) fn share_meeting(within: ClaimInterval, figures: &[Measured]) -> Measured {
     share_of(figures, |ours| within.meets(ours))
 }
 
-/// A line with the share of figures that meet an interval, and that of those whose means lie in it.
+/// Returns a line with the share of figures that meet an interval, and that of those whose means
+/// lie in it.
 pub(super) fn share_line(
     line: FigureLine,
     within: ClaimInterval,

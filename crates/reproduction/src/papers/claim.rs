@@ -23,12 +23,12 @@ pub struct PaperClaim {
 }
 
 impl PaperClaim {
-    /// The letters before the number: `FS`.
+    /// Returns the letters before the number: `FS`.
     pub fn family(&self) -> &'static str {
         self.id.split('-').next().unwrap_or(self.id)
     }
 
-    /// The experiments that it needs.
+    /// Returns the experiments that it needs.
     pub const fn experiments(&self) -> &'static [&'static Experiment] {
         match self.how {
             How::Experiments(experiments, _) => experiments,

@@ -41,7 +41,7 @@ pub struct PlotAxis {
 }
 
 impl PlotAxis {
-    /// An axis of a quantity in a unit.
+    /// Creates an axis of a quantity in a unit.
     pub const fn new(label: &'static str, unit: PrintedUnit) -> Self {
         Self { label, unit }
     }
@@ -67,7 +67,7 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// A figure without curves yet.
+    /// Creates a figure without curves yet.
     pub fn new(title: impl Into<String>, x: PlotAxis, y: PlotAxis) -> Self {
         Self { title: title.into(), x, y, ..Self::default() }
     }
@@ -81,7 +81,7 @@ impl Plot {
         self
     }
 
-    /// With points of ns-2's; none, none.
+    /// Adds points of ns-2's, if there are any.
     #[must_use]
     pub fn ns2(mut self, name: impl Into<String>, points: Vec<CurvePoint>) -> Self {
         if !points.is_empty() {
@@ -111,12 +111,12 @@ impl Plot {
     }
 }
 
-/// The points of the curve of a name.
+/// Returns the points of the curve of a name.
 fn of_name<'c>(curves: &'c [Curve], name: &str) -> &'c [CurvePoint] {
     curves.iter().find(|curve| curve.name == name).map_or(&[], |curve| &curve.points)
 }
 
-/// Value of a curve at a point, to the last bit.
+/// Returns the value of a curve at a point, to the last bit.
 fn at(points: &[CurvePoint], x: f64) -> Option<[u64; 2]> {
     let y = points.iter().find(|point| point.x == x)?.y;
     Some([y.mean, y.standard_error].map(f64::to_bits))

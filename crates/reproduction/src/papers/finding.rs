@@ -15,33 +15,33 @@ pub struct ClaimInterval {
 }
 
 impl ClaimInterval {
-    /// Interval from `least` to `most`.
+    /// Returns the interval from `least` to `most`.
     pub const fn between(least: f64, most: f64) -> Self {
         Self { least, most }
     }
 
-    /// `least` or more.
+    /// Returns the interval of `least` or more.
     pub const fn at_least(least: f64) -> Self {
         Self { least, most: f64::INFINITY }
     }
 
-    /// `most` or less.
+    /// Returns the interval of `most` or less.
     pub const fn at_most(most: f64) -> Self {
         Self { least: f64::NEG_INFINITY, most }
     }
 
-    /// A paper's mean with its standard error: the mean ± 2 of them.
+    /// Returns the interval around a paper's mean with its standard error: the mean ± 2 of them.
     pub const fn around(mean: f64, standard_error: f64) -> Self {
         Self { least: mean - 2.0 * standard_error, most: mean + 2.0 * standard_error }
     }
 
-    /// Whether it contains a figure.
+    /// Returns true if it contains a figure.
     pub fn contains(&self, figure: f64) -> bool {
         (self.least..=self.most).contains(&figure)
     }
 
-    /// Whether mean ± 2 standard errors have a point in common with it. Undefined figures have
-    /// none.
+    /// Returns true if mean ± 2 standard errors have a point in common with it. Undefined figures
+    /// have none.
     pub fn meets(&self, ours: Measured) -> bool {
         let reach = 2.0 * ours.standard_error;
         ours.mean.is_finite() && ours.mean + reach >= self.least && ours.mean - reach <= self.most
@@ -110,7 +110,7 @@ pub struct FigureLine {
 }
 
 impl FigureLine {
-    /// A line that is shown and has no figures yet.
+    /// Creates a line that is shown and has no figures yet.
     pub fn new(label: impl Into<String>, unit: PrintedUnit) -> Self {
         let (paper, ns2, ours, by_means) = (Paper::Silent, None, None, None);
         Self { label: label.into(), unit, paper, ns2, ours, by_means, bearing: Bearing::Shown }
@@ -122,7 +122,7 @@ impl FigureLine {
         Self { paper: Paper::Value(value), ..self }
     }
 
-    /// With ns-2's figure, if it is known.
+    /// Adds ns-2's figure, if it is known.
     #[must_use]
     pub fn ns2(self, value: Option<f64>) -> Self {
         Self { ns2: value, ..self }
@@ -140,7 +140,7 @@ impl FigureLine {
         Self { by_means: Some(value), ..self }
     }
 
-    /// Our figure must meet an interval if the claim is to hold.
+    /// Requires our figure to meet an interval if the claim is to hold.
     #[must_use]
     pub fn must(self, within: ClaimInterval) -> Self {
         Self { paper: Paper::Within(within), bearing: Bearing::Verdict, ..self }
@@ -152,7 +152,7 @@ impl FigureLine {
         Self { paper: Paper::Within(within), bearing: Bearing::Also, ..self }
     }
 
-    /// Whether ours meets the paper's statement; `None` if there is none.
+    /// Returns true if ours meets the paper's statement; `None` if there is none.
     pub fn holds(&self) -> Option<bool> {
         match (self.paper, self.bearing) {
             (Paper::Within(within), Bearing::Verdict | Bearing::Also) => {
@@ -164,7 +164,7 @@ impl FigureLine {
 }
 
 impl FigureLine {
-    /// Whether ours meets the paper's statement with error bars alone: the mean itself lies
+    /// Returns true if ours meets the paper's statement with error bars alone: the mean itself lies
     /// outside, or too few of the means lie inside.
     pub fn holds_by_error_bars(&self) -> bool {
         let (Paper::Within(within), Some(ours)) = (self.paper, self.ours) else { return false };
@@ -196,7 +196,7 @@ impl Findings {
         self
     }
 
-    /// Whether every deciding line meets its interval, and there is at least one.
+    /// Returns true if every deciding line meets its interval, and there is at least one.
     pub fn hold(&self) -> bool {
         let mut of_verdict = self.lines.iter().filter(|line| line.bearing == Bearing::Verdict);
         let any = of_verdict.clone().next().is_some();

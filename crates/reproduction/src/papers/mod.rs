@@ -58,13 +58,13 @@ pub use unit::{PERCENT, PLAIN, PrintedUnit, SECONDS};
 pub const CLAIMS: &[&[PaperClaim]] =
     &[fs::CLAIMS, ses::CLAIMS, sp::CLAIMS, ps::CLAIMS, et::CLAIMS, bs::CLAIMS];
 
-/// All claims in one row.
+/// Returns all claims in one row.
 pub fn claims() -> impl Iterator<Item = &'static PaperClaim> {
     CLAIMS.iter().copied().flatten()
 }
 
-/// The claims of these names, in the order of all; a family's name stands for all of its claims,
-/// and no names for all there are. Case does not matter.
+/// Returns the claims of these names, in the order of all; a family's name stands for all of its
+/// claims, and no names for all there are. Case does not matter.
 ///
 /// # Errors
 /// If a name is none, with the nearest that are.

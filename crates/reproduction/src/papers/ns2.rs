@@ -14,8 +14,8 @@ impl Ns2 {
         Self(rows.map_while(Result::ok).collect())
     }
 
-    /// A column of the first row with these values, with the standard error beside it if the column
-    /// is called `<what>_mean`.
+    /// Returns a column of the first row with these values, with the standard error beside it if
+    /// the column is called `<what>_mean`.
     pub(super) fn measured(&self, at: &[(&str, &str)], what: &str) -> Option<Measured> {
         let row = self
             .0
@@ -26,7 +26,7 @@ impl Ns2 {
         Some(Measured { mean, standard_error: number(&format!("{what}_se")).unwrap_or(0.0) })
     }
 
-    /// A column over another, of all rows with these values.
+    /// Returns a column over another, of all rows with these values.
     pub(super) fn curve_points(&self, at: &[(&str, &str)], x: &str, what: &str) -> Vec<CurvePoint> {
         let rows = self
             .0

@@ -57,27 +57,28 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// From handing it to TCP to its last acknowledgement at the sender, as ns-2's figures count.
+    /// Returns the time from handing it to TCP to its last acknowledgement at the sender, as ns-2's
+    /// figures count.
     pub fn time_to_ack(&self) -> Option<f64> {
         self.acked.map(|at| at - self.start)
     }
 
-    /// The share of its start-up's segments that was lost.
+    /// Returns the share of its start-up's segments that was lost.
     pub fn startup_loss(&self) -> Option<f64> {
         Some(self.startup_lost? as f64 / self.startup_segments? as f64)
     }
 
-    /// Segments lost in its start-up and of the window that this left.
+    /// Returns the number of segments lost in its start-up and of the window that this left.
     pub fn startup_lost_with_window(&self) -> Option<u64> {
         Some(self.startup_lost? + self.startup_window_lost?)
     }
 
-    /// Those losses as a share of the start-up's segments.
+    /// Returns those losses as a share of the start-up's segments.
     pub fn startup_loss_with_window(&self) -> Option<f64> {
         Some(self.startup_lost_with_window()? as f64 / self.startup_segments? as f64)
     }
 
-    /// From handing it to TCP to its last byte at the receiver.
+    /// Returns the time from handing it to TCP to its last byte at the receiver.
     pub fn time_to_receive(&self) -> Option<f64> {
         self.received.map(|at| at - self.start)
     }
@@ -115,12 +116,12 @@ pub struct RunRecords<'a> {
 }
 
 impl RunRecords<'_> {
-    /// The transfers of a workload.
+    /// Returns the transfers of a workload.
     pub fn of<'s>(&'s self, workload: &'s str) -> impl Iterator<Item = &'s Flow> {
         self.flows.iter().filter(move |flow| flow.workload == workload)
     }
 
-    /// The steps of packets at the links that the plan records.
+    /// Returns the steps of packets at the links that the plan records.
     pub fn packet_steps(&self) -> impl Iterator<Item = PacketStep> {
         csv::Reader::from_reader(self.packets).into_deserialize().map_while(Result::ok)
     }
@@ -132,7 +133,7 @@ impl RunRecords<'_> {
 pub struct Readings(BTreeMap<String, f64>);
 
 impl Readings {
-    /// The metrics of a run.
+    /// Returns the metrics of a run.
     pub fn of(result: &RunResult) -> Self {
         let mut readings = Self::default();
         readings.set("end", result.end);
@@ -176,7 +177,7 @@ impl Readings {
         any
     }
 
-    /// A figure; not a number if there is none.
+    /// Returns a figure; not a number if there is none.
     pub fn value(&self, name: &str) -> f64 {
         self.0.get(name).copied().unwrap_or(f64::NAN)
     }

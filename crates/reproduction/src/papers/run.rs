@@ -44,8 +44,8 @@ pub struct PreparedRuns<'t> {
 }
 
 impl<'t> PreparedRuns<'t> {
-    /// The experiments of `claims`, each once, and again under the reading that was chosen of the
-    /// paper; a part of each if it is to be quick.
+    /// Creates the experiments of `claims`, each once, and again under the reading that was chosen
+    /// of the paper; a part of each if it is to be quick.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -69,8 +69,8 @@ impl<'t> PreparedRuns<'t> {
         Ok(Self { jobs, shifts, mornings, quick })
     }
 
-    /// The experiments of `claims` under a reading: `plans` are theirs, and only the cells that
-    /// results are read from are run.
+    /// Returns the experiments of `claims` under a reading: `plans` are theirs, and only the cells
+    /// that results are read from are run.
     ///
     /// # Errors
     /// If a plan is wrong.
@@ -88,24 +88,24 @@ impl<'t> PreparedRuns<'t> {
         Ok(Self { jobs, shifts: Vec::new(), mornings: Vec::new(), quick })
     }
 
-    /// The same without simulated captures: the user gives real ones ([`Book::give_site`]).
+    /// Returns the same without simulated captures: the user gives real ones ([`Book::give_site`]).
     #[must_use]
     pub fn with_captures_given(self) -> Self {
         Self { shifts: Vec::new(), ..self }
     }
 
-    /// The same without simulated logs: the user gives a real one ([`Book::give_log`]).
+    /// Returns the same without simulated logs: the user gives a real one ([`Book::give_log`]).
     #[must_use]
     pub fn with_log_given(self) -> Self {
         Self { mornings: Vec::new(), ..self }
     }
 
-    /// Number of runs.
+    /// Returns the number of runs.
     pub fn len(&self) -> usize {
         self.jobs.iter().map(Job::len).sum::<usize>() + self.shifts.len() + self.mornings.len()
     }
 
-    /// True if nothing has to be run.
+    /// Returns true if nothing has to be run.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -178,7 +178,7 @@ impl<'t> Job<'t> {
         Ok(Self { experiment, plan, edited: None, variants: &[], chosen: false, cells, repeats })
     }
 
-    /// A plan under a reading, of which only the cells that results are read from are run.
+    /// Returns a plan under a reading, of which only the cells that results are read from are run.
     fn experiment_under(edited: &'t EditedPlan, quick: bool) -> Result<Self, PapersError> {
         let mut job = Self::new(edited.experiment, &edited.plain, quick)?;
         let plan = &job.plan;
@@ -194,7 +194,7 @@ impl<'t> Job<'t> {
         self.cells.len() * self.repeats as usize
     }
 
-    /// The `nth` run of those to be made.
+    /// Returns the `nth` run of those to be made.
     fn run_of(&self, nth: usize) -> Run {
         let repeats = self.repeats as usize;
         let first = self.cells[nth / repeats] * self.plan.repeats() as usize;
@@ -222,7 +222,7 @@ impl<'t> Job<'t> {
         }
     }
 
-    /// Its record, whose readings come next.
+    /// Returns its record, whose readings come next.
     fn record(&self, readings: &mut impl Iterator<Item = Readings>) -> ExperimentRecord {
         let repeats = self.repeats as usize;
         let cell = |cell: &usize| {
@@ -238,8 +238,8 @@ impl<'t> Job<'t> {
     }
 }
 
-/// The values of a plan's keys at a cell as a reading has edited them; a key that it has taken from
-/// its axis keeps its value.
+/// Returns the values of a plan's keys at a cell as a reading has edited them; a key that it has
+/// taken from its axis keeps its value.
 fn run_at(plain: &[Coordinate], edited: &[Coordinate]) -> Vec<Coordinate> {
     let of = |own: &Coordinate| edited.iter().find(|c| c.key == own.key).unwrap_or(own).clone();
     plain.iter().map(of).collect()
@@ -280,7 +280,7 @@ pub(crate) fn readings_of(
     Ok(readings)
 }
 
-/// Whether a cell at these coordinates remains in a quick run.
+/// Returns true if a cell at these coordinates remains in a quick run.
 fn is_kept(experiment: &Experiment, coordinates: &[Coordinate]) -> bool {
     let kept = |c: &Coordinate| {
         let axis = experiment.quick.keep.iter().find(|(key, _)| *key == c.key);

@@ -20,12 +20,12 @@ impl Measured {
     /// A figure that was not found.
     pub const NOTHING: Self = Self { mean: f64::NAN, standard_error: 0.0 };
 
-    /// A figure without error.
+    /// Returns a figure without error.
     pub const fn exact(mean: f64) -> Self {
         Self { mean, standard_error: 0.0 }
     }
 
-    /// The difference of two figures that are not paired.
+    /// Returns the difference of two figures that are not paired.
     #[must_use]
     pub fn less(self, other: Self) -> Self {
         let variance =
@@ -39,17 +39,17 @@ impl Measured {
 pub struct Samples(Vec<f64>);
 
 impl Samples {
-    /// The figures of repeats 0, 1, …
+    /// Collects the figures of repeats 0, 1, …
     pub const fn new(values: Vec<f64>) -> Self {
         Self(values)
     }
 
-    /// The figures.
+    /// Returns the figures.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
-    /// Mean of the figures. With a run that has no figure there is none.
+    /// Returns the mean of the figures. With a run that has no figure there is none.
     pub fn mean(&self) -> Measured {
         let Some(MeanEstimate { mean, standard_error }) = MeanEstimate::of(&self.0) else {
             return Measured::NOTHING;
@@ -57,13 +57,13 @@ impl Samples {
         Measured { mean, standard_error: standard_error.unwrap_or(0.0) }
     }
 
-    /// Each figure changed.
+    /// Changes each figure.
     #[must_use]
     pub fn map(&self, change: impl Fn(f64) -> f64) -> Self {
         Self(self.0.iter().map(|value| change(*value)).collect())
     }
 
-    /// Repeat by repeat; nothing if the repeats are not as many.
+    /// Joins the figures repeat by repeat; nothing if the repeats are not as many.
     #[must_use]
     pub fn zip(&self, other: &Self, join: impl Fn(f64, f64) -> f64) -> Self {
         if self.0.len() != other.0.len() {
@@ -72,7 +72,8 @@ impl Samples {
         Self(self.0.iter().zip(&other.0).map(|(a, b)| join(*a, *b)).collect())
     }
 
-    /// The mean of several figures, repeat by repeat; nothing if the repeats are not as many.
+    /// Returns the mean of several figures, repeat by repeat; nothing if the repeats are not as
+    /// many.
     pub fn mean_of(all: &[Self]) -> Self {
         let Some((first, rest)) = all.split_first() else {
             return Self::default();
@@ -81,13 +82,13 @@ impl Samples {
         sum.map(|value| value / all.len() as f64)
     }
 
-    /// The difference `self - other`, paired.
+    /// Returns the difference `self - other`, paired.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a - b)
     }
 
-    /// The ratio of the means, `self / other`, paired.
+    /// Returns the ratio of the means, `self / other`, paired.
     pub fn over(&self, other: &Self) -> Measured {
         let below = other.mean().mean;
         let ratio = self.mean().mean / below;
@@ -98,8 +99,9 @@ impl Samples {
         }
     }
 
-    /// Percentage by which `self` is above `other`, of two experiments that share no random
-    /// numbers: the errors are independent (linearisation), and the repeats may differ in number.
+    /// Returns the percentage by which `self` is above `other`, of two experiments that share no
+    /// random numbers: the errors are independent (linearisation), and the repeats may differ in
+    /// number.
     pub fn excess_over_apart(&self, other: &Self) -> Measured {
         let (above, below) = (self.mean(), other.mean());
         let ratio = above.mean / below.mean;
@@ -110,14 +112,15 @@ impl Samples {
         Measured { mean: 100.0 * (ratio - 1.0), standard_error: 100.0 * error }
     }
 
-    /// Percentage by which `self` is below `other`: `100 * (1 - self/other)`, paired.
+    /// Returns the percentage by which `self` is below `other`: `100 * (1 - self/other)`, paired.
     pub fn gain_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.over(other);
         Measured { mean: 100.0 * (1.0 - mean), standard_error: 100.0 * standard_error }
     }
 
-    /// The gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean is the
-    /// gain, their standard error its own. So gains of the same repeats can be subtracted in pairs.
+    /// Returns the gain of [`gain_over`](Self::gain_over) with a part for each repeat: their mean
+    /// is the gain, their standard error its own. So gains of the same repeats can be subtracted in
+    /// pairs.
     #[must_use]
     pub fn gains_over(&self, other: &Self) -> Self {
         let below = other.mean().mean;
@@ -127,7 +130,7 @@ impl Samples {
         self.zip(other, part)
     }
 
-    /// Percentage by which `self` is above `other`: `100 * (self/other - 1)`, paired.
+    /// Returns the percentage by which `self` is above `other`: `100 * (self/other - 1)`, paired.
     pub fn excess_over(&self, other: &Self) -> Measured {
         let Measured { mean, standard_error } = self.gain_over(other);
         Measured { mean: -mean, standard_error }

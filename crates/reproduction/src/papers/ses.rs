@@ -34,8 +34,8 @@ const SES_2: Experiment = Experiment {
     quick: Quick { repeats: 2, keep: &[(BULK_PAIRS, &["1", "4", "12"])] },
 };
 
-/// Mean time of a page: from its start to the last acknowledgement of its last transfer; its
-/// variant to the last byte.
+/// Sets the mean time of a page: from its start to the last acknowledgement of its last transfer;
+/// its variant to the last byte.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let members = run.of("page").map(|flow| flow.member + 1).max().unwrap_or(0);
     let page = |member: usize, time: fn(&Flow) -> Option<f64>| {
@@ -48,7 +48,7 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     losses(run, readings);
 }
 
-/// Share of the packets that the bottleneck dropped, per cent.
+/// Sets the share of the packets that the bottleneck dropped, per cent.
 fn losses(_: &RunRecords<'_>, readings: &mut Readings) {
     let drops = readings.value("bottleneck.drops");
     readings.set("loss", 100.0 * drops / (drops + readings.value("bottleneck.packets")));
@@ -77,13 +77,13 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, figure)
     }
 
-    /// Percentage by which `session` is below another scheme.
+    /// Returns the percentage by which `session` is below another scheme.
     fn gain(self, other: &str, pairs: &str) -> Measured {
         self.samples_of(self.session, pairs, "page")
             .gain_over(&self.samples_of(other, pairs, "page"))
     }
 
-    /// The numbers of pairs that were run, from one to another.
+    /// Returns the numbers of pairs that were run, from one to another.
     fn pairs(self, from: u32, to: u32) -> Vec<String> {
         let within = |pairs: &String| pairs.parse().is_ok_and(|n: u32| from <= n && n <= to);
         self.record.values(PAIRS).into_iter().filter(within).collect()
@@ -108,7 +108,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// ns-2's figures at the paper's tick, pages beginning within 0.1 s.
+/// Returns ns-2's figures at the paper's tick, pages beginning within 0.1 s.
 fn ns2_coarse() -> Ns2 {
     Ns2::read(include_str!("../../data/ns2-ses-pages-sensitivity.csv"))
 }
@@ -150,7 +150,7 @@ fn ses_1(book: &Book) -> Findings {
     findings
 }
 
-/// The rise of `session` from one pair to twelve over that of `indep`.
+/// Returns the rise of `session` from one pair to twelve over that of `indep`.
 fn slower_rise(pages: Pages<'_>) -> FigureLine {
     let rise = |scheme| {
         pages.samples_of(scheme, "12", "page").minus(&pages.samples_of(scheme, "1", "page"))

@@ -80,12 +80,12 @@ impl Fields {
         self
     }
 
-    /// Names and values in order.
+    /// Returns names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Field)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
 
-    /// The value of that name.
+    /// Returns the value of that name.
     pub fn value(&self, name: &str) -> Option<&Field> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
     }

@@ -5,7 +5,7 @@ use units::Duration;
 /// The tick of most measurements.
 const USUAL_TICK: Duration = Duration::from_millis(100);
 
-/// The tick that the name gives, as in `…-tick500ms.csv`; 100 ms if it gives none.
+/// Returns the tick that the name gives, as in `…-tick500ms.csv`; 100 ms if it gives none.
 ///
 /// # Errors
 /// If it gives one that cannot be read: a row would be compared with the wrong simulation.
@@ -13,7 +13,7 @@ pub(super) fn tick_of(file: &str) -> Result<Duration, String> {
     Ok(named_tick(file)?.unwrap_or(USUAL_TICK))
 }
 
-/// The same; `None` if the name gives none.
+/// Returns the same; `None` if the name gives none.
 ///
 /// # Errors
 /// Fails like [`tick_of`].
@@ -36,9 +36,9 @@ pub(super) fn named_tick(file: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// A word of the name is `red`, by itself or with a number, an abbreviation without vowels, or a
-/// name of ns-2's before or behind it: `fs7red`, `fsred`, `RED2`, `ecnred`. English words that end
-/// so have a vowel before `red`: `shared`, `measured`.
+/// Returns true if a word of the name is `red`. Before or behind that may be a number, an
+/// abbreviation without vowels, or a name of ns-2's: `fs7red`, `fsred`, `RED2`, `ecnred`. English
+/// words that end so have a vowel before `red`: `shared`, `measured`.
 pub(super) fn is_red(file: &str) -> bool {
     let name = file_stem(file);
     let mut words = name.split(['-', '.', '_']);
@@ -56,13 +56,14 @@ pub(super) fn is_red(file: &str) -> bool {
     })
 }
 
-/// Without a vowel, as `fs` and `drr`, or empty; `b` and `sh` make English words with `red`.
+/// Returns true for a word without a vowel, as `fs` and `drr`, or empty; `b` and `sh` make English
+/// words with `red`.
 fn is_abbreviation(text: &str) -> bool {
     let consonants = text.chars().all(|c| c.is_ascii_lowercase() && !"aeiouy".contains(c));
     consonants && !["b", "sh"].contains(&text)
 }
 
-/// Without folders and the last extension, in lower case.
+/// Returns the name without folders and the last extension, in lower case.
 fn file_stem(file: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file).to_ascii_lowercase();
     name.strip_suffix(".csv").map_or_else(|| name.clone(), str::to_owned)

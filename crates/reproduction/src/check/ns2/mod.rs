@@ -62,7 +62,7 @@ pub struct Measurements {
 }
 
 impl Measurements {
-    /// Name of the file in error messages.
+    /// Returns the name of the file in error messages.
     pub fn name(&self) -> &str {
         self.table.name()
     }
@@ -89,7 +89,7 @@ pub struct PreparedCases {
     pub notes: Vec<String>,
 }
 
-/// The measurements that come with headstart.
+/// Returns the measurements that come with headstart.
 ///
 /// # Errors
 /// Never, unless the build was broken.
@@ -163,7 +163,7 @@ fn unknown_columns(table: &Ns2Table) -> String {
     )
 }
 
-/// The cases of `files` that are selected.
+/// Returns the cases of `files` that are selected.
 ///
 /// # Errors
 /// If no row of a file can be compared, or no suite has the name selected.
@@ -189,7 +189,7 @@ pub fn prepare(files: &[Measurements], selection: &Selection) -> Result<Prepared
     Ok(prepared)
 }
 
-/// At most `count` of `all`, evenly spread.
+/// Returns at most `count` of `all`, evenly spread.
 fn spread_evenly<T>(all: Vec<T>, count: usize) -> Vec<T> {
     // Odd, so that it does not keep step with files whose variants take turns in twos or fours.
     let step = all.len().div_ceil(count).max(1) | 1;
@@ -197,12 +197,12 @@ fn spread_evenly<T>(all: Vec<T>, count: usize) -> Vec<T> {
 }
 
 impl PreparedCases {
-    /// Number of cases.
+    /// Returns the number of cases.
     pub const fn len(&self) -> usize {
         self.cases.len()
     }
 
-    /// True if there is nothing to run.
+    /// Returns true if there is nothing to run.
     pub const fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

@@ -31,7 +31,7 @@ pub(super) struct Wires {
 }
 
 impl Wires {
-    /// The simulation without traffic.
+    /// Returns the simulation without traffic.
     ///
     /// # Errors
     /// If a link is impossible.
@@ -56,13 +56,13 @@ impl Wires {
     }
 }
 
-/// Mean and standard error of the runs' values; infinite if a run has none.
+/// Returns the mean and standard error of the runs' values; infinite if a run has none.
 pub(super) fn over_runs<T>(runs: &[T], value: impl Fn(&T) -> f64) -> MeanEstimate {
     let values: Vec<f64> = runs.iter().map(value).collect();
     MeanEstimate::of(&values).unwrap_or(MeanEstimate { mean: f64::INFINITY, standard_error: None })
 }
 
-/// A mean with its standard error, as columns have them.
+/// Returns a mean with its standard error, as columns have them.
 pub(super) const fn estimate(mean: f64, standard_error: f64) -> MeanEstimate {
     MeanEstimate { mean, standard_error: Some(standard_error) }
 }

@@ -9,30 +9,30 @@ use serde::{Serialize, Serializer};
 
 /// A kind of measurement: the recognition of its files, and the meaning of their rows.
 pub trait Suite: Sync {
-    /// Short name, as `--suite` takes it.
+    /// Returns the short name, as `--suite` takes it.
     fn name(&self) -> &'static str;
 
-    /// Summary of the measurements, in half a sentence.
+    /// Returns the summary of the measurements, in half a sentence.
     fn about(&self) -> &'static str;
 
-    /// Name and text of the measurements that come with headstart.
+    /// Returns the name and text of the measurements that come with headstart.
     fn shipped(&self) -> &'static [(&'static str, &'static str)];
 
-    /// Columns by which a file is known, one group of them for each kind of file: it is this
-    /// suite's if it has all columns of a group. [`Self::named_by`] decides between suites.
+    /// Returns the columns by which a file is known, one group of them for each kind of file: it is
+    /// this suite's if it has all columns of a group. [`Self::named_by`] decides between suites.
     fn signatures(&self) -> &'static [&'static [&'static str]];
 
-    /// Whether a file's name gives the set-up of this suite; `None` if names never give it.
+    /// Returns true if a file's name gives the set-up of this suite; `None` if names never give it.
     fn named_by(&self, _file: &str) -> Option<bool> {
         None
     }
 
-    /// True if its queues are drop-tail, although a file's name may say RED.
+    /// Returns true if its queues are drop-tail, although a file's name may say RED.
     fn drop_tail_alone(&self) -> bool {
         false
     }
 
-    /// The cases of all its files at once.
+    /// Returns the cases of all its files at once.
     ///
     /// # Errors
     /// If a file has rows that cannot have been measured and none that can be compared.
@@ -57,8 +57,8 @@ pub enum Refusal {
 }
 
 impl Cases {
-    /// A case for each row of the files, as `make` has it from the file's name and the row. A row
-    /// that is malformed, impossible, or names something unknown is left out.
+    /// Creates a case for each row of the files, as `make` has it from the file's name and the row.
+    /// A row that is malformed, impossible, or names something unknown is left out.
     ///
     /// # Errors
     /// Fails like [`Self::leave_out`].
@@ -179,8 +179,8 @@ pub struct Ns2Comparison {
 }
 
 impl Ns2Comparison {
-    /// Agreement within `relative` of ns-2's figure or two standard errors of the difference,
-    /// whichever is more.
+    /// Requires agreement within `relative` of ns-2's figure or two standard errors of the
+    /// difference, whichever is more.
     pub fn within(metric: Ns2Metric, [ns2, ours]: [MeanEstimate; 2], relative: f64) -> Self {
         // An error without bounds would make anything agree.
         let [a, b] = [ns2, ours].map(|e| e.standard_error.filter(|e| e.is_finite()).unwrap_or(0.0));
@@ -195,7 +195,7 @@ impl Ns2Comparison {
         Self { beside, ..self }
     }
 
-    /// Whether ours lies within the bound.
+    /// Returns true if ours lies within the bound.
     pub fn verdict(&self) -> Ns2Verdict {
         match (self.bound[0]..=self.bound[1]).contains(&self.ours.mean) {
             true => Ns2Verdict::Inside,

@@ -58,17 +58,17 @@ impl Ns2Table {
         Ok(Self { name: name.to_owned(), headers, records })
     }
 
-    /// Name of the table in error messages.
+    /// Returns the name of the table in error messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// True if it has all these columns.
+    /// Returns true if it has all these columns.
     pub fn has(&self, columns: &[&str]) -> bool {
         columns.iter().all(|column| self.headers.iter().any(|h| h == *column))
     }
 
-    /// Every row as a `T`, whose field names are columns, with the line it is in.
+    /// Returns every row as a `T`, whose field names are columns, with the line it is in.
     ///
     /// # Errors
     /// If a column is missing or a value is invalid; names the line.
@@ -79,7 +79,7 @@ impl Ns2Table {
         self.each_row().map(row).collect()
     }
 
-    /// Every row with the line it is in, or why it is no `T`.
+    /// Returns every row with the line it is in, or why it is no `T`.
     pub fn each_row<T: DeserializeOwned>(
         &self,
     ) -> impl Iterator<Item = (u64, Result<T, String>)> + '_ {
@@ -88,7 +88,7 @@ impl Ns2Table {
         })
     }
 
-    /// An error about a line of this file.
+    /// Returns an error about a line of this file.
     pub fn wrong(&self, line: u64, why: impl fmt::Display) -> CheckError {
         CheckError(format!("{}:{line}: {why}", self.name))
     }
@@ -110,14 +110,14 @@ impl Ns2Table {
         })
     }
 
-    /// Names of the columns, for an error that lists them.
+    /// Returns the names of the columns, for an error that lists them.
     pub(super) fn columns(&self) -> String {
         self.headers.iter().collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The line of a record. The reader's position lies before the text that it skips: the rest of an
-/// end of line, empty lines, comments.
+/// Returns the line of a record. The reader's position lies before the text that it skips: the rest
+/// of an end of line, empty lines, comments.
 fn line_of(text: &str, at: &csv::Position) -> u64 {
     let (before, rest) = text.split_at_checked(at.byte() as usize).unwrap_or((text, ""));
     let is_skipped = |line: &&str| line.trim_end_matches('\r').is_empty() || line.starts_with('#');

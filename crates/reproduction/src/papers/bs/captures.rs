@@ -17,7 +17,7 @@ const LEVEL: f64 = 8.0;
 /// Shares of the outstanding window that are small.
 const SMALL: f64 = 0.21;
 
-/// A figure of each capture.
+/// Returns a figure of each capture.
 fn samples(book: &Book, of: impl Fn(&SiteFound) -> f64) -> Samples {
     Samples::new(book.site().iter().map(of).collect())
 }
@@ -60,7 +60,8 @@ pub(super) fn bs_4(book: &Book) -> Findings {
     findings
 }
 
-/// Zero inferred for zero real ones is exact; one inferred for zero real ones exceeds any share.
+/// Returns by what share the inferred count exceeds the real one. Zero inferred for zero real ones
+/// is exact; one inferred for zero real ones exceeds any share.
 fn excess_over_seen(reported: &Samples, seen: &Samples) -> Measured {
     let is_none = |samples: &Samples| samples.values().iter().all(|count| *count == 0.0);
     if !seen.values().is_empty() && is_none(reported) && is_none(seen) {
@@ -78,7 +79,7 @@ fn sum_of_samples(samples: &Samples) -> Measured {
     Measured::exact(samples.values().iter().sum())
 }
 
-/// A line of one of the paper's figures.
+/// Adds a line of one of the paper's figures.
 fn line(findings: &mut Findings, label: &str, paper: f64, ours: &Samples) {
     findings.line(FigureLine::new(label, PERCENT).paper(paper).ours(ours.mean()));
 }
@@ -93,7 +94,7 @@ pub(super) fn bs_5(book: &Book) -> Findings {
     findings
 }
 
-/// The paper's conclusions (§3.3, §6).
+/// Adds the paper's conclusions (§3.3, §6).
 fn conclusions(findings: &mut Findings, book: &Book) {
     let kinds = |site: &SiteFound| {
         let losses = &site.found.losses;
@@ -176,7 +177,7 @@ fn conclusions(findings: &mut Findings, book: &Book) {
     hits(findings, book);
 }
 
-/// Clients that lose in an epoch (Figure 10).
+/// Adds the clients that lose in an epoch (Figure 10).
 fn hits(findings: &mut Findings, book: &Book) {
     let over_ideal = |from: f64, to: f64| {
         samples(book, |site| {
@@ -205,7 +206,7 @@ fn by_flight(site: &SiteFound) -> &[RatioStep] {
     &site.found.compression.by_flight
 }
 
-/// The probability of a loss in the window after those with a ratio in this interval.
+/// Returns the probability of a loss in the window after those with a ratio in this interval.
 fn loss(steps: &[RatioStep], from: f64, to: f64) -> f64 {
     let steps = steps.iter().filter(|step| step.ratio >= from && step.ratio < to);
     let (lost, followed) = steps
@@ -213,7 +214,7 @@ fn loss(steps: &[RatioStep], from: f64, to: f64) -> f64 {
     lost as f64 / followed as f64
 }
 
-/// The mean over epochs of hosts with several open connections.
+/// Returns the mean over epochs of hosts with several open connections.
 fn mean_over_epochs(site: &SiteFound, of: impl Fn(&findings::EpochRow) -> f64) -> f64 {
     let rows = site.found.parallel.epochs.by_open.iter().filter(|row| row.open > 1);
     let (sum, epochs) = rows.fold((0.0, 0), |(sum, epochs), row| {
@@ -222,7 +223,7 @@ fn mean_over_epochs(site: &SiteFound, of: impl Fn(&findings::EpochRow) -> f64) -
     sum / epochs as f64
 }
 
-/// Table 3, beside the paper's.
+/// Adds Table 3, beside the paper's.
 fn add_table(findings: &mut Findings, book: &Book) {
     let losses = |site: &SiteFound| site.found.losses.clone();
     let total = |of: fn(&SiteFound) -> u64| sum_of_samples(&samples(book, |site| of(site) as f64));
@@ -285,7 +286,7 @@ fn add_table(findings: &mut Findings, book: &Book) {
     );
 }
 
-/// Figures 2 to 10, of the first capture.
+/// Plots Figures 2 to 10, of the first capture.
 fn plots(book: &Book) -> Vec<Plot> {
     let Some(site) = book.site().first() else { return Vec::new() };
     let point = |x: f64, y: f64| CurvePoint { x, y: Measured::exact(y) };

@@ -76,7 +76,7 @@ fn count(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("follows", mean(2.0 / twos, taken) / mean(1.0 / ones, 0.5));
 }
 
-/// Number of clients that lose in each epoch of a host.
+/// Returns the number of clients that lose in each epoch of a host.
 fn losers_of_epochs(mut epochs: Vec<Epoch>) -> Vec<usize> {
     epochs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut hosts: Vec<(f64, usize)> = Vec::new();

@@ -58,13 +58,13 @@ impl EditedPlan {
         }))
     }
 
-    /// The plan under the reading, followed by the values that results are read from: together they
-    /// identify the runs.
+    /// Returns the plan under the reading, followed by the values that results are read from:
+    /// together they identify the runs.
     pub(crate) fn text_with_judged(&self) -> String {
         format!("{}\n# judged: {:?}\n", self.text, self.judged)
     }
 
-    /// Whether results are read from the cell at these coordinates.
+    /// Returns true if results are read from the cell at these coordinates.
     pub(crate) fn is_judged(&self, coordinates: &[Coordinate]) -> bool {
         let kept = |c: &Coordinate| self.judged.get(&c.key).is_none_or(|v| v.contains(&c.value));
         coordinates.iter().all(kept)
@@ -97,7 +97,7 @@ fn judged_schemes(plan: &mut Table, judged: &JudgedCells) -> Vec<String> {
     schemes.iter().map(value_text).collect()
 }
 
-/// For each axis, the numbers of the rows that results are read from.
+/// Returns, for each axis, the numbers of the rows that results are read from.
 fn judged_rows(plan: &Table, judged: &JudgedCells) -> Vec<Vec<usize>> {
     let axes = plan.get("sweep").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let of_axis = |axis: &Value| {
@@ -122,7 +122,7 @@ fn keys_of(axis: &Value) -> Vec<String> {
     one.into_iter().chain(several.filter_map(Value::as_str).map(str::to_owned)).collect()
 }
 
-/// A value as coordinates have it.
+/// Returns a value as coordinates have it.
 fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

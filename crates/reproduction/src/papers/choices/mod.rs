@@ -47,7 +47,7 @@ static CHOSEN: LazyLock<Result<Vec<EditedPlan>, PapersError>> = LazyLock::new(||
     Ok(plans)
 });
 
-/// The plans of all papers under the readings that were chosen.
+/// Returns the plans of all papers under the readings that were chosen.
 ///
 /// # Errors
 /// If a table or a plan is wrong.
@@ -55,7 +55,7 @@ pub(super) fn chosen_plans() -> Result<&'static [EditedPlan], PapersError> {
     CHOSEN.as_deref().map_err(Clone::clone)
 }
 
-/// The tables of all papers.
+/// Returns the tables of all papers.
 ///
 /// # Errors
 /// If one is wrong: with file and line.
@@ -63,7 +63,7 @@ pub fn tables() -> Result<&'static [PaperTable], PapersError> {
     TABLES.as_deref().map_err(Clone::clone)
 }
 
-/// The table of a claim's paper, if the paper leaves anything open.
+/// Returns the table of a claim's paper, if the paper leaves anything open.
 pub(super) fn table_of(claim: &PaperClaim) -> Option<&'static PaperTable> {
     tables().ok()?.iter().find(|table| table.is_of(claim))
 }

@@ -83,13 +83,13 @@ pub(in crate::papers) struct FigureEdit {
 }
 
 impl FigureEdit {
-    /// Whether it changes the figures read off the runs of this plan.
+    /// Returns true if it changes the figures read off the runs of this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }
 }
 
-/// Whether one of these names is a plan's, or its family's.
+/// Returns true if one of these names is a plan's, or its family's.
 fn names(these: &[String], plan: &str) -> bool {
     let is_one = |name: &String| {
         let rest = plan.strip_prefix(name.as_str());
@@ -117,7 +117,7 @@ pub(in crate::papers) struct PlanEdit {
 }
 
 impl PlanEdit {
-    /// Whether it changes this plan.
+    /// Returns true if it changes this plan.
     pub(in crate::papers) fn is_for(&self, plan: &str) -> bool {
         names(&self.plans, plan)
     }
@@ -184,18 +184,18 @@ impl PaperTable {
         self.chosen().map(|_| ())
     }
 
-    /// Whether a claim is of this paper and answered from experiments.
+    /// Returns true if a claim is of this paper and answered from experiments.
     pub fn is_of(&self, claim: &PaperClaim) -> bool {
         self.families.iter().any(|family| family == claim.family())
             && !claim.experiments().is_empty()
     }
 
-    /// The reading of the plans as they stand.
+    /// Returns the reading of the plans as they stand.
     pub fn default_reading(&self) -> PaperReading {
         PaperReading(vec![0; self.choices.len()])
     }
 
-    /// The reading that was chosen.
+    /// Returns the reading that was chosen.
     ///
     /// # Errors
     /// If the table names a choice or level that there is not.
@@ -203,7 +203,7 @@ impl PaperTable {
         self.reading_of(&self.chosen)
     }
 
-    /// The readings to try before the search draws any.
+    /// Returns the readings to try before the search draws any.
     ///
     /// # Errors
     /// Fails like [`PaperTable::chosen`].
@@ -211,7 +211,7 @@ impl PaperTable {
         self.candidates.iter().map(|levels| self.reading_of(levels)).collect()
     }
 
-    /// The reading of these words, as [`PaperTable::named`] writes them.
+    /// Returns the reading of these words, as [`PaperTable::named`] writes them.
     ///
     /// # Errors
     /// Fails like [`PaperTable::chosen`].
@@ -248,7 +248,7 @@ impl PaperTable {
         Ok(reading)
     }
 
-    /// A reading in words: the choices that are not at their default; `default` if all are.
+    /// Returns a reading in words: the choices that are not at their default; `default` if all are.
     pub fn named(&self, reading: &PaperReading) -> String {
         let changed = self.choices.iter().zip(&reading.0).filter(|(_, level)| **level > 0);
         let named: Vec<String> = changed
@@ -257,7 +257,7 @@ impl PaperTable {
         if named.is_empty() { "default".to_owned() } else { named.join(" ") }
     }
 
-    /// The edits of a plan under a reading, in the order of the choices.
+    /// Returns the edits of a plan under a reading, in the order of the choices.
     pub(super) fn edits_of_plan<'t>(
         &'t self,
         reading: &PaperReading,
@@ -268,7 +268,8 @@ impl PaperTable {
         edits.filter(|edit| edit.is_for(plan)).collect()
     }
 
-    /// Variants of figures that replace the plain figures of a plan's runs under a reading.
+    /// Returns the variants of figures that replace the plain figures of a plan's runs under a
+    /// reading.
     pub(super) fn variants(&self, reading: &PaperReading, plan: &str) -> Vec<String> {
         let levels = self.choices.iter().zip(&reading.0).map(|(choice, n)| &choice.levels[*n]);
         let figures = levels.flat_map(|level| &level.figures);
@@ -281,7 +282,7 @@ impl PaperTable {
 pub struct PaperReading(pub(in crate::papers) Vec<usize>);
 
 impl PaperReading {
-    /// Number of choices that are not at their default.
+    /// Returns the number of choices that are not at their default.
     pub fn changes(&self) -> usize {
         self.0.iter().filter(|level| **level > 0).count()
     }

@@ -29,8 +29,8 @@ pub(super) const CONNECTION: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page of both visits; the variant of the second without the round trip that it
-/// saves at its opening.
+/// Sets the times of HTML and page of both visits; the variant of the second without the round trip
+/// that it saves at its opening.
 fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     for (visit, number) in [("first", 0), ("again", 1)] {
         let of = || run.of("page").filter(move |flow| flow.flow == number);
@@ -49,7 +49,8 @@ fn visits(run: &RunRecords<'_>, readings: &mut Readings) {
     );
 }
 
-/// Times of both transfers, and how far apart the first four packets of the later one left.
+/// Sets the times of both transfers, and how far apart the first four packets of the later one
+/// left.
 fn transfers(run: &RunRecords<'_>, readings: &mut Readings) {
     for workload in ["first", "later"] {
         readings.set_mean(workload, run.of(workload).map(Flow::time_to_receive));
@@ -119,7 +120,7 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// A reading of a scheme on the page.
+    /// Returns a reading of a scheme on the page.
     fn time(self, record: &ExperimentRecord, scheme: &str, reading: &str) -> Samples {
         let Self { scenario: Scenario { queue, connections, .. }, page, delay } = self;
         let at = [

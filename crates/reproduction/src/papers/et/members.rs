@@ -34,19 +34,19 @@ struct SentPayload {
     bytes: f64,
 }
 
-/// The time until all is received, from the first's start.
+/// Sets the time until all is received, from the first's start.
 fn set_total(run: &RunRecords<'_>, workloads: &[&str], readings: &mut Readings) {
     let received = workloads.iter().flat_map(|name| run.of(name)).map(|flow| flow.received);
     readings.set("total", last_of(received));
 }
 
-/// The last of several times; not a number if one is missing, or all.
+/// Returns the last of several times; not a number if one is missing, or all.
 fn last_of(times: impl Iterator<Item = Option<f64>>) -> f64 {
     let times: Option<Vec<f64>> = times.collect();
     times.and_then(|times| times.into_iter().reduce(f64::max)).unwrap_or(f64::NAN)
 }
 
-/// Each member's share of the data sent between two changes of membership, and the total.
+/// Sets each member's share of the data sent between two changes of membership, and the total.
 fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     set_total(run, &MEMBERS, readings);
     let sent = sent(run);
@@ -75,7 +75,8 @@ fn record_shares(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
-/// All payload in sending order; members are distinguished by their ports, which are in order.
+/// Returns all payload in sending order; members are distinguished by their ports, which are in
+/// order.
 fn sent(run: &RunRecords<'_>) -> Vec<SentPayload> {
     let enters = |step: &PacketStep| step.step == "enter" && step.payload.unwrap_or(0) > 0;
     let steps: Vec<PacketStep> = run.packet_steps().filter(enters).collect();

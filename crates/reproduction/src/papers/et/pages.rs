@@ -34,7 +34,7 @@ pub(super) const ET_1: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// Times of HTML and page, and the shares of segments that were lost and retransmitted.
+/// Sets the times of HTML and page, and the shares of segments that were lost and retransmitted.
 fn times(run: &RunRecords<'_>, readings: &mut Readings) {
     let visit = || run.of("page");
     let since = |at: Option<f64>, start: f64| at.map(|at| at - start + TWO_ROUND_TRIPS_S);
@@ -86,7 +86,7 @@ impl<'a> Pages<'a> {
         Self { record: book.of("ET-1"), scenario, choice: CHOSEN }
     }
 
-    /// The same pages under another scenario.
+    /// Returns the same pages under another scenario.
     fn with_scenario(self, scenario: Scenario) -> Self {
         Self { scenario, ..self }
     }
@@ -107,23 +107,23 @@ impl<'a> Pages<'a> {
         self.record.samples(&at, reading)
     }
 
-    /// Percentage by which a scheme is faster than Reno.
+    /// Returns the percentage by which a scheme is faster than Reno.
     fn gain(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).gain_over(&self.samples(RENO, page, reading))
     }
 
-    /// Percentage by which a scheme takes longer than Reno.
+    /// Returns the percentage by which a scheme takes longer than Reno.
     fn excess(self, scheme: &str, page: &str, reading: &str) -> Measured {
         self.samples(scheme, page, reading).excess_over(&self.samples(RENO, page, reading))
     }
 
-    /// Percentage by which a scheme takes longer than under another scenario.
+    /// Returns the percentage by which a scheme takes longer than under another scenario.
     fn change(self, before: Self, scheme: &str, page: &str, reading: &str) -> Measured {
         let before = before.samples(scheme, page, reading);
         self.samples(scheme, page, reading).excess_over(&before)
     }
 
-    /// The changes from another scenario of both readings, with their names.
+    /// Returns the changes from another scenario of both readings, with their names.
     fn changes(
         self,
         before: Self,
@@ -138,7 +138,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The figures of several schedulers on several pages.
+/// Returns the figures of several schedulers on several pages.
 fn all_figures<'s>(
     schemes: &'s [&'s str],
     pages: &'s [&'s str],

@@ -60,7 +60,7 @@ fn largest_difference(bursts: Bursts<'_>) -> FigureLine {
     FigureLine::new(label, PERCENT).ours(excess).must(alike)
 }
 
-/// The rise from 5 to 8 bulk transfers over that from 2 to 5.
+/// Returns the rise from 5 to 8 bulk transfers over that from 2 to 5.
 fn rise_ratio(bursts: Bursts<'_>, scheme: &str) -> Measured {
     let time = |load| bursts.time(scheme, load);
     time("8").minus(&time("5")).over(&time("5").minus(&time("2")))
@@ -143,8 +143,8 @@ pub(super) fn fs_7(book: &Book) -> Findings {
     findings
 }
 
-/// Segments that bulk transfers retransmit over the run, under fs less under fs-pdrop: a gain of fs
-/// would have to be a loss of other traffic.
+/// Returns the number of segments that bulk transfers retransmit over the run, under fs less under
+/// fs-pdrop: a gain of fs would have to be a loss of other traffic.
 fn bulk_cost(red: Bursts<'_>) -> FigureLine {
     let loads = red.loads();
     let high = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|load| load >= 8));

@@ -34,7 +34,7 @@ pub(super) fn fs_1(book: &Book) -> Findings {
     findings
 }
 
-/// Line that checks that no higher load has a larger gain.
+/// Returns a line that checks that no higher load has a larger gain.
 fn largest_there(bursts: Bursts<'_>, gain: Measured) -> FigureLine {
     let more = ClaimInterval::at_least(0.0);
     let loads = bursts.loads();
@@ -56,7 +56,7 @@ fn other_choices(findings: &mut Findings, bursts: Bursts<'_>) {
     }
 }
 
-/// Range of times that the paper's gain leaves of newreno's time without load.
+/// Returns the range of times that the paper's gain leaves of newreno's time without load.
 fn of_newreno(bursts: Bursts<'_>) -> Range<f64> {
     let time = bursts.time("newreno", LOW[0]).mean().mean;
     time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0)
@@ -106,7 +106,7 @@ pub(super) fn fs_3(book: &Book) -> Findings {
     findings
 }
 
-/// The load, up to the highest, at which fs-pdrop and fs are most apart.
+/// Returns a line on the load, up to the highest, at which fs-pdrop and fs are most apart.
 fn most_apart(bursts: Bursts<'_>, what: &str, highest: u32) -> FigureLine {
     let loads = bursts.loads();
     let loads = loads.iter().filter(|load| load.parse::<u32>().is_ok_and(|n| n <= highest));

@@ -132,8 +132,8 @@ impl<'a> Bursts<'a> {
         self.time(scheme, load).gain_over(&self.time("newreno", load))
     }
 
-    /// Returns the low load with the largest gain, and that gain. Low loads that were not run are left
-    /// out. Without any, the gain is no number.
+    /// Returns the low load with the largest gain, and that gain. Low loads that were not run are
+    /// left out. Without any, the gain is no number.
     pub(super) fn largest_gain(self, scheme: &str) -> (&'static str, Measured) {
         let gains = LOW.into_iter().map(|load| (load, self.gain(scheme, load)));
         // A gain that is no number would compare as larger or smaller than all, by its sign.

@@ -15,9 +15,9 @@ pub(crate) use stall::record_stall as stall_of_bulk;
 
 /// The paper's parameters: the tick is that of BSD's retransmission timer (§7.1).
 const PAPER: &str = "profile=paper+tick=500ms";
-/// The same with ns's tick, which is shown beside it.
+/// Parameters with ns's tick, which are shown beside the paper's.
 const NS_TICK: &str = "profile=paper+tick=100ms";
-/// The same with receivers that delay ACKs, which the paper does not mention.
+/// Parameters with receivers that delay ACKs, which the paper does not mention.
 const DELAYED_ACKS: &str = "profile=paper+tick=500ms+ack=100ms";
 /// Parameters whose results are shown beside those of [`PAPER`], each with a description.
 const OTHER_PARAMETERS: [(&str, &str); 2] =

@@ -53,7 +53,7 @@ impl Receiver {
     }
 }
 
-/// The longest time in which the receiver of any bulk transfer whose packets are recorded got
+/// Sets the longest time in which the receiver of any bulk transfer whose packets are recorded got
 /// nothing new in order, after the ten resumed.
 pub(crate) fn record_stall(run: &RunRecords<'_>, readings: &mut Readings) {
     let mut receivers: BTreeMap<String, Receiver> = BTreeMap::new();

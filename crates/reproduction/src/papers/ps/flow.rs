@@ -82,12 +82,12 @@ fn add_deciding<'c>(
     }
 }
 
-/// The share of a start-up's segments that were lost, in per cent.
+/// Returns the share of a start-up's segments that were lost, in per cent.
 fn loss(case: &Case<'_>, scheme: &str) -> Measured {
     case.samples(scheme, LOSS).map(|share| 100.0 * share).mean()
 }
 
-/// A figure of Paced Start over Sack's.
+/// Returns a figure of Paced Start over Sack's.
 fn over_sack(case: &Case<'_>, reading: &str) -> Measured {
     case.samples(PAST, reading).over(&case.samples(SACK, reading))
 }
@@ -146,7 +146,7 @@ pub(super) fn ps_2(book: &Book) -> Findings {
     findings
 }
 
-/// The longest of Paced Start's start-ups over the shortest.
+/// Returns the longest of Paced Start's start-ups over the shortest.
 fn startup_ratio(cases: &[Case<'_>]) -> FigureLine {
     let mut times: Vec<_> = cases.iter().map(|case| case.samples(PAST, TIME)).collect();
     times.sort_by(|a, b| a.mean().mean.total_cmp(&b.mean().mean));
@@ -249,8 +249,8 @@ const BIN: f64 = 0.1;
 /// Number of bins in the plan's 8 s.
 const BINS: usize = 80;
 
-/// Mbit/s of the flow that leave the bottleneck in each tenth of a second, its first drop and the
-/// end of its start-up.
+/// Sets the rate of the flow behind the bottleneck in each tenth of a second, Mbit/s. Also sets the
+/// times of its first drop and of the end of its start-up.
 fn over_time(run: &RunRecords<'_>, readings: &mut Readings) {
     let Some(flow) = run.of("flow").next() else { return };
     let mut bits = [0.0; BINS];

@@ -69,12 +69,12 @@ fn flows(run: &RunRecords<'_>, readings: &mut Readings) {
 type FlowTime = fn(&Flow) -> Option<f64>;
 const ENDS: [(&str, FlowTime); 2] = [("", Flow::time_to_ack), (".received", Flow::time_to_receive)];
 
-/// Mbit/s of a flow, from handing it to TCP to its end.
+/// Returns the throughput of a flow in Mbit/s, from handing it to TCP to its end.
 fn throughput(flow: &Flow, time: FlowTime) -> f64 {
     time(flow).map_or(f64::NAN, |time| flow.bytes as f64 * 8e-6 / time)
 }
 
-/// A percentile of ascending values: between the two around it in proportion.
+/// Returns a percentile of ascending values: between the two around it in proportion.
 fn percentile(sorted: &[f64], percent: u32) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let at = f64::from(percent) / 100.0 * last as f64;
@@ -82,7 +82,7 @@ fn percentile(sorted: &[f64], percent: u32) -> f64 {
     sorted[low] * (1.0 - part) + sorted[last.min(low + 1)] * part
 }
 
-/// Ascending throughputs.
+/// Returns the throughputs, ascending.
 fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
     let mut values: Vec<f64> = flows.into_iter().map(|flow| throughput(flow, time)).collect();
     values.sort_by(f64::total_cmp);
@@ -119,13 +119,13 @@ fn throughputs_until(
     readings.set_mean(format!("{kind}.middle{variant}"), values);
 }
 
-/// Bytes of the flows of a class.
+/// Returns the range of bytes of the flows of a class.
 fn class_of(number: usize) -> std::ops::Range<u64> {
     let least = number.checked_sub(1).map_or(0, |below| CLASSES[below] * PACKET);
     least..CLASSES.get(number).map_or(u64::MAX, |most| most * PACKET)
 }
 
-/// Losses, as shares of all flows and of all segments sent.
+/// Sets the losses, as shares of all flows and of all segments sent.
 fn losses(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     let total = |count: fn(&Flow) -> u64| flows.iter().map(|flow| count(flow)).sum::<u64>() as f64;
     let sent = total(|flow| flow.segments);
@@ -170,8 +170,8 @@ impl FlowSelection {
         ("Paced Start mixed", Self::PastMixed),
     ];
 
-    /// The schemes of kind a and b, and which of both are looked at, in the two halves that are
-    /// taken together.
+    /// Returns the schemes of kind a and b, and which of both are looked at, in the two halves that
+    /// are taken together.
     const fn mixes_and_kinds(self) -> [([&'static str; 2], &'static str); 2] {
         match self {
             Self::SackOnly => [([SACK, SACK], "a"), ([SACK, SACK], "b")],
@@ -202,7 +202,7 @@ impl<'a> Network<'a> {
         Self { queue: Some(ACKS_FIRST), ..self }
     }
 
-    /// The choices that were run, with their differences.
+    /// Returns the choices that were run, with their differences.
     fn choices_run(self) -> Vec<(&'static str, Self)> {
         let mut all =
             vec![("delayed ACKs", self), ("every segment acknowledged", self.immediate())];
@@ -228,7 +228,7 @@ impl<'a> Network<'a> {
         )
     }
 
-    /// A figure over another's.
+    /// Returns a figure over another's.
     fn ratio(self, [ours, theirs]: [FlowSelection; 2], what: &str) -> Measured {
         self.samples(ours, what).over(&self.samples(theirs, what))
     }
@@ -237,7 +237,7 @@ impl<'a> Network<'a> {
         self.samples(ours, what).excess_over(&self.samples(theirs, what))
     }
 
-    /// The percentile that decides whether throughput lies in an interval around another's.
+    /// Returns the percentile that decides whether throughput lies in an interval around another's.
     fn distribution(
         self,
         what: &str,
@@ -338,7 +338,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The distribution of throughput.
+    /// Plots the distribution of throughput.
     fn plot(self, figure: &str) -> Plot {
         let title = format!("Distribution of throughput, {} ({figure})", self.name);
         let mut plot = Plot::new(

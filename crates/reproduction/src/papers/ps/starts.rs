@@ -24,7 +24,7 @@ pub(super) fn count<'f>(flows: impl Iterator<Item = &'f Flow>, readings: &mut Re
     readings.set(WHOLE, count(|flow| flow.startup_lost == Some(0)));
 }
 
-/// A reading of several cells together, repeat by repeat.
+/// Returns a reading of several cells together, repeat by repeat.
 fn sum_over_cells(cells: &[&RecordCell], reading: &str) -> Samples {
     let each: Vec<Samples> = cells
         .iter()
@@ -34,7 +34,7 @@ fn sum_over_cells(cells: &[&RecordCell], reading: &str) -> Samples {
     Samples::mean_of(&each).map(|mean| mean * count)
 }
 
-/// A count of cells in per cent of their start-ups that ended.
+/// Returns a count of cells in per cent of their start-ups that ended.
 fn share(cells: &[&RecordCell], reading: &str) -> Measured {
     sum_over_cells(cells, reading).map(|starts| 100.0 * starts).over(&sum_over_cells(cells, ENDED))
 }
@@ -43,13 +43,13 @@ fn value<'c>(cell: &'c RecordCell, key: &str) -> Option<&'c str> {
     cell.coordinates.iter().find(|c| c.key == key).map(|c| c.value.as_str())
 }
 
-/// Cells under the choices that the results of their experiments rest on.
+/// Returns true for cells under the choices that the results of their experiments rest on.
 fn is_counted(cell: &&RecordCell) -> bool {
     let is = |key, chosen| value(cell, key).is_none_or(|value| value == chosen);
     is(ACKS, DELAYED) && is(QUEUE, FIFO)
 }
 
-/// Flows of both schemes come and go in it.
+/// Returns true if flows of both schemes come and go in it.
 fn is_mixed(cell: &&RecordCell) -> bool {
     let has = |scheme: &str| cell.coordinates.iter().any(|c| c.value == scheme);
     has(SACK) && has(PAST)
@@ -98,7 +98,7 @@ fn by_company(findings: &mut Findings, book: &Book) {
     }
 }
 
-/// The mean of independent figures by their weights.
+/// Returns the mean of independent figures by their weights.
 fn weighted_mean(figures: &[(f64, Measured)]) -> Measured {
     let weights: f64 = figures.iter().map(|(weight, _)| weight).sum();
     let mean = figures.iter().map(|(weight, ours)| weight * ours.mean).sum::<f64>() / weights;

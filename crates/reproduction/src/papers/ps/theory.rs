@@ -36,7 +36,7 @@ impl Exit {
         }
     }
 
-    /// Its final rate over the available rate.
+    /// Returns its final rate, divided by the available rate.
     fn overshoot(self) -> f64 {
         1.0 / (self.alpha * self.gap)
     }
@@ -49,7 +49,7 @@ struct Row {
     overshoot: (f64, f64),
 }
 
-/// q of the table's last rows.
+/// Returns q of the table's last rows.
 fn q_of_alpha(alpha: f64) -> f64 {
     1.0 + 2.0 * (1.0 - alpha) * (3.0 - 2.0 * alpha)
 }
@@ -67,13 +67,13 @@ const TABLE: [Row; 5] = [
     Row { below: 1.0, gap: |_| 8.0 / 7.0, overshoot: (0.9, 1.2) },
 ];
 
-/// Whether a search ends with a row's gap, within 0.1 %.
+/// Returns true if a search ends with a row's gap, within 0.1 %.
 fn has_gap(exit: Exit, row: &Row) -> bool {
     ((row.gap)(exit.alpha) / exit.gap - 1.0).abs() < 1e-3
 }
 
-/// Exits, ascending by alpha, with their rows: one has the row before it as long as it has that
-/// row's gap, then the next row. Exits without a row are left out.
+/// Returns the exits, ascending by alpha, with their rows: one has the row before it as long as it
+/// has that row's gap, then the next row. Exits without a row are left out.
 fn by_row(exits: &[Exit]) -> Vec<(usize, Exit)> {
     let mut row = 0;
     let mut found = Vec::new();
@@ -132,8 +132,8 @@ fn overshoots(findings: &mut Findings, case: usize, exits: &[Exit], row: &Row) {
     findings.line(line("most", most).must(ClaimInterval::at_most(high)));
 }
 
-/// Figure 6: the difference of the gap from the ideal one, in microseconds of a packet of 1000
-/// bytes at 100 Mbit/s.
+/// Plots Figure 6: the difference of the gap from the ideal one, in microseconds of a packet of
+/// 1000 bytes at 100 Mbit/s.
 fn figure_6(exits: &[Exit]) -> Plot {
     const GAP: f64 = 80.0;
     let point = |exit: &Exit| CurvePoint {

@@ -16,7 +16,7 @@ pub(super) const PS_9: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[] },
 };
 
-/// The middle value, or the mean of both; not a number if one is missing.
+/// Returns the middle value, or the mean of both; not a number if one is missing.
 fn median(values: impl Iterator<Item = Option<f64>>) -> f64 {
     let Some(mut values) = values.collect::<Option<Vec<f64>>>() else { return f64::NAN };
     values.sort_by(f64::total_cmp);
@@ -47,7 +47,7 @@ const TABLE: [(&str, &str, Figure, [f64; 2]); 5] = [
 const THROUGHPUT: &str = "throughput";
 const LOSS: &str = "loss in start-up";
 
-/// Medians over the transfers of either kind.
+/// Sets the medians over the transfers of either kind.
 fn medians(run: &RunRecords<'_>, readings: &mut Readings) {
     for scheme in [SACK, PAST] {
         for (name, _, figure, _) in TABLE {
@@ -101,7 +101,7 @@ const REQUESTS: &str = "requests";
 const SERVER_LOST: &str = "server_lost";
 const DROPS: &str = "drops";
 
-/// Median throughput of the server's pages, its losses, and the drops of both queues.
+/// Sets the median throughput of the server's pages, its losses, and the drops of both queues.
 fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     let over = || run.of("server").filter(|page| page.acked.is_some());
     let throughput = |time: fn(&Flow) -> Option<f64>| {

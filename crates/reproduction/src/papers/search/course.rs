@@ -31,13 +31,13 @@ pub struct TriedReading {
 }
 
 impl TriedReading {
-    /// Number of claims that hold.
+    /// Returns the number of claims that hold.
     pub fn holding(&self) -> usize {
         self.results.iter().filter(|result| result.holds).count()
     }
 
-    /// Rank of readings: first the claims that hold; then the lines that hold, weighted alike for
-    /// each claim; then fewer changes.
+    /// Returns the rank of readings: first the claims that hold; then the lines that hold, weighted
+    /// alike for each claim; then fewer changes.
     fn rank(&self) -> (usize, u64, Reverse<usize>) {
         let part = |result: &ClaimUnder| 1000 * result.held as u64 / result.lines.max(1) as u64;
         let parts = self.results.iter().map(part).sum();
@@ -59,10 +59,10 @@ pub struct ReadingSearch<'t> {
 }
 
 impl<'t> ReadingSearch<'t> {
-    /// A search with a seed and a budget of combinations to try after the levels alone. Results in
-    /// `known` are not run again. Runs are quick: they make a part of each experiment. Only the
-    /// `wanted` claims of the paper are run. The result of a claim does not depend on the others,
-    /// but the course of the search does.
+    /// Creates a search with a seed and a budget of combinations to try after the levels alone.
+    /// Results in `known` are not run again. Runs are quick: they make a part of each experiment.
+    /// Only the `wanted` claims of the paper are run. The result of a claim does not depend on the
+    /// others, but the course of the search does.
     pub fn new(
         table: &'t PaperTable,
         wanted: &[&'static PaperClaim],
@@ -82,17 +82,17 @@ impl<'t> ReadingSearch<'t> {
         Self { claims: self.claims.clone(), known, tried: Vec::new(), quick: false, ..*self }
     }
 
-    /// Readings that the search makes at most.
+    /// Returns the number of readings that the search makes at most.
     pub fn most(&self) -> usize {
         self.given_readings().len() + self.budget
     }
 
-    /// Readings that were tried.
+    /// Returns the readings that were tried.
     pub fn tried(&self) -> &[TriedReading] {
         &self.tried
     }
 
-    /// The default and each level alone.
+    /// Returns the default and each level alone.
     pub(super) fn single_levels(&self) -> Vec<PaperReading> {
         let default = self.table.default_reading();
         let choices = self.table.choices.iter().enumerate();
@@ -104,7 +104,8 @@ impl<'t> ReadingSearch<'t> {
         std::iter::once(default).chain(levels).collect()
     }
 
-    /// Readings tried before any is drawn: levels alone, and candidates that are no single level.
+    /// Returns the readings tried before any is drawn: levels alone, and candidates that are no
+    /// single level.
     fn given_readings(&self) -> Vec<PaperReading> {
         let mut given = self.single_levels();
         // Checked when the table was read.
@@ -116,7 +117,7 @@ impl<'t> ReadingSearch<'t> {
         given
     }
 
-    /// The reading to try next; none if the budget is spent or all readings were tried.
+    /// Returns the reading to try next; none if the budget is spent or all readings were tried.
     pub fn next_reading(&self) -> Option<PaperReading> {
         let given = self.given_readings();
         match given.get(self.tried.len()) {
@@ -137,7 +138,7 @@ impl<'t> ReadingSearch<'t> {
         self.draw_reading(number, &best)
     }
 
-    /// A reading that was not tried: near `best`, or any.
+    /// Returns a reading that was not tried: near `best`, or any.
     fn draw_reading(&self, number: usize, best: &PaperReading) -> Option<PaperReading> {
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
         (0..MAX_DRAWS)
@@ -164,7 +165,7 @@ impl<'t> ReadingSearch<'t> {
             .find(fresh)
     }
 
-    /// The reading that combines, for each choice, the level that is best alone.
+    /// Returns the reading that combines, for each choice, the level that is best alone.
     fn of_the_best_alone(&self) -> PaperReading {
         let mut reading = self.table.default_reading();
         let Some(default) = self.tried.first() else { return reading };
@@ -179,7 +180,7 @@ impl<'t> ReadingSearch<'t> {
         reading
     }
 
-    /// The best readings so far, best first; of equals the one tried first.
+    /// Returns the best readings so far, best first; of equals the one tried first.
     pub fn best(&self, most: usize) -> Vec<&TriedReading> {
         let mut all: Vec<&TriedReading> = self.tried.iter().collect();
         all.sort_by_key(|tried| Reverse(tried.rank()));

@@ -84,7 +84,7 @@ impl KnownResults {
         self.0.insert((result.claim.clone(), result.run.clone()), result);
     }
 
-    /// The result of a claim for which this was run.
+    /// Returns the result of a claim for which this was run.
     pub fn get(&self, claim: &str, run: &str) -> Option<&ClaimUnder> {
         self.0.get(&(claim.to_owned(), run.to_owned()))
     }

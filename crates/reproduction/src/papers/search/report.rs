@@ -67,7 +67,8 @@ pub struct ClaimAcross {
 }
 
 impl ReadingsReport {
-    /// Findings of a search, and the full results of its best readings, if they were run.
+    /// Creates the findings of a search, and the full results of its best readings, if they were
+    /// run.
     pub fn new(search: &ReadingSearch<'_>, full: Option<&ReadingSearch<'_>>) -> Self {
         let claims = search.tried.first().map_or(Vec::new(), claims_of);
         Self {

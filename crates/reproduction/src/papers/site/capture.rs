@@ -125,8 +125,8 @@ impl ServerCapture {
         Observed::of_segment(at, source, destination, &transit.segment)
     }
 
-    /// Six clients share a network, as in the logs of Zhang et al. 2000 §5.2.1: 656,559 addresses
-    /// of 106,669 networks.
+    /// Returns the address of a host. Six clients share a network, as in the logs of Zhang et al.
+    /// 2000 §5.2.1: 656,559 addresses of 106,669 networks.
     fn address(&self, host: HostId) -> IpAddr {
         let n = host.index() as u32;
         match host == self.server {

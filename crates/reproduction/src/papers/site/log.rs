@@ -55,7 +55,7 @@ pub struct NamedNetworks {
     pub several_domains: u64,
 }
 
-/// The mornings of a full or quick answer.
+/// Returns the mornings of a full or quick answer.
 pub(in super::super) fn mornings(quick: bool) -> Vec<LogMorning> {
     let seeds = if quick { 1 } else { 3 };
     let mornings = |think| (1..=seeds).map(move |seed| LogMorning { think, seed });

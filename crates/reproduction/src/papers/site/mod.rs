@@ -90,7 +90,7 @@ pub struct SiteFound {
     pub packets: u64,
 }
 
-/// The shifts of a full or quick answer, each with its seed.
+/// Returns the shifts of a full or quick answer, each with its seed.
 ///
 /// The paper's three hours have 1,650,103 connections of 32,000 hosts. Here they have as many, of
 /// 26,400.

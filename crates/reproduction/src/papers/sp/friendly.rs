@@ -24,8 +24,8 @@ pub(super) const SP_8: Experiment = Experiment {
     quick: Quick { repeats: 1, keep: &[(COUNT, &["1", "5", "15"])] },
 };
 
-/// The mean time of either half's transfers, to the last acknowledgement; its variant to the last
-/// byte.
+/// Sets the mean time of each half's transfers, to the last acknowledgement; its variant to the
+/// last byte.
 fn record_halves(run: &RunRecords<'_>, readings: &mut Readings) {
     for half in ["a", "b"] {
         readings.set_mean(half, run.of(half).map(Flow::time_to_ack));
@@ -55,18 +55,18 @@ impl Clock<'_> {
         self.record.samples(&at, half)
     }
 
-    /// Percentage by which reno-ssr takes longer beside SPAND than among its own.
+    /// Returns the percentage by which reno-ssr takes longer beside SPAND than among its own.
     fn slowdown(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("b", SPAND, place).excess_over(&self.time("b", self.reno, place))
     }
 
-    /// Percentage by which SPAND is below the reno-ssr beside it.
+    /// Returns the percentage by which SPAND is below the reno-ssr beside it.
     fn gain(self, place: HalfCoordinates<'_>) -> Measured {
         self.time("a", SPAND, place).gain_over(&self.time("b", SPAND, place))
     }
 }
 
-/// Every point of a record: delay, size and count.
+/// Returns every point of a record: delay, size and count.
 fn places(record: &ExperimentRecord) -> Vec<[String; 3]> {
     let [delays, sizes, counts] = [DELAY, SIZE, COUNT].map(|key| record.values(key));
     let mut places = Vec::new();
@@ -140,7 +140,7 @@ fn add_lead<'p>(
     }
 }
 
-/// Times of both halves and of all reno-ssr over the number of connections.
+/// Plots the times of both halves and of all reno-ssr over the number of connections.
 fn curves(clock: Clock<'_>, figure: &str, [delay, size, _]: HalfCoordinates<'_>) -> Plot {
     let title = format!("Half SPAND, half {} ({figure}), {delay}, {size}", clock.reno);
     let counts = clock.record.values(COUNT);

@@ -14,7 +14,7 @@ pub(super) const TIME: &str = "completion";
 const INFORMED_SCHEMES: [&str; 4] =
     ["spand+spand_share=6", "spand+spand_share=12", "spand+spand_share=18", "spand+spand_share=31"];
 
-/// Percentage by which SPAND is below a baseline.
+/// Returns the percentage by which SPAND is below a baseline.
 pub(super) fn gain(case: &Case<'_>, baseline: &str) -> Measured {
     case.gain([SPAND, baseline], TIME)
 }
@@ -30,7 +30,7 @@ pub(super) fn add_mostly_gains(
     extremes(findings, cases, baseline);
 }
 
-/// Percentage of the cases in which the gain over a baseline lies in an interval.
+/// Returns the percentage of the cases in which the gain over a baseline lies in an interval.
 pub(super) fn share_of_cases(
     with: &str,
     cases: &[Case<'_>],
@@ -58,7 +58,7 @@ pub(super) fn extremes(findings: &mut Findings, cases: &[Case<'_>], baseline: &s
     }
 }
 
-/// The first and the last.
+/// Returns the first and the last.
 fn first_and_last<T>(mut values: Vec<T>) -> impl Iterator<Item = T> {
     let last = values.pop();
     values.into_iter().take(1).chain(last)
@@ -102,7 +102,7 @@ pub(super) fn always_informed(
     add_deciding(findings, with, baseline, furthest_out(within, gains), |line| line.also(within));
 }
 
-/// The gain with that of the shares with which SPAND is fastest; none if they were not run.
+/// Returns the gain with that of the shares with which SPAND is fastest; none if they were not run.
 fn informed_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
     let time = |scheme: &&&str| case.samples(scheme, TIME).mean().mean;
     let run = INFORMED_SCHEMES.iter().filter(|scheme| time(scheme).is_finite());
@@ -125,7 +125,7 @@ fn add_deciding(
     }
 }
 
-/// The mean gain over a baseline of several cases.
+/// Returns the mean gain over a baseline of several cases.
 pub(super) fn mean_gain<'c>(
     cases: impl IntoIterator<Item = &'c Case<'c>>,
     baseline: &str,
@@ -134,8 +134,8 @@ pub(super) fn mean_gain<'c>(
     mean_of(&gains)
 }
 
-/// Percentage points by which the mean gain over one baseline is above that over another: in pairs,
-/// for schemes of a case share their random numbers.
+/// Returns the percentage points by which the mean gain over one baseline is above that over
+/// another: in pairs, for schemes of a case share their random numbers.
 pub(super) fn mean_gain_more<'c>(
     cases: impl IntoIterator<Item = &'c Case<'c>>,
     [one, other]: [&str; 2],

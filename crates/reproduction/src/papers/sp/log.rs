@@ -65,7 +65,7 @@ fn samples(
     Samples::new(book.logs().iter().filter(|log| of(log)).map(figure).collect())
 }
 
-/// Other times between pages.
+/// Returns other times between pages.
 fn other_times(book: &Book) -> Vec<f64> {
     let mut thinks: Vec<f64> = book.logs().iter().filter_map(|log| log.think).collect();
     thinks.retain(|think| *think != THINK);

@@ -60,13 +60,13 @@ pub(super) const SP_6: Experiment = experiment!("SP-6", QUICK_UNINFORMED);
 pub(super) const SP_6_SIZES: Experiment = experiment!("SP-6-sizes", QUICK_SIZES);
 pub(super) const SP_7: Experiment = experiment!("SP-7", QUICK_UNINFORMED);
 
-/// The mean time of all transfers, to the last acknowledgement; its variant to the last byte.
+/// Sets the mean time of all transfers, to the last acknowledgement; its variant to the last byte.
 fn completion(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set_mean(TIME, run.of("web").map(Flow::time_to_ack));
     readings.set_mean(format!("{TIME}.received"), run.of("web").map(Flow::time_to_receive));
 }
 
-/// The key of the delay in a record.
+/// Returns the key of the delay in a record.
 fn delay_key(record: &ExperimentRecord) -> &'static str {
     DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
 }
@@ -125,7 +125,7 @@ fn with_delayed_acks(findings: &mut Findings, record: &ExperimentRecord) {
     }
 }
 
-/// The paper's number of a case's scenario, where it has a single bottleneck.
+/// Returns the paper's number of a case's scenario, where it has a single bottleneck.
 fn scenario(case: &Case<'_>) -> &'static str {
     match case.value(DELAYS[0]) {
         "50ms" => "1",
@@ -338,12 +338,12 @@ fn by_size(findings: &mut Findings, record: &ExperimentRecord, figure: &str) {
     }
 }
 
-/// The schemes of the figures.
+/// Returns the schemes of the figures.
 fn figure_schemes() -> impl Iterator<Item = &'static str> {
     SSR.into_iter().chain(NSSR).chain([SPAND])
 }
 
-/// Times of all schemes along one axis from a case on.
+/// Plots the times of all schemes along one axis from a case on.
 fn curves(
     first: &Case<'_>,
     key: &'static str,

@@ -17,7 +17,7 @@ const FIGURE_SHARES: u32 = 100;
 /// RFC 2414's first window with segments of 1 KB.
 const RFC_2414: u32 = 4;
 
-/// A share of `capacity` segments, of a path whose receiver acknowledges each segment.
+/// Returns a share of `capacity` segments, of a path whose receiver acknowledges each segment.
 const fn share(capacity: u32) -> PathShare {
     PathShare { capacity, per_ack: 1 }
 }
@@ -26,7 +26,7 @@ fn window(share: PathShare, segments: u64, shift: bool) -> u64 {
     share.initial_window(segments, WindowChoice { shift, not_below_bottom: false })
 }
 
-/// Every share with one and two segments per ACK.
+/// Returns every share with one and two segments per ACK.
 fn path_shares() -> impl Iterator<Item = PathShare> {
     let of = |capacity| [1, 2].map(|per_ack| PathShare { capacity, per_ack });
     (1..=MAX_SHARE).flat_map(of)
@@ -67,7 +67,7 @@ pub(super) fn sp_1() -> Findings {
     findings
 }
 
-/// Percentage of steps of the share by one segment that leave the window unchanged.
+/// Returns the percentage of steps of the share by one segment that leave the window unchanged.
 fn unchanged(size: u64) -> Measured {
     let step = |capacity| {
         let [before, after] = [capacity, capacity + 1].map(|c| window(share(c), size, true));
@@ -77,8 +77,8 @@ fn unchanged(size: u64) -> Measured {
     share_meeting(ClaimInterval::at_most(0.0), &steps)
 }
 
-/// Change of the window for each segment of the share, from the share whose one epoch takes the
-/// whole transfer to the figure's largest.
+/// Returns the change of the window for each segment of the share, from the share whose one epoch
+/// takes the whole transfer to the figure's largest.
 fn slope(size: u64) -> Measured {
     let takes_all = |capacity: &u32| share(*capacity).epoch_size() >= size;
     let Some(first) = (1..FIGURE_SHARES).find(takes_all) else { return Measured::NOTHING };
@@ -86,7 +86,8 @@ fn slope(size: u64) -> Measured {
     Measured::exact((to as f64 - from as f64) / f64::from(FIGURE_SHARES - first))
 }
 
-/// Most round trips that a transfer of less than an epoch takes longer with the shift.
+/// Returns the largest number of round trips that a transfer of less than an epoch takes longer
+/// with the shift.
 fn cost(per_ack: u32) -> Measured {
     let of_share = move |capacity: u32| {
         let share = PathShare { capacity, per_ack };
@@ -101,7 +102,8 @@ fn cost(per_ack: u32) -> Measured {
     largest((1..=MAX_SHARE).flat_map(of_share))
 }
 
-/// Round trips of a transfer that grows by a segment every `per_ack` round trips and loses nothing.
+/// Returns the number of round trips of a transfer that grows by a segment every `per_ack` round
+/// trips and loses nothing.
 fn round_trips(mut window: u64, segments: u64, per_ack: u32) -> u64 {
     let (mut sent, mut trips) = (0, 0);
     while sent < segments {
@@ -112,7 +114,7 @@ fn round_trips(mut window: u64, segments: u64, per_ack: u32) -> u64 {
     trips
 }
 
-/// Figure 5 for one size.
+/// Plots Figure 5 for one size.
 fn curves(size: u64) -> Plot {
     let title = format!("First window over the share, {size} segments (Figure 5)");
     let of = |shift| {

@@ -100,7 +100,7 @@ impl Row {
         within("flows", f64::from(self.flows), [2.0, 1e6])
     }
 
-    /// The run's set-up; an error names the value that headstart does not know.
+    /// Returns the run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));
@@ -192,7 +192,7 @@ fn compare(rows: &[Row], ours: &[Measured]) -> Vec<Ns2Comparison> {
 }
 
 impl Pair {
-    /// Means, with standard errors from the deviation within both samples together.
+    /// Returns the means, with standard errors from the deviation within both samples together.
     fn estimates(&self, rows: &[Row], ours: &[Measured]) -> [MeanEstimate; 2] {
         let samples: [Vec<f64>; 2] =
             [rows.iter().map(self.ns2).collect(), ours.iter().map(self.ours).collect()];

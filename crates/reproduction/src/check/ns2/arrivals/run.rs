@@ -58,7 +58,7 @@ impl Measured {
         self.throughputs.iter().sum::<f64>() / self.throughputs.len() as f64
     }
 
-    /// Quantile, interpolated between the two flows around it.
+    /// Returns the quantile, interpolated between the two flows around it.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let last = self.throughputs.len() - 1;
         let at = share * last as f64;
@@ -126,7 +126,7 @@ fn dumbbell() -> Result<Dumbbell, String> {
     Ok(Dumbbell::new(PAIRS, side, bottleneck))
 }
 
-/// The arrivals, one way or both.
+/// Returns the arrivals, one way or both.
 fn specs(set_up: &SetUp, dumbbell: &Dumbbell) -> Result<Vec<PoissonSpec>, String> {
     let scheme = Scheme::parse(&format!("{}+rwnd=1000MB", set_up.scheme));
     let scheme = scheme.map_err(|e| e.to_string())?;
@@ -154,7 +154,8 @@ fn specs(set_up: &SetUp, dumbbell: &Dumbbell) -> Result<Vec<PoissonSpec>, String
     Ok(ways.into_iter().map(spec).collect())
 }
 
-/// Bytes of an exponential number of packets with this mean, rounded up to whole ones.
+/// Returns the sizes of transfers: bytes of an exponential number of packets with this mean,
+/// rounded up to whole ones.
 fn sizes(mean_packets: f64) -> Result<Distribution, String> {
     let ratio = libm::exp(-1.0 / mean_packets);
     let mut weight = 1.0;

@@ -87,7 +87,7 @@ struct Row {
 }
 
 impl Row {
-    /// `tick`: of the file's name; `None`: the profile's.
+    /// Returns the set-up of the row. `tick`: of the file's name; `None`: the profile's.
     fn set_up(&self, tick: Option<Duration>) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let delay: Duration =
@@ -102,7 +102,7 @@ impl Row {
     }
 }
 
-/// The scheme that stands for a class of senders; `None` for one that headstart lacks.
+/// Returns the scheme that stands for a class of senders; `None` for one that headstart lacks.
 pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
     Some(match proto {
         // ns-2's class is `TCP/Sack1`.

@@ -33,13 +33,13 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Share of all bytes that the transfers starting at 2 and 6 s carry.
+    /// Returns the share of all bytes that the transfers starting at 2 and 6 s carry.
     pub(super) fn share_of_second_and_fourth(&self) -> f64 {
         let [_, second, _, fourth] = self.bytes;
         (second + fourth) as f64 / self.bytes.iter().sum::<u64>().max(1) as f64
     }
 
-    /// Jain's index of the rates, each over the time that its transfer had.
+    /// Returns Jain's index of the rates, each over the time that its transfer had.
     pub(super) fn fairness(&self) -> f64 {
         let rates = (0..4).map(|n| self.bytes[n] as f64 / (10.0 - 2.0 * n as f64));
         let (sum, squares) = rates.fold((0.0, 0.0), |(s, q), rate| (s + rate, q + rate * rate));

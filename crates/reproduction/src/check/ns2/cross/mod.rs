@@ -90,7 +90,7 @@ impl Row {
         within("throughput_mbps", self.throughput_mbps, [0.0, 10_000.0])
     }
 
-    /// The run's set-up; an error names the value that headstart does not know.
+    /// Returns the run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         if self.profile != "pdef" {
             return Err(format!("no profile {:?}", self.profile));

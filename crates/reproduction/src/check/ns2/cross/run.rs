@@ -62,8 +62,9 @@ impl Default for MeasuredStartUp {
     }
 }
 
-/// The scheme that stands for a variant of ns-2, and the bytes of header on top of a packet; `None`
-/// for one that headstart lacks. ns-2's Vegas simulates neither handshake nor headers.
+/// Returns the scheme that stands for a variant of ns-2, and the bytes of header on top of a
+/// packet; `None` for one that headstart lacks. ns-2's Vegas simulates neither handshake nor
+/// headers.
 pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
     Some(match variant {
         "tahoe" => ("tahoe+profile=ns2", 40),
@@ -107,8 +108,8 @@ struct FlowSnapshot {
 }
 
 impl FlowSnapshot {
-    /// Congestion avoidance has grown the window since the look `before`, or slow start was left
-    /// by lowering the threshold without a loss.
+    /// Returns true if congestion avoidance has grown the window since the look `before`, or slow
+    /// start was left by lowering the threshold without a loss.
     fn is_in_avoidance(&self, before: &Self) -> bool {
         let was_above = before.cwnd > 0 && before.cwnd >= before.ssthresh;
         let has_grown = was_above && self.cwnd > before.cwnd && self.ssthresh == before.ssthresh;

@@ -91,7 +91,7 @@ impl Row {
         Ok(())
     }
 
-    /// The run's set-up; an error names the value that headstart does not know.
+    /// Returns the run's set-up; an error names the value that headstart does not know.
     fn set_up(&self) -> Result<SetUp, String> {
         let known = |what: &str, value: &str| format!("no {what} {value:?}");
         if !BUILTINS.iter().any(|b| b.name == self.page && b.name != "news") {

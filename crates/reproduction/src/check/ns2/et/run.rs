@@ -101,7 +101,7 @@ fn spec(set_up: &SetUp, access: &Access) -> Result<PageSpec, String> {
     })
 }
 
-/// Most connections that were open at once: when one opens, how many are.
+/// Returns the largest number of connections that were open at once: when one opens, how many are.
 fn max_active(connections: &[ConnectionRecord]) -> u64 {
     let open_at = |at: Instant| {
         let open = |c: &&ConnectionRecord| c.opened <= at && c.closed.is_none_or(|end| end > at);

@@ -94,7 +94,7 @@ impl Suite for FastStartSuite {
     }
 }
 
-/// The rows of a file with their lines, and the errors of the other rows.
+/// Returns the rows of a file with their lines, and the errors of the other rows.
 fn read<R>(table: &Ns2Table) -> (Vec<(u64, Measured)>, Vec<CheckError>)
 where
     R: serde::de::DeserializeOwned + Into<Measured>,
@@ -210,7 +210,7 @@ fn compare_group(
     [compare(0), compare(1).beside(beside)]
 }
 
-/// The figures shown beside a second burst.
+/// Returns the figures shown beside a second burst.
 fn beside(group: &Group, raw: Option<&Group>, [runs, first_rtt]: [&[[Burst; 2]]; 2]) -> Fields {
     let both = |theirs: f64, figure: fn(&Burst) -> f64| {
         [theirs, over_runs(runs, |run| figure(&run[1])).mean]

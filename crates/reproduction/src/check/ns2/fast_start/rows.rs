@@ -47,7 +47,7 @@ pub(super) struct SingleRow {
     timeouts_mean: f64,
 }
 
-/// Default of a column that a file lacks.
+/// Returns the default of a column that a file lacks.
 const fn unknown() -> f64 {
     f64::NAN
 }

@@ -67,7 +67,7 @@ pub(super) fn run_once(set_up: &SetUp, seed: u64) -> Result<Vec<[Burst; 2]>, Str
     Ok(measure(&simulation, set_up, rounds))
 }
 
-/// Seconds from nothing to `most`.
+/// Returns a uniform distribution of seconds from nothing to `most`.
 fn uniform(most: f64) -> Result<Distribution, String> {
     Distribution::uniform(0.0, most).map_err(|e| e.to_string())
 }

@@ -37,7 +37,7 @@ pub(super) struct SetUp {
     pub(super) bulk_scheme: String,
 }
 
-/// A variant's scheme; `None` for one that headstart lacks.
+/// Returns a variant's scheme; `None` for one that headstart lacks.
 pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
     ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"].into_iter().find(|name| *name == variant)
 }
@@ -50,7 +50,7 @@ const BURSTY_WINDOW: u32 = 32;
 const MAX_BURST: u32 = 4;
 
 impl SetUp {
-    /// From the file's name and the row, whose variant is `scheme`.
+    /// Creates the set-up from the file's name and the row, whose variant is `scheme`.
     ///
     /// # Errors
     /// If the name lacks the delay or another parameter.
@@ -114,18 +114,18 @@ fn load_of(words: &[&str]) -> Result<Load, String> {
     loads.next().ok_or_else(|| why.to_owned())
 }
 
-/// The parts of a word between dots; of one that gives the tick there are none.
+/// Returns the parts of a word between dots; of one that gives the tick there are none.
 fn without_tick(word: &str) -> impl Iterator<Item = &str> {
     let is_tick = word.to_ascii_lowercase().starts_with("tick");
     word.split('.').filter(move |_| !is_tick)
 }
 
-/// The duration among `words`.
+/// Returns the duration among `words`.
 fn duration_of(words: &[&str]) -> Option<Duration> {
     words.iter().find_map(|word| word.parse().ok())
 }
 
-/// RED with the thresholds of the papers' 50-packet buffer.
+/// Returns RED with the thresholds of the papers' 50-packet buffer.
 fn red_of(low_priority_first: bool) -> RedConfig {
     let thresholds = Thresholds::Packets { min: 7.5, max: 30.0 };
     RedConfig { thresholds, low_priority_first, ..RedConfig::default() }

@@ -66,7 +66,7 @@ struct PlannedRow {
 }
 
 impl PlannedRow {
-    /// The case; a plan that cannot be run is the row's fault.
+    /// Returns the case; a plan that cannot be run is the row's fault.
     fn case(self, file: &str) -> Result<Ns2Case, Refusal> {
         if !(1..=MAX_RUNS).contains(&self.runs) {
             let why = format!("runs {} is not between 1 and {MAX_RUNS}", self.runs);
@@ -137,8 +137,8 @@ impl PlanText {
     }
 }
 
-/// The plan's limit of a queue in which as many packets wait as a column says: `30`, `30p`, or
-/// `inf`. The limit counts the packet in service too.
+/// Returns the plan's limit of a queue in which as many packets wait as a column says: `30`, `30p`,
+/// or `inf`. The limit counts the packet in service too.
 fn queue_limit(column: &str, text: &str) -> Result<String, Refusal> {
     if text == "inf" {
         return Ok(text.to_owned());
@@ -151,7 +151,7 @@ fn queue_limit(column: &str, text: &str) -> Result<String, Refusal> {
     Ok(format!("{}p", waiting + 1))
 }
 
-/// A delay that a column gives, like `50ms`, spelled as in plans.
+/// Returns a delay that a column gives, like `50ms`, spelled as in plans.
 fn delay_of(column: &str, text: &str) -> Result<String, Refusal> {
     let delay: Duration = text.parse().map_err(|error: units::ParseUnitError| {
         Refusal::Impossible(format!("{column} {text:?}: {error}"))
@@ -160,19 +160,21 @@ fn delay_of(column: &str, text: &str) -> Result<String, Refusal> {
     Ok(format!("{text:?}"))
 }
 
-/// Parameters of a window that a column gives in packets; the first threshold is as high.
+/// Returns the parameters of a window that a column gives in packets; the first threshold is as
+/// high.
 fn window_of(column: &str, packets: u32) -> Result<String, Refusal> {
     within(column, f64::from(packets), [1.0, 10_000.0]).map_err(Refusal::Impossible)?;
     Ok(format!("window={packets}+ssthresh={packets}"))
 }
 
-/// The tick that a file's name gives, spelled as in plans.
+/// Returns the tick that a file's name gives, spelled as in plans.
 fn tick_of(file: &str) -> Result<String, Refusal> {
     let tick = file_name::tick_of(file).map_err(Refusal::Impossible)?;
     Ok(format!("{}us", tick.as_nanos() / 1000))
 }
 
-/// The scheme as ns-2's bursty connections use it: at most four packets at one send opportunity.
+/// Returns the scheme as ns-2's bursty connections use it: at most four packets at one send
+/// opportunity.
 fn bursty(scheme: &str) -> String {
     format!("{scheme}+maxburst=4")
 }

@@ -120,7 +120,7 @@ impl Row {
     }
 }
 
-/// Goodputs of B and C over A's.
+/// Sets the goodputs of B and C over A's.
 fn ratio(_: &RunRecords<'_>, readings: &mut Readings) {
     let [a, b, c] = ["a.goodput", "b.goodput", "c.goodput"].map(|name| readings.value(name));
     readings.set("bc_over_a", (b + c) / a);

@@ -163,7 +163,7 @@ impl Row {
     }
 }
 
-/// The queue that stands for a scheduler.
+/// Returns the queue that stands for a scheduler.
 fn queue_of(sched: &str) -> Option<&'static str> {
     match sched.to_lowercase().replace(['-', '_'], "").as_str() {
         "fifo" | "droptail" => Some("droptail"),
@@ -172,7 +172,7 @@ fn queue_of(sched: &str) -> Option<&'static str> {
     }
 }
 
-/// Times of both bursts, to the last acknowledgement.
+/// Sets the times of both bursts, to the last acknowledgement.
 fn bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     for (n, name) in [(0, "first"), (1, "second")] {
         readings

@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-/// A rate as ns-2 writes it: `1.5Mb`.
+/// Returns a rate as ns-2 writes it: `1.5Mb`.
 fn rate(text: &str) -> Result<Rate, ParseUnitError> {
     let unit = if text.ends_with('b') { "it" } else { "" };
     format!("{text}{unit}").parse()

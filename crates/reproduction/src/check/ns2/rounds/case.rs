@@ -80,7 +80,7 @@ impl Measured {
         }
     }
 
-    /// ns-2's mean and its standard error over its runs.
+    /// Returns ns-2's mean and its standard error over its runs.
     pub(super) fn mean(&self) -> MeanEstimate {
         let runs = self.key.runs as f64;
         let standard_error = (self.key.runs > 1).then(|| self.mean_s_sd / runs.sqrt());
@@ -102,7 +102,7 @@ impl CaseKey {
     }
 }
 
-/// Rate and delay of the bottleneck of a scenario (Zhang, Qiu & Keshav 2000, Table 1).
+/// Returns the rate and delay of the bottleneck of a scenario (Zhang, Qiu & Keshav 2000, Table 1).
 pub(super) fn bottleneck_of(scenario: u32) -> Option<(Rate, Duration)> {
     Some(match scenario {
         1 => (Rate::from_bps(1_600_000), Duration::from_millis(50)),
@@ -112,7 +112,8 @@ pub(super) fn bottleneck_of(scenario: u32) -> Option<(Rate, Duration)> {
     })
 }
 
-/// The scheme that stands for a variant: one-way agents, a clock of 50 ms, windows up to 100 KB.
+/// Returns the scheme that stands for a variant: one-way agents, a clock of 50 ms, windows up to
+/// 100 KB.
 pub(super) fn scheme_of(profile: &str, variant: &str) -> Option<String> {
     let known = ["reno-ssr", "reno-nssr", "newreno-ssr", "newreno-nssr"];
     if profile != "p235" || !known.contains(&variant) {

@@ -88,7 +88,7 @@ fn rounds(key: &CaseKey, scheme: &Scheme, pairs: Vec<(HostId, HostId)>) -> Resul
     }))
 }
 
-/// Telnet sessions, ON/OFF sources and endless transfers, on the next pairs of hosts.
+/// Adds Telnet sessions, ON/OFF sources and endless transfers, on the next pairs of hosts.
 fn add_beside(
     simulation: &mut Simulation,
     key: &CaseKey,

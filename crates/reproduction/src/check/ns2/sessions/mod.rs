@@ -85,7 +85,8 @@ struct Row {
 }
 
 impl Row {
-    /// `tick`: of the file's name; a variant that has one of its own keeps that.
+    /// Returns the set-up of the row. `tick`: of the file's name; a variant that has one of its own
+    /// keeps that.
     fn set_up(&self, tick: Option<Duration>) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let jitter = self.jitter.unwrap_or(0.1);
@@ -109,7 +110,8 @@ impl Row {
     }
 }
 
-/// The scheme that stands for a mode, and whether all transfers of a page share one connection.
+/// Returns the scheme that stands for a mode, and whether all transfers of a page share one
+/// connection.
 fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     Some(match mode {
         "indep" => ("newreno", false),
@@ -121,7 +123,7 @@ fn scheme_of(mode: &str) -> Option<(&'static str, bool)> {
     })
 }
 
-/// The parameters that stand for a variant of the set-up.
+/// Returns the parameters that stand for a variant of the set-up.
 fn profile_of(variant: &str) -> Option<&'static str> {
     Some(match variant {
         "paper" => "+profile=paper+window=32+ssthresh=32",

@@ -92,7 +92,7 @@ fn flows<'a>(simulation: &'a Simulation, page: &[AppId]) -> Vec<&'a FlowRecord> 
     page.iter().filter_map(of).flatten().collect()
 }
 
-/// From the start of a page's transfers until the last ACK of the last one.
+/// Returns the time from the start of a page's transfers until the last ACK of the last one.
 fn page_time(flows: &[&FlowRecord]) -> f64 {
     let time = |flow: &&FlowRecord| {
         flow.acked_at.map_or(f64::INFINITY, |at| (at - flow.started_at).as_secs_f64())

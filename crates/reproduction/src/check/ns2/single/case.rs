@@ -86,7 +86,7 @@ impl Measured {
 }
 
 impl CaseRow {
-    /// The flow that the row holds.
+    /// Returns the flow that the row holds.
     pub(super) fn measured(self) -> Measured {
         let Self { variant, npkts, buffer, delack, time_last_ack: time, drops, rexmit, timeouts } =
             self;
@@ -96,7 +96,7 @@ impl CaseRow {
 }
 
 impl BandRow {
-    /// The band that the row holds.
+    /// Returns the band that the row holds.
     ///
     /// # Errors
     /// If it is none: any figure would agree, or none.
@@ -110,12 +110,12 @@ impl BandRow {
     }
 }
 
-/// True of a table that holds flows; others hold bands.
+/// Returns true for a table that holds flows; others hold bands.
 pub(super) fn holds_flows(table: &Ns2Table) -> bool {
     table.has(&["time_last_ack"])
 }
 
-/// The bands of a table that holds bands. Rows that are none are left out.
+/// Returns the bands of a table that holds bands. Rows that are none are left out.
 pub(super) fn parse_bands(out: &mut Cases, table: &Ns2Table) -> Result<Vec<Band>, CheckError> {
     match holds_flows(table) {
         true => Ok(Vec::new()),

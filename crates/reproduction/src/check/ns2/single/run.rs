@@ -24,9 +24,9 @@ pub(super) struct Outcome {
     pub(super) timeouts: u64,
 }
 
-/// The scheme that stands for a variant of ns-2, and the bytes of header on top of a packet; `None`
-/// for one that headstart lacks. ns-2's Vegas simulates neither handshake nor headers, and has its
-/// initial window only from the second ACK on.
+/// Returns the scheme that stands for a variant of ns-2, and the bytes of header on top of a
+/// packet; `None` for one that headstart lacks. ns-2's Vegas simulates neither handshake nor
+/// headers, and has its initial window only from the second ACK on.
 pub(super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> {
     Some(match variant {
         "tahoe" => ("tahoe+profile=ns2", 40),
