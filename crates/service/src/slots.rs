@@ -66,8 +66,8 @@ impl PeerSlots {
         Self { limits, held: Mutex::default() }
     }
 
-    /// Takes a slot for a connection from `address`. It always succeeds: another connection may lose
-    /// its slot, one of the same peer if that has as many as it may.
+    /// Takes a slot for a connection from `address`. It always succeeds: another connection may
+    /// lose its slot, one of the same peer if that has as many as it may.
     pub fn enter(self: &Arc<Self>, address: IpAddr) -> PeerSlot {
         let peer = peer_of(address);
         let (hold, lost) = oneshot::channel();

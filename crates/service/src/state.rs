@@ -134,8 +134,8 @@ impl StateFormat {
         Ok(if is_own { FileKind::Own } else { FileKind::Foreign })
     }
 
-    /// True for a table of this service, or if there is no table at all: the process ended before
-    /// its first transaction.
+    /// Returns true for a table of this service, or if there is no table at all: the process ended
+    /// before its first transaction.
     fn has_own_table(&self, database: &impl ReadableDatabase) -> Result<bool, DatabaseError> {
         let reading = database.begin_read().map_err(|error| match error {
             TransactionError::Storage(error) => error,
@@ -147,8 +147,8 @@ impl StateFormat {
         Ok(is_empty || tables.any(|table| is_own(table.name())))
     }
 
-    /// True if the name of a table of this service stands anywhere in the file: redb keeps names as
-    /// they are.
+    /// Returns true if the name of a table of this service stands anywhere in the file: redb keeps
+    /// names as they are.
     fn names_own_table(&self, mut file: impl Read) -> io::Result<bool> {
         let longest = self.tables.iter().map(|name| name.len()).max().unwrap_or_default();
         let mut bytes = Vec::new();
@@ -205,7 +205,7 @@ impl StateFormat {
     }
 }
 
-/// True if it begins as redb's files do; `None` if it does not exist or is empty. Only
+/// Returns true if it begins as redb's files do; `None` if it does not exist or is empty. Only
 /// regular files are databases.
 fn is_database(file: &Path) -> io::Result<Option<bool>> {
     let data = match fs::metadata(file) {
@@ -220,7 +220,7 @@ fn is_database(file: &Path) -> io::Result<Option<bool>> {
     Ok((!begin.is_empty()).then_some(begin == MAGIC))
 }
 
-/// True if another file may work where this one does not.
+/// Returns true if another file may work where this one does not.
 fn is_damaged(error: &DatabaseError) -> bool {
     match error {
         DatabaseError::Storage(StorageError::Corrupted(_))
