@@ -15,22 +15,22 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Name of the file.
+    /// Returns the name of the file.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The whole error, as it is displayed.
+    /// Returns the whole error, as it is displayed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Key of the line, if the fault lies in that line alone and the line sets a key.
+    /// Returns the key of the line, if the fault lies in that line alone and the line sets a key.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// Line of the file, from 1.
+    /// Returns the line of the file, from 1.
     pub const fn line(&self) -> usize {
         self.line
     }
@@ -54,12 +54,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// `why`, of the part `span`.
+    /// Creates the fault `why` of the part `span`.
     pub fn new(span: Range<usize>, why: impl fmt::Display) -> Self {
         Self { span, why: why.to_string() }
     }
 
-    /// The fault as an error of `file`, whose text is `text`.
+    /// Returns the fault as an error of `file`, whose text is `text`.
     pub fn of_file(self, file: &str, text: &str) -> FileError {
         let start = self.span.start.min(text.len());
         let before = &text.as_bytes()[..start];
@@ -75,7 +75,7 @@ impl Fault {
     }
 }
 
-/// The key that a line of TOML sets.
+/// Returns the key that a line of TOML sets.
 fn key_of(line: &str) -> Option<&str> {
     let key = line.split_once('=')?.0.trim();
     let is_key = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -88,7 +88,7 @@ impl From<toml::de::Error> for Fault {
     }
 }
 
-/// The reader's message in plain terms, with what was probably meant.
+/// Returns the reader's message in plain terms, with what was probably meant.
 fn plain_message(message: &str) -> String {
     let message = message.trim_end();
     let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
@@ -128,7 +128,8 @@ const TYPES: [(&str, &str); 5] = [
 /// Most suggestions that an error makes.
 const SUGGESTIONS: usize = 3;
 
-/// The names among `candidates` that `found` probably stands for: the nearest first, at most three.
+/// Returns the names among `candidates` that `found` probably stands for: the nearest first, at
+/// most three.
 ///
 /// A candidate is near if one letter differs, or two that are fewer than half of either name, or if
 /// one of the two names begins with the other. Case does not count.
@@ -145,7 +146,7 @@ pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = 
     near.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
-/// Edit distance of `found` and `name`; `None` if they are too different to be a slip.
+/// Returns the edit distance of `found` and `name`; `None` if they are too different to be a slip.
 fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
     const MIN_PREFIX: usize = 2;
@@ -161,7 +162,8 @@ fn distance(found: &str, name: &str) -> Option<usize> {
     (begins && shorter >= MIN_PREFIX).then_some(edits + 100)
 }
 
-/// ` (did you mean "x"?)`, with up to three names, if any of `known` is near enough to `found`.
+/// Returns ` (did you mean "x"?)`, with up to three names, if any of `known` is near enough to
+/// `found`.
 pub fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
     let near: Vec<&str> = nearest(found, known.iter().map(AsRef::as_ref));
     match near.is_empty() {
@@ -170,7 +172,7 @@ pub fn meant<S: AsRef<str>>(found: &str, known: &[S]) -> String {
     }
 }
 
-/// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
+/// Returns a choice such as `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
 fn quoted_choice(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {
@@ -179,8 +181,8 @@ fn quoted_choice(names: &[&str]) -> String {
     }
 }
 
-/// Message for an unknown name of `what` with the way out:
-/// `no page "nwes" (did you mean "news"?); …`.
+/// Returns the message for an unknown name of `what` with the way out: `no page "nwes" (did you
+/// mean "news"?); …`.
 ///
 /// `list_by` is the command or document that lists all of them, like "`headstart pages` lists
 /// them". Short lists stand in the message itself.

@@ -29,7 +29,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// The journal of `program`; it omits [`LogPriority::Debug`] until that is switched on.
+    /// Creates the journal of `program`; it omits [`LogPriority::Debug`] until that is switched on.
     pub const fn new(program: &'static str) -> Self {
         Self { program, debugs: AtomicBool::new(false) }
     }
@@ -39,12 +39,12 @@ impl Journal {
         self.debugs.store(debugs, Ordering::Relaxed);
     }
 
-    /// Whether messages at [`LogPriority::Debug`] are printed.
+    /// Returns true if messages at [`LogPriority::Debug`] are printed.
     pub fn is_debugging(&self) -> bool {
         self.debugs.load(Ordering::Relaxed)
     }
 
-    /// Says it in one line.
+    /// Logs the message in one line.
     pub fn say(&self, priority: LogPriority, what: &str) {
         if priority == LogPriority::Debug && !self.is_debugging() {
             return;
@@ -55,7 +55,7 @@ impl Journal {
         let _ = io::stderr().write_all(line.as_bytes());
     }
 
-    /// Lines of `what` become parts of one. Other control characters, which could move a cursor,
+    /// Joins the lines of `what` to one. Other control characters, which could move a cursor,
     /// become spaces. A journal notes the time itself; a person gets `now_s`, seconds since 1970.
     fn line(&self, priority: LogPriority, what: &str, for_journal: bool, now_s: u64) -> String {
         let what = what.trim_end().replace('\n', "; ");

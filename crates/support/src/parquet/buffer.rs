@@ -25,7 +25,7 @@ pub enum TableValue {
 }
 
 impl From<u64> for TableValue {
-    /// A value above `i64::MAX` becomes `i64::MAX`.
+    /// Converts a number. A value above `i64::MAX` becomes `i64::MAX`.
     fn from(value: u64) -> Self {
         Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
     }
@@ -62,7 +62,7 @@ impl From<Instant> for TableValue {
 }
 
 impl From<Duration> for TableValue {
-    /// Nanoseconds.
+    /// Converts a duration to nanoseconds.
     fn from(value: Duration) -> Self {
         value.as_nanos().into()
     }

@@ -63,7 +63,7 @@ pub struct TableWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// A table of these columns.
+    /// Begins a table of these columns.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -135,12 +135,12 @@ impl<W: Write + Send> TableRows for TableWriter<W> {
     }
 }
 
-/// The error of a row that does not fit its table.
+/// Returns the error of a row that does not fit its table.
 pub fn fit_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "a row that does not fit its table's columns")
 }
 
-/// A column in the metadata: `column.NAME` is `UNIT: MEANING`.
+/// Returns a column's entry of the metadata: `column.NAME` is `UNIT: MEANING`.
 fn column_metadata(column: &TableColumn) -> KeyValue {
     let TableColumn { name, unit, about, .. } = column;
     let text = if unit.is_empty() { about.to_string() } else { format!("{unit}: {about}") };

@@ -34,7 +34,7 @@ impl<R> RowColumn<R> {
         Self { name, kind, unit, about, value }
     }
 
-    /// A column of words.
+    /// Creates a column of words.
     pub const fn text(
         name: &'static str,
         about: &'static str,
@@ -43,7 +43,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Text, name, "", about, value)
     }
 
-    /// A column of numbers of things, as signed integers of 64 bits, without a unit.
+    /// Creates a column of numbers of things, as signed integers of 64 bits, without a unit.
     pub const fn count(
         name: &'static str,
         about: &'static str,
@@ -52,7 +52,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "", about, value)
     }
 
-    /// A column of numbers of bytes, as signed integers of 64 bits.
+    /// Creates a column of numbers of bytes, as signed integers of 64 bits.
     pub const fn bytes(
         name: &'static str,
         about: &'static str,
@@ -61,7 +61,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "bytes", about, value)
     }
 
-    /// A column of rates in bits per second, as signed integers of 64 bits.
+    /// Creates a column of rates in bits per second, as signed integers of 64 bits.
     pub const fn rate(
         name: &'static str,
         about: &'static str,
@@ -70,7 +70,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "bit/s", about, value)
     }
 
-    /// A column of durations in whole nanoseconds. `name` has to end with `_ns`.
+    /// Creates a column of durations in whole nanoseconds. `name` has to end with `_ns`.
     pub const fn nanos(
         name: &'static str,
         about: &'static str,
@@ -79,7 +79,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Integer, name, "ns", about, value)
     }
 
-    /// A column of points of time; the file has microseconds since 1970, UTC.
+    /// Creates a column of points of time; the file has microseconds since 1970, UTC.
     pub const fn time(
         name: &'static str,
         about: &'static str,
@@ -88,7 +88,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Time, name, "UTC", about, value)
     }
 
-    /// A column of numbers with a fraction, in `unit`.
+    /// Creates a column of numbers with a fraction, in `unit`.
     pub const fn number(
         name: &'static str,
         unit: &'static str,
@@ -98,7 +98,7 @@ impl<R> RowColumn<R> {
         Self::of(ColumnKind::Number, name, unit, about, value)
     }
 
-    /// A column of true or false.
+    /// Creates a column of true or false.
     pub const fn truth(
         name: &'static str,
         about: &'static str,
