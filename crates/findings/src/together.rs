@@ -43,7 +43,7 @@ impl Together {
         self.kept_requests = Some(Vec::new());
     }
 
-    /// The sums so far, which those of other captures can be added to.
+    /// Returns the sums so far, which those of other captures can be added to.
     pub(crate) fn sums(mut self) -> TogetherSums {
         self.end_hosts();
         TogetherSums {

@@ -40,7 +40,7 @@ impl LineSums {
         self.points
     }
 
-    /// The line; `None` if all `x` or all `y` are the same.
+    /// Fits a line; `None` if all `x` or all `y` are the same.
     pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let [xs, ys] = self.squares;
         if xs <= 0.0 || ys <= 0.0 {
@@ -89,7 +89,7 @@ impl CountLine {
         self.products += other.products;
     }
 
-    /// The line; `None` if all `x` or all `y` are the same.
+    /// Fits a line; `None` if all `x` or all `y` are the same.
     pub(crate) fn fit_line(&self) -> Option<LineFit> {
         let points = u128::from(self.points);
         let xs = points * self.squares_of_xs - self.xs * self.xs;
