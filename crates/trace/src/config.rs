@@ -48,8 +48,8 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
-    /// Servers that count as servers even of connections that they open themselves, if `named_open`
-    /// is set.
+    /// Returns the servers that count as servers even of connections that they open themselves, if
+    /// `named_open` is set.
     pub(crate) fn servers_that_open(&self) -> Option<&NamedServers> {
         self.named_open.then_some(&self.servers)
     }

@@ -14,7 +14,7 @@ pub enum FastOpenOutcome {
 }
 
 impl FastOpenOutcome {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",

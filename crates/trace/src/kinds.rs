@@ -27,7 +27,7 @@ impl RetransmissionKind {
     pub const ALL: [Self; Self::COUNT] =
         [Self::Fast, Self::Recovery, Self::Timeout, Self::SlowStart, Self::TailProbe];
 
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fast => "fast",
@@ -56,7 +56,7 @@ pub enum SenderPhase {
 }
 
 impl SenderPhase {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",
@@ -90,7 +90,7 @@ impl SparedBy {
     pub const ALL: [Self; Self::COUNT] =
         [Self::Sack, Self::RightEdge, Self::TailProbe, Self::Nothing];
 
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sack => "sack",

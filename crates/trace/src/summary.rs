@@ -29,7 +29,7 @@ pub enum TraceEnd {
 }
 
 impl TraceEnd {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "closed",

@@ -21,7 +21,7 @@ pub enum Vantage {
 }
 
 impl Vantage {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Server => "server",

@@ -105,8 +105,8 @@ impl TracedConnection {
         }
     }
 
-    /// `side` has sent `data` for the first time, up to `end`: a part of a response, or of a
-    /// request, which the server has a lag later.
+    /// Handles that `side` has sent `data` for the first time, up to `end`: a part of a response,
+    /// or of a request, which the server has a lag later.
     fn on_fresh<S: TraceSink>(
         &mut self,
         side: Side,

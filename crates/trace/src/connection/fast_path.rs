@@ -108,8 +108,8 @@ impl TracedConnection {
     }
 
     /// Lets the server's sender digest an ACK of `side`, the client. Returns `None`, with nothing
-    /// changed, if the ACK is left to the slow path. Such are probes, ACKs of a FIN or of data that
-    /// the capture lacks, and ACKs that find nothing outstanding.
+    /// changed, if the ACK is left to the slow path. These are probes, ACKs of a FIN or of data
+    /// that the capture lacks, and ACKs that find nothing outstanding.
     #[inline(always)]
     fn digest_client_ack(&mut self, side: Side, segment: &Observed) -> Option<AckDigest> {
         let server = 1 - side;

@@ -233,8 +233,8 @@ struct WorkerResults<P: SinkPart> {
     ends: SyncSender<ShardEnd<P>>,
 }
 
-/// The main loop of a thread: answers each dealt part of a round with its notes, and passes on the
-/// remaining results at the end.
+/// Runs the main loop of a thread: answers each dealt part of a round with its notes, and passes on
+/// the remaining results at the end.
 fn run<P: SinkPart>(
     mut shards: Vec<(usize, Shard<P>)>,
     hands: &Receiver<(usize, DealtRound<P::Note>)>,

@@ -112,7 +112,7 @@ pub enum RateEvidence {
 }
 
 impl RateEvidence {
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

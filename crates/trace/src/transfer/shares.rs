@@ -60,7 +60,7 @@ impl TimeShare {
         Self::Unexplained,
     ];
 
-    /// A short name for tables and files.
+    /// Returns a short name for tables and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Handshake => "handshake",

@@ -65,7 +65,7 @@ pub(crate) struct Flight {
 }
 
 impl Default for Flight {
-    /// Nothing was sent.
+    /// Creates a wait in which nothing was sent.
     fn default() -> Self {
         let (cwnd, spare, outstanding) = (0, 0, 0);
         let wait = SenderWait::Nothing;

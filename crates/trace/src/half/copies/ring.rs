@@ -42,7 +42,7 @@ impl PrintRing {
         Self { prints: Vec::new(), next: 0, since_copy: 0, ip_id: segment.ip_id, ids_vary: false }
     }
 
-    /// Microseconds between a packet and the one that it is a copy of, if it is a copy.
+    /// Returns the microseconds between a packet and the one that it is a copy of, if it is a copy.
     /// `known_gap`: of the last copy, 0 if there is none; `stamp`: the newest timestamp of the
     /// sender, 0 if it sends none.
     ///
