@@ -148,7 +148,8 @@ pub(crate) async fn is_listed(
     Ok(addresses_of_host(names.as_ref(), host, port).await?.contains(gateway))
 }
 
-/// Number of gateways that have these addresses: those of one family, whichever has more.
+/// Returns the number of gateways that have these addresses: those of one family, whichever has
+/// more.
 pub(crate) fn gateways_among(found: &[ResolvedGateway]) -> usize {
     let of_v6 = found.iter().filter(|gateway| gateway.address.is_ipv6()).count();
     of_v6.max(found.len() - of_v6)
@@ -170,8 +171,8 @@ async fn addresses_of_host(
     Ok(addresses.into_iter().map(of).collect())
 }
 
-/// A host that cannot be looked up does not keep the others from an answer. No lookup
-/// starts later than [`LOOKUP_TIMEOUT`].
+/// Looks up the addresses of a service's hosts. A host that cannot be looked up does not keep the
+/// others from an answer. No lookup starts later than [`LOOKUP_TIMEOUT`].
 async fn addresses_of_service(
     names: &Arc<dyn NameService>,
     service: &str,

@@ -168,8 +168,8 @@ impl<T> Speaker<T> {
         }
     }
 
-    /// Speaks with a gateway until it is lost, or until its name has other addresses and one of
-    /// these has accepted a connection.
+    /// Exchanges messages with a gateway until it is lost, or until its name has other addresses
+    /// and one of these has accepted a connection.
     async fn converse(
         &mut self,
         entry: &str,
