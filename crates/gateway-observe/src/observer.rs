@@ -37,7 +37,7 @@ impl SiteObserver {
         Ok(Self { reporter, capture, metrics })
     }
 
-    /// Counters of the capture.
+    /// Returns the counters of the capture.
     pub fn counts(&self) -> &ObserverCounts {
         &self.reporter.counts
     }
