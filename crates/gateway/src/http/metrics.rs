@@ -189,7 +189,7 @@ fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
     registry.register("in_time_ratio", help, in_time);
 }
 
-/// Findings of all hosts of each tenant.
+/// Registers the findings of all hosts of each tenant.
 fn comparisons(registry: &mut Registry, tenants: &[TenantStatus]) {
     let hosts = Family::<OfPart, Gauge>::default();
     let slower = Family::<OfPart, Gauge>::default();

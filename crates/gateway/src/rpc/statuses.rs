@@ -3,8 +3,8 @@
 use crate::site::{GatewaySite, Silenced};
 use tonic::{Code, Status};
 
-/// The status of a message that is too large is `RESOURCE_EXHAUSTED` in gRPC. tonic has
-/// `OUT_OF_RANGE` for it.
+/// Returns the status of a message that is too large, which is `RESOURCE_EXHAUSTED` in gRPC. tonic
+/// has `OUT_OF_RANGE` for it.
 pub(super) fn too_large(status: Status) -> Status {
     match status.code() {
         Code::OutOfRange => Status::resource_exhausted(status.message()),

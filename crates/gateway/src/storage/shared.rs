@@ -155,7 +155,7 @@ impl SharedStore {
         }
     }
 
-    /// Shares until no task waits for it any more.
+    /// Shares changes until no task waits for it any more.
     pub(crate) async fn run(self: Arc<Self>, site: Arc<GatewaySite>) {
         let mut places = HashMap::new();
         let mut next = Instant::now();

@@ -70,8 +70,8 @@ impl UnsharedChanges {
         Unshared { networks, records: Vec::new(), forgotten, covered }
     }
 
-    /// Notes the changes of `shared` again, after a failed write. Notes beyond [`MAX_CHANGED`] are
-    /// dropped.
+    /// Notes the changes of `shared` again, after a failed write. If [`MAX_CHANGED`]
+    /// networks wait already, further notes are dropped.
     pub(crate) fn give_back(&mut self, shared: Unshared) {
         shared.networks.into_iter().for_each(|network| self.add(network));
         shared.forgotten.iter().for_each(|forget| self.forgotten.add(forget));
@@ -105,17 +105,17 @@ impl Tenant {
         shared
     }
 
-    /// Notes the changes of `shared` again, after a failed write. Notes beyond [`MAX_CHANGED`] are
-    /// dropped.
+    /// Notes the changes of `shared` again, after a failed write. If [`MAX_CHANGED`]
+    /// networks wait already, further notes are dropped.
     pub fn give_back_unshared(&self, shared: Unshared) {
         if let Some(unshared) = &mut self.known().unshared {
             unshared.give_back(shared);
         }
     }
 
-    /// Notes that another gateway has claimed batch `sequence` of `reporter`. This gateway then treats
-    /// all batches of `epoch` up to it as done. An epoch is one run of the reporter. The reporter
-    /// counts as alive at `now`.
+    /// Notes that another gateway has claimed batch `sequence` of `reporter`. This gateway then
+    /// treats all batches of `epoch` up to it as done. An epoch is one run of the reporter. The
+    /// reporter counts as alive at `now`.
     pub fn note_claim(&self, now: Instant, reporter: &str, epoch: u64, sequence: u64) {
         self.known().reporters.hear(reporter, now).claim(epoch, sequence);
     }

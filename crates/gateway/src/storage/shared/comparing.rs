@@ -75,7 +75,8 @@ fn encode(at: SiteInstant, sums: &HostSums) -> Vec<u8> {
     bytes
 }
 
-/// `None` if no gateway of this version has written that.
+/// Decodes sums from the shared store. Returns `None` if no gateway of this version has written
+/// that.
 fn decode(bytes: &[u8]) -> Option<(SiteInstant, HostSums)> {
     let (at, sums) = bytes.split_first_chunk::<TIME_BYTES>()?;
     let sums = HostComparison::decode(sums).ok()?;
