@@ -110,7 +110,8 @@ impl Summary {
     }
 }
 
-/// Returns a number in the shortest form that reads back as the same; `None` becomes an empty field.
+/// Returns a number in the shortest form that reads back as the same; `None` becomes an empty
+/// field.
 pub(crate) fn csv_number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
