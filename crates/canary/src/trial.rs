@@ -131,6 +131,7 @@ impl Stage {
         to.add(&self.chosen.retransmissions, &self.control.retransmissions, fewest);
     }
 
+    /// Adds the stage to the sums for the fleet, if each group has [`MIN_STAGE_CONNECTIONS`].
     fn add_sums(&self, to: &mut TrialSums) {
         to.chosen += self.chosen.retransmissions.closed;
         to.control += self.control.retransmissions.closed;
@@ -219,6 +220,7 @@ impl Trial {
         }
     }
 
+    /// Ends the oldest stage: adds it to the past ones, as far as its groups are large enough.
     fn end_oldest(&mut self, fewest: u64) {
         let Some(stage) = self.stages.pop_front() else { return };
         self.past_times.add(&stage, fewest);
