@@ -17,6 +17,8 @@ pub(super) struct SpacedSample {
 }
 
 impl SpacedSample {
+    /// Adds a value. If more than [`MAX_VALUES`] are kept, every second one is dropped, and from
+    /// then on only half as many of the passing values are kept.
     pub(super) fn add(&mut self, value: Duration) {
         if self.passed.trailing_zeros() >= self.halved {
             self.kept.push(value);

@@ -78,6 +78,7 @@ impl TogetherMeter {
         }
     }
 
+    /// Moves on to half window number `half`, and ends the windows that are complete by then.
     fn go_on(&mut self, half: u64) {
         let none = HalfWindow::default();
         let (before, now) = (std::mem::take(&mut self.before), std::mem::take(&mut self.now));

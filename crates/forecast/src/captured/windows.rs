@@ -135,6 +135,8 @@ impl DeliveryWindows {
         self.until = self.until.max(at);
     }
 
+    /// Adds a window, or merges it with the known one of the same number. If there are more than
+    /// [`MAX_WINDOWS`], pairs of neighbours become one.
     fn add(&mut self, window: DeliveryWindow) {
         let place = self.windows.partition_point(|known| known.number < window.number);
         match self.windows.get_mut(place) {

@@ -59,6 +59,7 @@ pub(super) struct ReplayedConnection {
 }
 
 impl ReplayedConnection {
+    /// Creates a connection that has not opened yet.
     pub(super) fn new(spec: ReplaySpec) -> Self {
         let result =
             Replayed { took: vec![None; spec.plan.transfers.len()], ..Replayed::default() };

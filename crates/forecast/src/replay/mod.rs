@@ -79,6 +79,7 @@ impl Replay {
         self.connections.iter().map(|connection| &connection.result)
     }
 
+    /// Opens a connection. Its first transfer begins when the server learns of that.
     fn open(&mut self, context: &mut AppContext<'_>, index: usize) {
         let ReplaySpec { client, server, scheme, .. } = &self.connections[index].spec;
         let (client, conn) = (*client, context.connect(*client, *server, PORT, scheme));
@@ -102,6 +103,7 @@ impl Replay {
         }
     }
 
+    /// Sends the client's next request, if there is one.
     fn send_request(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let Some(bytes) = connection.transfer(connection.asked).map(|next| next.request) else {
@@ -169,6 +171,7 @@ impl Replay {
         context.set_timer(context.now() + next.pause, Due::Continue.token(index));
     }
 
+    /// Writes the part of an answer that its application has withheld.
     fn continue_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let kept_back = std::mem::take(&mut connection.kept_back);
@@ -178,6 +181,7 @@ impl Replay {
         self.end_answer(context, index);
     }
 
+    /// Ends the answer under way and begins the next one, if its request is complete.
     fn end_answer(&mut self, context: &mut AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         connection.is_answering = false;
@@ -249,6 +253,7 @@ impl Replay {
         }
     }
 
+    /// Handles an event at the client's end of a connection.
     fn on_client(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
         match event.kind {
             EventKind::Connected => self.ask_later(context, index),
@@ -266,6 +271,7 @@ impl Replay {
         }
     }
 
+    /// Handles an event at the server's end of a connection.
     fn on_server(&mut self, context: &mut AppContext<'_>, index: usize, event: &Event) {
         match event.kind {
             EventKind::Accepted => self.on_request_bytes(context, index, 0),
@@ -293,6 +299,7 @@ impl Replay {
         }
     }
 
+    /// Notes how many segments the server has retransmitted, and its timeouts.
     fn count(&mut self, context: &AppContext<'_>, index: usize) {
         let connection = &mut self.connections[index];
         let stats = connection.server.and_then(|conn| context.stats(connection.spec.server, conn));
@@ -302,6 +309,8 @@ impl Replay {
         }
     }
 
+    /// Ends a connection, and the simulation with the last one. Connections that wait for its
+    /// transfers may open now.
     fn end(&mut self, context: &mut AppContext<'_>, index: usize) {
         if !std::mem::replace(&mut self.connections[index].is_over, true) {
             self.count(context, index);
