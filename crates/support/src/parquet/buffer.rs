@@ -152,6 +152,8 @@ impl ColumnBuffer {
     }
 }
 
+/// Writes the values of one type to a column of a row group, and clears them. `levels`: 1 for each
+/// value, and 0 where one is missing.
 fn write<T: DataType>(
     mut column: SerializedColumnWriter<'_>,
     values: &mut Vec<T::T>,

@@ -147,6 +147,7 @@ fn column_metadata(column: &TableColumn) -> KeyValue {
     KeyValue::new(format!("column.{name}"), text)
 }
 
+/// Returns the schema of a file with these columns, each of which may lack values.
 fn schema(columns: &[TableColumn]) -> Result<Arc<Type>, ParquetError> {
     let field = |column: &TableColumn| {
         let (physical, logical) = match column.kind {

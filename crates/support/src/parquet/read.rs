@@ -64,6 +64,11 @@ impl Iterator for TableReader {
     }
 }
 
+/// Converts a field of a file to a value of this kind of column.
+///
+/// # Errors
+///
+/// If the field is of another type.
 fn value(name: &str, field: &Field, kind: ColumnKind) -> io::Result<TableValue> {
     let value = match (kind, field) {
         (_, Field::Null) => TableValue::Missing,
