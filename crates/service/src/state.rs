@@ -94,6 +94,8 @@ impl StateFormat {
         }
     }
 
+    /// Opens the file, or creates it. A damaged file of this service is renamed, and an empty one
+    /// replaces it. The inner error may pass, as if another process has the file open.
     fn try_open(&self, file: &Path) -> Result<Result<OpenState, DatabaseError>, String> {
         let found = match self.identify_file(file) {
             Ok(FileKind::Foreign) => return Err(self.foreign_file_error(file)),
@@ -166,6 +168,7 @@ impl StateFormat {
         }
     }
 
+    /// Opens or creates the database, and lets only its owner read and write the file.
     fn create(&self, file: &Path) -> Result<Database, DatabaseError> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false).mode(PRIVATE);
