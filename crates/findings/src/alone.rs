@@ -63,6 +63,7 @@ impl PerConnection {
         notes.take(connection, FindingsNote::Over(at));
     }
 
+    /// Ends a connection, and adds what it has shown to the sums.
     pub(crate) fn end(&mut self, summary: &ConnectionTrace, notes: &mut impl TakesNotes) {
         let connection = summary.connection;
         self.close(connection);
@@ -74,6 +75,7 @@ impl PerConnection {
         self.losses.on_connection(summary, window, limited);
     }
 
+    /// Ends the sums over ACKs of a connection that has closed. Nothing further of it counts.
     fn close(&mut self, connection: u64) {
         let watched = self.connections.get_mut(connection).filter(|watched| !watched.over);
         let Some(watched) = watched else { return };
@@ -83,6 +85,7 @@ impl PerConnection {
         }
     }
 
+    /// Notes the first request of a connection.
     pub(crate) fn on_request(
         &mut self,
         of: &TracedSender,
@@ -118,6 +121,7 @@ impl PerConnection {
         notes.take_sent(connection, SentTo { end: sent.end, payload });
     }
 
+    /// Counts a segment that a server has retransmitted because it was lost.
     pub(crate) fn on_retransmission(
         &mut self,
         of: &TracedSender,

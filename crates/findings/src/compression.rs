@@ -83,6 +83,9 @@ impl<'de> Deserialize<'de> for Ratios {
 }
 
 impl Ratios {
+    /// Adds a ratio of two windows, in steps of a logarithmic scale. Ratios outside of the scale
+    /// count at its ends. `lost_next`: whether the next window lost a segment; `None` if there is
+    /// none.
     fn add(&mut self, ratio: f64, lost_next: Option<bool>) {
         if !(ratio.is_finite() && ratio > 0.0) {
             return;
@@ -275,6 +278,7 @@ impl AckWatch {
         }
     }
 
+    /// Counts the flight before with its loss, once its factor and that of `flight` are known.
     fn count_flight(
         &mut self,
         flight: &Flight,

@@ -149,6 +149,7 @@ impl LossCounters {
         }
     }
 
+    /// Returns the findings of the sums so far.
     pub(crate) fn findings(&self) -> LossFindings {
         let phase = |phase: SenderPhase| PhaseRow {
             phase: phase.name(),

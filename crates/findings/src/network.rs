@@ -135,6 +135,7 @@ impl RequestWatch {
         }
     }
 
+    /// Notes a request of a network, at most once in [`NOTED_EVERY`].
     fn record_request(&mut self, network: PathKey, now: Instant) {
         let Some(last) = self.networks.peek_mut(&network) else { return };
         if last.noted.is_some_and(|noted| now.saturating_since(noted) < NOTED_EVERY) {
@@ -150,6 +151,7 @@ impl RequestWatch {
         self.with_gaps(&self.gaps)
     }
 
+    /// Returns the findings on sharing, with the gaps between requests.
     fn with_gaps(&self, gaps: &RequestGaps) -> SharingFindings {
         SharingFindings {
             requests: gaps.requests,

@@ -61,6 +61,7 @@ impl<V: Default> Numbered<V> {
         }
     }
 
+    /// Returns the slot of `number`, searched from `place` on; `None` if there is none.
     #[inline(never)]
     fn find_slot(&self, mut place: usize, number: u64) -> Option<usize> {
         while self.places[place].number != number {
@@ -105,6 +106,7 @@ impl<V: Default> Numbered<V> {
         self.places[place] = NumberedSlot { number, value };
     }
 
+    /// Doubles the number of slots.
     fn grow(&mut self) {
         let most = (2 * self.places.len()).max(FIRST);
         let fresh = std::iter::repeat_with(NumberedSlot::free).take(most).collect();

@@ -77,6 +77,7 @@ impl Together {
         ParallelFindings { throughput: self.throughput.findings(), epochs: self.epochs.findings() }
     }
 
+    /// Adds an epoch that has ended, if there is one.
     #[inline]
     fn end_epoch(&mut self, epoch: Option<Box<Epoch>>, now: Instant) {
         if let Some(epoch) = epoch {
@@ -87,6 +88,8 @@ impl Together {
         }
     }
 
+    /// Handles that a connection has closed. Its epoch may end with it, and so may the period of
+    /// its host.
     fn close(&mut self, connection: u64, at: Instant) {
         let now = self.pass(at);
         let Closing { epoch, dropped } = self.following.close(connection, now);
@@ -96,6 +99,8 @@ impl Together {
         }
     }
 
+    /// Adds a transfer of a client. The first one that does not fit into a first window is compared
+    /// with the knowledge at the connection's start.
     fn on_transfer(&mut self, connection: u64, client: IpAddr, report: &TransferReport) {
         self.time.add(client, report);
         let Some(followed) = self.following.at(connection) else { return };
@@ -113,6 +118,7 @@ impl Together {
         }
     }
 
+    /// Ends a connection: it counts as small if all its transfers fitted into a first window.
     fn end(&mut self, connection: u64) {
         let known = self.following.end(connection).and_then(|followed| followed.foreknown);
         if let Some(known) = known

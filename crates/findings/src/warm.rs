@@ -127,6 +127,8 @@ impl GapCounters {
         self.rtt_ratio.add_all(&other.rtt_ratio);
     }
 
+    /// Adds a connection with the last one of the same host or network, if both measured a window
+    /// and a round trip.
     fn add(&mut self, last: &LastSeen, now: &SmallTransfer) {
         if last.cwnd == 0 || last.srtt.is_zero() || now.srtt.is_zero() {
             return;
@@ -161,6 +163,7 @@ impl WarmCounters {
         self.count(known, transfer);
     }
 
+    /// Counts a first transfer, by the gap since the host and its network were last seen.
     fn count(&mut self, known: &KnowledgeAtStart, transfer: &SmallTransfer) {
         self.first_transfers += 1;
         self.nanos += u128::from(transfer.took.as_nanos());
@@ -201,6 +204,7 @@ impl WarmCounters {
         }
     }
 
+    /// Returns the findings of the transfers so far, by gap.
     pub(crate) fn findings(self) -> WarmFindings {
         let rows = |scope, class_counters: [GapCounters; GAPS.len() + 1]| {
             let ends = GAPS.iter().map(|&end| Some(end)).chain([None]);

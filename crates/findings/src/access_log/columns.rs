@@ -99,6 +99,7 @@ fn is_owner(text: &str) -> bool {
     text.len() == OWNER_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Reads a line by the columns of `layout`. The first quoted column behind the time is the request.
 fn read(line: &str, layout: Layout) -> Result<LogRequest<'_>, LogFault> {
     let column = |n: usize| columns(line).nth(n).ok_or(LogFault::NoColumn(n + 1));
     let behind = columns(line).skip(layout.time + 1);

@@ -15,6 +15,7 @@ use super::fault::LogFault;
 use super::{LogRequest, asks_for_image, client, is_host_name, time};
 use std::net::{IpAddr, SocketAddr};
 
+/// Parses a line of the Common or Combined Log Format; a virtual host with its port may precede it.
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     let (who, rest) = line.split_once(" [").ok_or(LogFault::UnknownFormat)?;
     let who = who.rsplit_once(": ").map_or(who, |(_, who)| who);

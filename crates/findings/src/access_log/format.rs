@@ -26,6 +26,8 @@ impl LogValue {
         }
     }
 
+    /// Returns the value of a line: a column of it, or the value of a key if the line is an object.
+    /// The key may have dots in it, or name a path of keys.
     fn find<'a>(&self, line: &'a str, object: Option<&Value>) -> Option<Cow<'a, str>> {
         match (self, object) {
             (Self::Column(n), None) => columns(line).nth(*n).map(|column| column.text.into()),

@@ -44,6 +44,7 @@ const REQUEST: &[&str] = &[
 /// Nested objects that may have these keys, too.
 const WITHIN: &[&str] = &["request", "httpRequest", "http"];
 
+/// Parses a line that is a JSON object. Several names are known for each of its keys.
 pub(crate) fn parse(line: &str) -> Result<LogRequest<'_>, LogFault> {
     let object: Value =
         serde_json::from_str(line).map_err(|why| LogFault::NotJson(why.to_string()))?;

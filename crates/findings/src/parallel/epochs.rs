@@ -230,6 +230,8 @@ impl EpochCounters {
         }
     }
 
+    /// Adds each member's share of the outstanding data, and whether it lost a segment. In the
+    /// ideal case each loss hits a member with the probability of its share.
     fn add_shares(&mut self, members: &[Member], total: f64) {
         let losses: u32 = members.iter().map(|member| member.losses).sum();
         for member in members {
@@ -259,6 +261,7 @@ impl EpochCounters {
         }
     }
 
+    /// Returns the findings of the epochs so far.
     pub(crate) fn findings(&self) -> EpochFindings {
         let rows = self.rows.iter().zip(1..).filter(|(sums, _)| sums.epochs > 0);
         let share = |step: usize| step as f64 / SHARES as f64;
@@ -280,6 +283,7 @@ impl ShareSums {
 }
 
 impl RowSums {
+    /// Returns the means over the epochs of hosts with `open` connections.
     fn epoch_row(&self, open: usize) -> EpochRow {
         let epochs = self.epochs as f64;
         EpochRow {

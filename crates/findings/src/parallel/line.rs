@@ -26,6 +26,7 @@ pub(crate) struct LineSums {
 }
 
 impl LineSums {
+    /// Adds a point, by the method of Welford (1962), which loses no precision to large sums.
     pub(crate) fn add(&mut self, x: f64, y: f64) {
         self.points += 1;
         let before = [x - self.mean[0], y - self.mean[1]];

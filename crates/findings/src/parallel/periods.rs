@@ -99,6 +99,7 @@ impl ThroughputCounters {
         self.steps.iter_mut().zip(&other.steps).for_each(|(sum, more)| *sum += more);
     }
 
+    /// Returns the findings of the hosts so far, with the distribution of their correlations.
     pub(crate) fn findings(&self) -> ThroughputFindings {
         let mut below = 0;
         let mut steps = Vec::new();

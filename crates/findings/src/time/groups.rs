@@ -84,6 +84,7 @@ mod by_network {
     use std::collections::BTreeMap;
     use std::net::IpAddr;
 
+    /// Writes the sums of each network, sorted by the network's text.
     pub(super) fn serialize<S: Serializer>(
         listed: &FxHashMap<PathKey, TimeSums>,
         serializer: S,
@@ -93,6 +94,7 @@ mod by_network {
         serializer.collect_map(sorted)
     }
 
+    /// Reads the sums of each network, as [`serialize`] writes them.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<FxHashMap<PathKey, TimeSums>, D::Error> {

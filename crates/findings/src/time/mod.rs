@@ -72,6 +72,7 @@ impl TimeCounters {
         self.prefixes.add_all(other.prefixes);
     }
 
+    /// Returns the findings of the transfers so far: of all, by network, by size and by hour.
     pub(crate) fn findings(self) -> TimeFindings {
         let row = |group: String, sums: TimeSums| TimeRow { group, sums };
         let sizes = SIZE_CLASSES.iter().zip(self.by_size);

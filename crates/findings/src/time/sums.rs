@@ -47,6 +47,7 @@ pub struct FullLinks {
 const HEADER_BYTES: u64 = 52;
 
 impl FullLinks {
+    /// Adds the time in which the link was full, and weights its rate by that time.
     fn add(&mut self, report: &TransferReport) {
         let nanos = u128::from(report.link_full.as_nanos());
         let packet = u128::from(report.mss + HEADER_BYTES);
