@@ -97,6 +97,7 @@ impl PathMemory for HostCache {
 }
 
 impl Ended {
+    /// Returns the memory of an ended path at this age; the window halves once per half-life.
     fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
         let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, rate, early_data } = self.state;
         let cwnd = match half_life {

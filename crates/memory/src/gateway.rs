@@ -179,6 +179,7 @@ impl Destination {
 }
 
 impl Estimate {
+    /// Returns the memory that a sender gets from an estimate.
     fn remembered(&self, now: Instant) -> Remembered {
         Remembered {
             cwnd: self.share,

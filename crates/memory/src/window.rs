@@ -65,6 +65,7 @@ impl SlidingWindow {
         }
     }
 
+    /// Drops the newest samples as long as their times are `unwanted`.
     fn drop_back(&mut self, unwanted: impl Fn(Instant) -> bool) {
         while let Some((at, value)) = self.samples.back().copied()
             && unwanted(at)

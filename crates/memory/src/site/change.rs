@@ -92,6 +92,8 @@ impl<'a> Split<'a> {
         self.windows_differ() || self.is_faster_or_has_other_rtt()
     }
 
+    /// Returns true if the new windows differ from the old ones by [`MIN_DEVIATIONS`] standard
+    /// deviations or more. Samples of all reporters but the one in question count alike.
     fn windows_differ(self) -> bool {
         let alike = |samples| -> Vec<_> {
             self.of_other_reporters(samples)

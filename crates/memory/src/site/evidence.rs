@@ -94,6 +94,8 @@ impl<'a> Question<'a> {
         &self.memory.config
     }
 
+    /// Collects the evidence for an answer: the samples of each level, and the hazards of the
+    /// covering levels, from the widest to the narrowest.
     pub(super) fn evidence(&self) -> Evidence {
         let own = self.own();
         let covering = self.covering(own.as_ref());
@@ -125,6 +127,8 @@ impl<'a> Question<'a> {
         levels.filter(|level| !level.is_empty()).collect()
     }
 
+    /// Returns the samples of a covering prefix. They are those of both halves, unless the other
+    /// half differs too much.
     fn level(&self, half: Prefix, own: Option<&PrefixSamples>) -> PrefixSamples {
         let (near, far) = (self.samples_of(half, own), self.samples_of(half.other_half(), own));
         let differs = Counted::of(&near.samples).differs(&Counted::of(&far.samples));

@@ -204,6 +204,7 @@ impl SiteMemory {
         self.own_records(Prefix::of_any(network).halves().chain([Prefix::SITE]))
     }
 
+    /// Returns the records of these prefixes, as far as their samples were reported here.
     fn own_records(&self, prefixes: impl Iterator<Item = Prefix>) -> Vec<SiteRecord> {
         let record = |prefix| {
             let key = self.sought(EntryKey { prefix, origin: Origins::OWN });

@@ -57,6 +57,7 @@ impl SiteRecord {
     /// Bytes of a sample.
     pub const SAMPLE_BYTES: usize = KeptSample::BYTES;
 
+    /// Creates the record of an entry, with its samples.
     pub(super) fn of<const N: usize>(entry: &Entry<N>, origins: &Origins) -> Self {
         let key = entry.key();
         let kept = entry.places.iter().filter(|place| !place.is_free());

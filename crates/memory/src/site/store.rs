@@ -229,6 +229,8 @@ impl<const N: usize> Store<N> {
             .count()
     }
 
+    /// Forgets the samples of one entry, and removes the entry if it has no others. Returns true if
+    /// there were any to forget.
     fn forget_of(&mut self, key: EntryKey, samples: &ForgottenSamples) -> bool {
         let Some(entry) = self.get_mut(HashedKey::new(self.seed, key)) else { return false };
         let has_forgotten = entry.forget(samples);

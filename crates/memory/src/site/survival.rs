@@ -124,6 +124,8 @@ pub(super) struct Counted {
 }
 
 impl Counted {
+    /// Counts the samples by steps of the window: those that used each step, and those that lost
+    /// a segment there.
     pub(super) fn of(samples: &[Weighted]) -> Self {
         let [mut reached, mut lost, mut severe] = [[0.0; STEPS]; 3];
         for sample in samples {
