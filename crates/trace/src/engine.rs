@@ -170,6 +170,8 @@ impl EnginePart {
         self.compress_idle(sink);
     }
 
+    /// Digests a segment: finds its connection, or begins one, and ends connections that are idle
+    /// for too long.
     #[inline(always)]
     fn digest<S: TraceSink>(
         &mut self,
@@ -282,6 +284,8 @@ impl EnginePart {
         (idle > self.config.idle_timeout).then_some(TraceEnd::Idle)
     }
 
+    /// Begins a connection with its first segment. If `max_connections` are in memory, the least
+    /// recently used one is ended.
     fn begin<S: TraceSink>(
         &mut self,
         ends: &SegmentEnds,
@@ -312,6 +316,7 @@ impl EnginePart {
         }
     }
 
+    /// Ends all connections that have closed, the one with the oldest last packet first.
     fn finish_over<S: TraceSink>(&mut self, sink: &mut S) {
         let mut over = self.table.finished_connections();
         // The table is in the order of a hash; the connection with the oldest last packet must be
@@ -324,6 +329,8 @@ impl EnginePart {
         }
     }
 
+    /// Ends a connection and removes it. `end`: the reason, unless the connection knows a better
+    /// one.
     fn finish<S: TraceSink>(&mut self, place: u32, end: TraceEnd, sink: &mut S) {
         if let Some(mut connection) = self.table.remove(place) {
             let mut with = Digesting { config: &self.config, sink };

@@ -79,6 +79,7 @@ impl TracedConnection {
         }
     }
 
+    /// Counts a packet of `side` with data, and its payload that was not sent before.
     #[inline]
     fn count_data(&mut self, side: Side, has_payload: bool, digest: &DataDigest) {
         let counters = &mut self.side_counters[side];
@@ -89,6 +90,8 @@ impl TracedConnection {
         }
     }
 
+    /// Counts what few packets have: bytes before them that the capture lacks, window probes, and
+    /// data that later data has overtaken.
     #[cold]
     fn count_rare(&mut self, side: Side, digest: &DataDigest) {
         let counters = &mut self.side_counters[side];
@@ -200,6 +203,8 @@ impl TracedConnection {
         }
     }
 
+    /// Handles a retransmission of `side`: counts it, and passes it to the sink and to the transfer
+    /// that it is a part of.
     pub(super) fn on_again<S: TraceSink>(
         &mut self,
         side: Side,

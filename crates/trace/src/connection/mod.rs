@@ -423,6 +423,7 @@ impl TracedConnection {
         self.traced_sender(self.server())
     }
 
+    /// Describes the sender at `side` to a sink.
     fn traced_sender(&self, side: Side) -> TracedSender {
         TracedSender {
             connection: self.number,

@@ -48,6 +48,8 @@ impl FastOpenTrial {
 }
 
 impl TracedConnection {
+    /// Handles a SYN or SYN-ACK of `side`. It decides which end is the server, as far as that is
+    /// not known otherwise.
     pub(super) fn on_syn<S: TraceSink>(
         &mut self,
         side: Side,

@@ -171,6 +171,8 @@ impl RebuiltSender {
         if start <= self.core.nxt() { 0 } else { self.book_gap(at, start) }
     }
 
+    /// Books data up to `start` that the capture has not shown as sent. Returns the number of its
+    /// bytes.
     #[cold]
     fn book_gap(&mut self, at: Instant, start: u64) -> u64 {
         let before = self.core.nxt();
@@ -207,6 +209,9 @@ impl RebuiltSender {
         self.core.jump_to(&mut self.path, offset);
     }
 
+    /// Books data that is sent for the first time, up to `end`. Data with PSH that ends with a
+    /// segment below the MSS is all that the application has written, unless the window ends there.
+    /// Returns the number of new bytes.
     fn book_fresh(&mut self, seen: &SeenData, end: u64) -> u64 {
         let data_end = end - u64::from(seen.fin);
         self.core.write_up_to(self.core.written().max(data_end));

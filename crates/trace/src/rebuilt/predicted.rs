@@ -289,6 +289,8 @@ impl Predictor {
         }
     }
 
+    /// Digests an ACK at the inferred sender. Data that it acknowledges, and that the sender was
+    /// not expected to send, is booked first.
     fn digest<F: FnMut(PredictedEvent)>(&mut self, on: &mut Predicting<'_, F>, ack: &SenderAck) {
         let sender = &mut *on.sender;
         if self.fin && ack.una == self.high && ack.una == sender.nxt() + 1 {

@@ -61,6 +61,8 @@ impl RebuiltSender {
         Some(due + due.saturating_since(sent))
     }
 
+    /// Returns what the sender waits for, and how many bytes its window still allows. `has_small`:
+    /// whether a segment below the MSS is outstanding.
     #[inline(always)]
     fn sender_wait(&mut self, has_small: bool) -> (SenderWait, u64) {
         if self.core.board().is_empty() {
@@ -88,6 +90,8 @@ impl RebuiltSender {
         self.path.usable_cwnd().saturating_sub(segments * self.core.mss())
     }
 
+    /// Returns what the sender waits for while no loss is repaired, and how many bytes its window
+    /// still allows. `has_small`: as for [`Self::sender_wait`].
     #[inline(always)]
     fn wait_for_room(&mut self, slow_start: bool, has_small: bool) -> (SenderWait, u64) {
         let mss = self.core.mss();

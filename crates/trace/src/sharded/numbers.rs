@@ -44,6 +44,7 @@ impl<S: ShardedSink> Renumbered<S> {
         }
     }
 
+    /// Delivers a note to the sink, under the connection's number among all shards.
     #[inline]
     fn deliver(&mut self, shard: usize, noted: PositionedNote<NoteOf<S>>) {
         let PositionedNote { connection: of_shard, entry, .. } = noted;

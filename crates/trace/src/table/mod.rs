@@ -83,6 +83,7 @@ impl ConnectionTable {
         self.by_v4.find(ends.hash, is_here).copied()
     }
 
+    /// Returns the connection of a segment of IPv6, and the side that has sent it.
     #[inline(never)]
     fn find_v6(&self, ends: &SegmentEnds, segment: &Observed) -> Option<FoundPlace> {
         let is_here = |&place: &u32| {
@@ -262,6 +263,7 @@ impl ConnectionTable {
         self.link_newest(place, list);
     }
 
+    /// Adds a connection to a list as its newest one.
     fn link_newest(&mut self, place: u32, list: List) {
         let before = std::mem::replace(&mut self.lists[list as usize].newest, place);
         if before == NONE {
@@ -273,6 +275,7 @@ impl ConnectionTable {
         }
     }
 
+    /// Removes a connection from a list.
     fn unlink(&mut self, place: u32, list: List) {
         let Link { older, newer } = self.places[place as usize].link;
         match self.places.get_mut(older as usize) {

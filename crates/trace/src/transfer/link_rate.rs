@@ -172,6 +172,7 @@ impl LinkRate {
         }
     }
 
+    /// Adds a round trip to the round, and to the lowest one so far.
     #[inline]
     fn add_rtt(&mut self, rtt: Duration) {
         if rtt < self.base || self.base.is_zero() {
@@ -183,6 +184,8 @@ impl LinkRate {
         self.round.samples += 1;
     }
 
+    /// Ends a train of ACKs. It counts if the round trips have grown by about the time that it
+    /// took, since then a queue has spaced it.
     #[inline]
     fn end_train(&mut self) {
         let train = std::mem::take(&mut self.train);
@@ -195,6 +198,8 @@ impl LinkRate {
         }
     }
 
+    /// Ends a round. Rounds show the rate of the link if they had a queue and at least two of them
+    /// follow each other. Returns the time of the rounds that count from now on.
     #[inline(never)]
     fn end_round(&mut self, ack: &Delivery) -> Option<Duration> {
         let Round { began, bytes, lowest, samples, repairs } =

@@ -225,6 +225,8 @@ impl TransferMeter {
         let _ = self.on_passage(now, Passage::Response(*data), Some(*sender));
     }
 
+    /// Takes a passage that moves no new data, such as a window probe or the end of the client's
+    /// data.
     #[inline(never)]
     fn take_signal(&mut self, now: Instant, passage: Passage, sender: Option<&SenderState>) {
         if passage != Passage::ClientClosed {
@@ -241,6 +243,7 @@ impl TransferMeter {
         }
     }
 
+    /// Takes data of a request. Returns the report of the transfer that it ends, if there is one.
     #[inline(never)]
     fn take_request(
         &mut self,
@@ -257,6 +260,7 @@ impl TransferMeter {
         ended
     }
 
+    /// Takes a retransmission, and assigns it the time that led up to it.
     #[inline(never)]
     fn take_again(
         &mut self,
@@ -390,6 +394,8 @@ impl TransferMeter {
         }
     }
 
+    /// Begins a transfer, or adds `bytes` to the request of the open one. Returns the report of the
+    /// transfer that it ends, if there is one.
     fn on_request(&mut self, now: Instant, bytes: u64) -> Option<TransferReport> {
         // A request during an answer is pipelined, or is part of the same exchange.
         let is_next = self.wait.is_done() && self.open.as_ref().is_some_and(|open| open.answering);
@@ -412,6 +418,8 @@ impl TransferMeter {
         ended
     }
 
+    /// Adds data to the answer of the open transfer. Without a request, the server speaks first,
+    /// and a transfer begins.
     #[inline]
     fn on_response(&mut self, now: Instant, data: &PassingData) {
         if self.is_tls_response(now, data) {
@@ -452,6 +460,7 @@ impl TransferMeter {
         self.end_transfer(*open, None)
     }
 
+    /// Ends a transfer and returns its report; `None` if it has nothing to report.
     fn end_transfer(
         &mut self,
         open: OpenTransfer,

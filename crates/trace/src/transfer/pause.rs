@@ -93,6 +93,7 @@ impl AckClock {
         if pause <= AT_ONCE { TimeShare::Path } else { self.cause_of_pause(now, bytes, of) }
     }
 
+    /// Returns the cause of a pause of the sender that ends at `now` with `bytes` of new data.
     #[inline(never)]
     fn cause_of_pause(&self, now: Instant, bytes: u64, of: &Draft) -> TimeShare {
         let soon = ack_reaction_time(of.srtt);

@@ -26,6 +26,7 @@ impl TransferMeter {
         flight != ClientFlight::Request
     }
 
+    /// Returns true if `data` begins a TLS handshake, which the transfer then follows.
     fn begins_tls(&mut self, now: Instant, data: &PassingData) -> bool {
         let Some(open) = self.open.as_mut().filter(|open| open.tls.is_none()) else { return false };
         open.tls = TlsHandshake::begin(now, data.tls).map(Box::new);
