@@ -130,6 +130,7 @@ async fn ask_all<T>(
     all
 }
 
+/// Makes a single call at the first gateway that answers.
 fn call<T>(
     config: &ClientConfig,
     ask: impl AsyncFn(&mut GatewayClient<Channel>) -> Result<T, Status>,
@@ -147,6 +148,7 @@ fn run<T>(task: impl Future<Output = T>) -> Result<T, String> {
     Ok(runtime.block_on(task))
 }
 
+/// Makes a call at `gateway`, within [`CALL_TIMEOUT`].
 async fn ask_at<T>(
     config: &ClientConfig,
     gateway: &ResolvedGateway,

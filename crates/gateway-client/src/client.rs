@@ -40,6 +40,8 @@ impl<T: Send + 'static> SiteClient<T> {
         Self::start_as(ClientRole::Agent, config, hear)
     }
 
+    /// Starts the client's thread. `hear` gets the events; it returns true if an answer was in
+    /// time.
     fn start_as(
         role: ClientRole,
         config: ClientConfig,

@@ -155,6 +155,7 @@ pub(crate) fn gateways_among(found: &[ResolvedGateway]) -> usize {
     of_v6.max(found.len() - of_v6)
 }
 
+/// Returns the addresses of a host; a host that is an address needs no look-up.
 async fn addresses_of_host(
     names: &dyn NameService,
     host: &str,

@@ -55,6 +55,11 @@ fn name_servers(text: &str) -> Vec<SocketAddr> {
     servers
 }
 
+/// Asks each name server in turn, until one answers.
+///
+/// # Errors
+///
+/// If a server says that there is no such name, or if none answers.
 async fn ask(servers: &[SocketAddr], name: &str) -> io::Result<Vec<ServiceRecord>> {
     let id = getrandom::u32().map_err(io::Error::other)? as u16;
     let question = question(id, name)?;
@@ -96,6 +101,7 @@ async fn ask_one(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Asks a name server by TCP, where a length of two bytes precedes each message (RFC 1035 §4.2.2).
 async fn ask_by_tcp(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(server).await?;
     let length = u16::try_from(question.len()).map_err(io::Error::other)?;

@@ -216,6 +216,7 @@ impl<T> Speaker<T> {
         }
     }
 
+    /// Handles a message while a gateway is connected.
     fn take(&mut self, message: Message<T>, streams: &mut Streams) {
         match (message, &mut streams.others) {
             (Message::Ask(question), OtherStreams::Agent(streams)) => {
@@ -234,6 +235,7 @@ impl<T> Speaker<T> {
         }
     }
 
+    /// Sends a question. If there are too many open ones, it counts as not answered.
     fn ask(&mut self, question: SiteQuestion<T>, queries: &Sender<Query>) {
         let (network, size) = (Network::of(question.network), question.size);
         let Ok(id) = self.pending.ask(Instant::now(), question) else {
@@ -246,6 +248,7 @@ impl<T> Speaker<T> {
         }
     }
 
+    /// Handles a message without a gateway: reports wait, and questions count as not answered.
     fn take_without_gateway(&mut self, message: Message<T>) {
         match message {
             Message::Ask(_) => self.counts.none.add(1),
@@ -266,6 +269,7 @@ impl<T> Speaker<T> {
         }
     }
 
+    /// Handles an answer: passes it on, and counts whether it was in time.
     fn answered(&mut self, answer: Answer) {
         let Some(question) = self.pending.answer(answer.id) else { return };
         match answer.result {
@@ -278,6 +282,7 @@ impl<T> Speaker<T> {
         }
     }
 
+    /// Handles the acknowledgement of a batch.
     fn acknowledged(&mut self, ack: &ReportAck) {
         self.outbox.acknowledge(ack.epoch, ack.sequence);
         if !ack.repeated {
@@ -287,6 +292,7 @@ impl<T> Speaker<T> {
         self.tell_flushed();
     }
 
+    /// Handles an update that the gateway sends without a question.
     fn updated(&mut self, update: Update) {
         match update.what {
             Some(What::Estimate(estimate)) => _ = (self.hear)(SiteEvent::Told(estimate)),
@@ -312,6 +318,11 @@ impl<T> Speaker<T> {
         _ = (self.hear)(SiteEvent::Compared(fleet.to_findings()));
     }
 
+    /// Does what is due: sends batches and gives up old questions.
+    ///
+    /// # Errors
+    ///
+    /// If the gateway is slow to answer and there is another one.
     fn tick(&mut self, streams: &Streams) -> Result<(), String> {
         let now = Instant::now();
         self.outbox.close(now, self.host_status());
@@ -394,6 +405,7 @@ async fn reach_any(
     Err(whys.join("; "))
 }
 
+/// Connects to one address of a gateway, and opens the streams.
 async fn reach_address(
     role: ClientRole,
     config: &ClientConfig,

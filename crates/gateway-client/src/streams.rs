@@ -136,6 +136,8 @@ pub(crate) async fn open(
     Ok(Streams { batches, acks, others })
 }
 
+/// Opens the streams of an agent: questions with their answers, and updates. `serves_at`: addresses
+/// at which visitors arrive.
 async fn open_as_agent(
     mut client: GatewayClient<Channel>,
     serves_at: &[IpAddr],

@@ -70,6 +70,11 @@ pub(crate) async fn connect(
     })
 }
 
+/// Describes how to connect to `gateway`, with mutual TLS.
+///
+/// # Errors
+///
+/// If a certificate cannot be read or used; the message names the files.
 fn endpoint(config: &ClientConfig, gateway: &ResolvedGateway) -> Result<Endpoint, String> {
     let tls = ClientTlsConfig::new()
         .domain_name(gateway.host.as_str())
@@ -116,6 +121,7 @@ pub(crate) fn told(status: &Status) -> String {
     if status.message().is_empty() { causes(status) } else { status.message().to_owned() }
 }
 
+/// Returns the I/O error among the causes of `error`, if there is one.
 fn io_error(error: &dyn Error) -> Option<&io::Error> {
     let mut cause = error.source();
     while let Some(inner) = cause {
