@@ -137,6 +137,11 @@ impl ObserveConfig {
 }
 
 impl CaptureConfig {
+    /// Checks the options and adds defaults. Files are relative to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// If options contradict each other, or there is nothing to observe.
     fn new(options: ObserveOptions, folder: &Path) -> Result<Self, String> {
         let place = match (options.file, options.interfaces) {
             (Some(file), none) if none.is_empty() => CapturePlace::File(folder.join(file)),

@@ -92,6 +92,11 @@ impl SiteObserver {
     }
 }
 
+/// Listens at the address of the metrics.
+///
+/// # Errors
+///
+/// If the address is taken; the message says how to find out by whom.
 fn bind(address: SocketAddr) -> Result<TcpListener, String> {
     let bound = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;

@@ -106,6 +106,8 @@ pub struct SeenTransfer {
 }
 
 impl SeenTransfer {
+    /// Keeps what a report needs of a transfer. `lost_at`: bytes outstanding at its first loss, if
+    /// it lost anything.
     fn of(transfer: &TransferReport, lost_at: Option<u64>) -> Self {
         let shares = [TimeShare::ReceiverWindow, TimeShare::Application, TimeShare::SlowStart];
         Self {

@@ -65,6 +65,7 @@ impl GatewayReporter {
         Ok(Self { passive, options, max_prefix, unpaced, counts })
     }
 
+    /// Reports a finding to the gateway, through the client of its kind.
     pub(crate) fn send(&self, found: Found) {
         match (found, &self.options) {
             (Found::Report(report), _) => self.report(&self.passive, report),

@@ -58,6 +58,7 @@ impl SourceHealth {
         self.gone.len()
     }
 
+    /// Logs that an interface has gone or is back, and notes which ones are gone.
     fn note(&mut self, change: InterfaceChange) {
         let priority = match &change {
             InterfaceChange::Gone(_) => LogPriority::Warning,

@@ -114,6 +114,7 @@ impl<'a> SegmentEye<'a> {
         Self { config, reporter, options, idle }
     }
 
+    /// Reports what a segment shows by itself: the start of a visit, or the TCP option of an agent.
     fn see(&mut self, segment: &Observed) {
         if self.config.push && wants_a_start(segment, &self.config.ports, &mut self.idle) {
             let (server, visitor) = (segment.destination.ip, segment.source.ip);
@@ -125,6 +126,7 @@ impl<'a> SegmentEye<'a> {
     }
 }
 
+/// Returns the configuration of the trace engine.
 fn engine(config: &CaptureConfig) -> EngineConfig {
     let port = |port: &u16| port.to_string().parse::<ServerPattern>().ok();
     EngineConfig {
