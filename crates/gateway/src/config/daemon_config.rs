@@ -188,6 +188,7 @@ impl DaemonConfig {
 }
 
 impl StoreConfig {
+    /// Reads the options of the shared store; `None` if no store is named.
     fn new(options: &GatewayOptions, folder: &Path) -> Result<Option<Self>, String> {
         let file = |named: &Option<PathBuf>| named.as_deref().map(|named| folder.join(named));
         let (ca, certificate) = (file(&options.redis_ca), file(&options.redis_certificate));
@@ -227,6 +228,7 @@ impl Rules {
         }
     }
 
+    /// Reads the rules for reporters. Options that are not set have their default.
     fn new(options: &GatewayOptions) -> Result<Self, String> {
         let default = [CollectorName::Agent, CollectorName::Application, CollectorName::Passive];
         let collect = options.collect.clone().unwrap_or(default.to_vec());
@@ -266,6 +268,11 @@ fn seconds(key: &str, said: Option<u32>, default: u32, most: u32) -> Result<Dura
     within(key, said, default, (1, most)).map(|count| Duration::from_secs(count.into()))
 }
 
+/// Returns the value of `key`, or its default.
+///
+/// # Errors
+///
+/// If the value lies outside of the bounds.
 fn within<N: Copy + PartialOrd + std::fmt::Display>(
     key: &str,
     said: Option<N>,

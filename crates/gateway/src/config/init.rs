@@ -90,6 +90,8 @@ impl FirstGateway {
         })
     }
 
+    /// Makes the authority and its certificates. Returns the names and contents of all files of the
+    /// folder.
     fn contents(
         &self,
         folder: &Path,
@@ -161,6 +163,11 @@ pub fn readable_keys(config: &Path, ca: &Path) -> Vec<PathBuf> {
     keys.filter(|key| fs::File::open(key).is_ok()).collect()
 }
 
+/// Returns the group of `user`.
+///
+/// # Errors
+///
+/// If there is no such user; the message says how to make one.
 fn group_of(user: &str) -> Result<Gid, String> {
     match User::from_name(user) {
         Ok(Some(found)) => Ok(found.gid),
@@ -255,6 +262,7 @@ name = "site"
 /// site.
 const OBSERVE_TOML: &str = "observe/observe.toml";
 
+/// Returns the configuration of an observer.
 fn observe_toml(address: &str, interfaces: &[String]) -> String {
     format!(
         r#"# An observer that reports packets: `headstart gateway observe --config FILE`. Each key: docs/gateway/reference.md.
@@ -276,6 +284,7 @@ fn address(host: &str) -> String {
     format!("{host}:{}", super::GRPC_PORT)
 }
 
+/// Returns the configuration of an agent, which begins with few connections.
 fn agent_toml(folder: &Path, address: &str) -> String {
     let file = |name: &str| folder.join(name).display().to_string();
     format!(

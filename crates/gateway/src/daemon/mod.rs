@@ -131,6 +131,8 @@ impl Daemon {
         DaemonHandle { end, reload, task }
     }
 
+    /// Serves until a signal or `end` ends the gateway. It then ends all tasks and saves the state.
+    /// SIGHUP and `wish` reload the configuration.
     async fn run(
         mut self,
         end: watch::Sender<bool>,

@@ -71,6 +71,7 @@ pub(super) fn tls(config: &DaemonConfig, site: &Arc<GatewaySite>) -> Result<Read
     read_tls(config, site, Arc::new(knows))
 }
 
+/// Reads the authority and the gateway's own certificate from their files.
 fn read_tls(
     config: &DaemonConfig,
     site: &GatewaySite,

@@ -88,6 +88,7 @@ pub(super) fn metrics(site: &GatewaySite) -> String {
     text
 }
 
+/// Registers the metrics about the gateway itself.
 fn about(registry: &mut Registry, site: &GatewaySite) {
     let info = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("build", "Version of the gateway", info);
@@ -100,6 +101,7 @@ fn about(registry: &mut Registry, site: &GatewaySite) {
     registry.register("certificate_expiration_timestamp_seconds", help, end);
 }
 
+/// Registers the counters with a label, such as refused reports by reason.
 fn by_label(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let mut counted =
@@ -122,6 +124,7 @@ fn by_label(registry: &mut Registry, site: &GatewaySite) {
     );
 }
 
+/// Registers the counters and gauges without a label.
 fn plain(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let counters = [
@@ -164,6 +167,7 @@ fn plain(registry: &mut Registry, site: &GatewaySite) {
     registry.register("revoked_certificates", "Certificates in the list", revoked);
 }
 
+/// Registers the metrics of each tenant.
 fn of_tenants(registry: &mut Registry, site: &GatewaySite) {
     let (prefixes, alive) =
         (Family::<OfTenant, Gauge>::default(), Family::<OfTenant, Gauge>::default());
@@ -221,6 +225,7 @@ fn comparisons(registry: &mut Registry, tenants: &[TenantStatus]) {
     registry.register("retransmission_ratio", help, retransmissions);
 }
 
+/// Registers the times of answers, as a histogram.
 fn answer_times(registry: &mut Registry, site: &GatewaySite) {
     let counts = &site.counts;
     let bounds = ANSWER_US.iter().map(|us| *us as f64 / 1e6).chain([f64::MAX]);

@@ -48,6 +48,7 @@ pub(crate) async fn serve(
     service::http::serve(listener, router(site, is_local), SocketAddr::ip, end).await;
 }
 
+/// Returns the routes of the pages. `is_local`: the address is of this host alone.
 fn router(site: Arc<GatewaySite>, is_local: bool) -> Router {
     let router = Router::new()
         .route("/", get(dashboard))
@@ -154,6 +155,7 @@ struct Shown {
     network: Option<status::NetworkStatus>,
 }
 
+/// Answers with a stream of events: what the dashboard shows, again and again.
 async fn events(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>) -> Response {
     if let Err(why) = chosen(&site, &asked) {
         return unknown(why);
@@ -165,6 +167,7 @@ async fn events(State(site): State<Arc<GatewaySite>>, Query(asked): Query<Asked>
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
+/// Returns what the dashboard shows of a tenant now.
 fn event(site: &GatewaySite, asked: &Asked) -> Event {
     let Ok(tenant) = chosen(site, asked) else {
         return Event::default().comment("the tenant is gone");

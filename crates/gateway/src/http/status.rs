@@ -252,6 +252,7 @@ pub(super) fn site(site: &GatewaySite) -> SiteStatus {
     }
 }
 
+/// Describes a tenant with its reporters, questions and comparisons.
 fn tenant(tenant: &Tenant, now: Instant) -> TenantStatus {
     let prefixes = tenant.memory().len() as u64;
     let mut known = tenant.known();

@@ -136,6 +136,7 @@ impl Authority {
     }
 }
 
+/// Returns the properties that all issued certificates have in common, with a common name.
 fn params(now: SystemTime, days: u32, name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.not_before = (now - BEFORE).into();

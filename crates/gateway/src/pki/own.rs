@@ -32,6 +32,7 @@ pub fn hosts_of_file(file: &Path) -> Result<Vec<String>, TlsError> {
     Ok(names.into_iter().flatten().filter_map(host).collect())
 }
 
+/// Returns a host as text: a DNS name or an address. Other kinds of names are no hosts.
 fn host(name: &GeneralName<'_>) -> Option<String> {
     match name {
         GeneralName::DNSName(name) => Some((*name).to_owned()),

@@ -81,6 +81,7 @@ impl Replay {
         }
     }
 
+    /// Asks the memory for a network, and counts the answer by its source.
     fn ask(&mut self, at: Instant, network: IpNet) {
         self.found.asked += 1;
         let estimate = self.memory.estimate(self.latest.max(at), network.addr(), None);

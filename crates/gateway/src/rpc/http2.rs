@@ -74,6 +74,8 @@ pub(crate) async fn serve(
     while open.join_next().await.is_some() {}
 }
 
+/// Serves the calls of one connection until it ends. If the gateway drains, only calls under way
+/// are completed.
 async fn serve_connection<S>(
     service: S,
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,

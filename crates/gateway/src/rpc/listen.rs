@@ -169,6 +169,7 @@ impl Entrance {
         Ok(ReporterStream { inner, peer: PeerIdentity::new(identity, address), _place: place, end })
     }
 
+    /// Does the TLS handshake with a new connection, within two time limits.
     async fn shake(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, Refused> {
         // Answers are small and urgent.
         let _ = stream.set_nodelay(true);
@@ -181,6 +182,7 @@ impl Entrance {
         shaken.unwrap_or_else(|_| Err(RefusedConnection::Handshake.into()))
     }
 
+    /// Answers a ClientHello, and completes the handshake.
     async fn answer(
         &self,
         hello: StartHandshake<TcpStream>,

@@ -264,6 +264,11 @@ async fn take_batches(
     }
 }
 
+/// Takes a batch of reports, and counts it.
+///
+/// # Errors
+///
+/// If the certificate has ended or was revoked, or if the batch makes no sense.
 async fn take_batch(
     session: &mut ReporterSession,
     shared: Option<&SharedStore>,
@@ -296,6 +301,7 @@ async fn claim(session: &ReporterSession, shared: &SharedStore, batch: &ReportBa
     }
 }
 
+/// Answers a question, and counts the answer or the reason why there is none.
 fn answer(session: &ReporterSession, query: &Query) -> Answer {
     let (site, begun) = (session.site(), session.site().clock.now());
     let result = match session.tenant().answer(begun, session.speaker(), query) {

@@ -129,6 +129,7 @@ fn arrived(
     }
 }
 
+/// Returns true if the subscriber wants the update, and may ask for its network.
 fn is_for(session: &ReporterSession, wanted: &Wanted, update: &Update) -> bool {
     match &update.what {
         None => false,

@@ -222,6 +222,7 @@ impl GatewaySite {
         gone
     }
 
+    /// Returns the configuration of one tenant's memory. Tenants get equal parts of the networks.
     fn memory_config(&self, rules: &Rules, tenants: usize) -> SiteConfig {
         let max_networks = (self.max_networks / tenants.max(1)).max(1);
         SiteConfig {

@@ -93,6 +93,7 @@ impl Trust {
         self.refused.load().get(&certificate).copied()
     }
 
+    /// Verifies a certificate chain again, by the present authority and revocations.
     fn verify(&self, chain: &Chain) -> Result<(), Silenced> {
         let authority = self.authority.load();
         let verified = authority.as_ref().map(|known| known.verify_now(chain, &self.revocations));

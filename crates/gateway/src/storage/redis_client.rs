@@ -38,6 +38,7 @@ impl StoreConnection {
     }
 }
 
+/// Creates a client of one server, which connects when it is first used.
 fn server(url: &str, config: &StoreConfig) -> Result<ConnectionManager, String> {
     let wrong = |error| format!("redis: {error}; like redis://127.0.0.1:6379/0");
     let client = match url.starts_with("rediss://") {
@@ -52,6 +53,7 @@ fn server(url: &str, config: &StoreConfig) -> Result<ConnectionManager, String> 
     ConnectionManager::new_lazy_with_config(client, manager).map_err(wrong)
 }
 
+/// Creates a client of a cluster, which connects when it is first used.
 fn cluster(urls: &[String], config: &StoreConfig) -> Result<ClusterConnection, String> {
     let wrong = |error: RedisError| {
         format!(

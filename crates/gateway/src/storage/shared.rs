@@ -194,6 +194,7 @@ impl SharedStore {
         }
     }
 
+    /// Writes this gateway's changes to the store, and takes those of others.
     async fn exchange(
         &self,
         site: &GatewaySite,
@@ -307,6 +308,7 @@ struct Place {
     comparison: NextComparison,
 }
 
+/// Merges the records of other gateways into the tenant's memory. Stops at one that cannot be read.
 async fn take_records(site: &GatewaySite, tenant: &Tenant, mut bytes: &[u8]) {
     let take = |memory: &mut SiteMemory| {
         let unplaced = memory.unplaced();

@@ -73,6 +73,7 @@ impl SnapshotFile {
         self.read_origin().map_err(|error| self.named(error))
     }
 
+    /// Returns this gateway's number, which is drawn once and kept in the file.
     fn read_origin(&self) -> Result<u32, redb::Error> {
         let writing = self.database.begin_write()?;
         // The first transaction makes a table that marks the file as a gateway's.
@@ -98,6 +99,7 @@ impl SnapshotFile {
         self.read(site).map_err(|error| self.named(error))
     }
 
+    /// Restores all tenants' memories from the file. Returns the number of new records.
     fn read(&self, site: &GatewaySite) -> Result<usize, redb::Error> {
         let reading = self.database.begin_read()?;
         // Records of before a forgetting are not restored.
@@ -187,6 +189,7 @@ impl SnapshotFile {
         write().map_err(|error| self.named(error))
     }
 
+    /// Replaces the file's contents by the memories of all tenants, in one transaction.
     fn write(&self, site: &GatewaySite) -> Result<(), redb::Error> {
         let writing = self.database.begin_write()?;
         writing.delete_table(BLOCKS)?;
@@ -232,6 +235,7 @@ fn write_blocks(
     })
 }
 
+/// Writes which networks were forgotten, and when.
 fn write_forgets(writing: &WriteTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
     writing.delete_table(FORGETS)?;
     let mut table = writing.open_table(FORGETS)?;
@@ -244,6 +248,7 @@ fn write_forgets(writing: &WriteTransaction, site: &GatewaySite) -> Result<(), r
     Ok(())
 }
 
+/// Forgets the networks that were forgotten when the file was written.
 fn read_forgets(reading: &ReadTransaction, site: &GatewaySite) -> Result<(), redb::Error> {
     let table = match reading.open_table(FORGETS) {
         Ok(table) => table,

@@ -67,6 +67,7 @@ fn content(tag: u8, der: &[u8]) -> Option<(&[u8], &[u8])> {
     (first == tag).then(|| rest.split_at_checked(length)).flatten()
 }
 
+/// Encodes an element of DER: tag, length and content (X.690 §8.1).
 fn element(tag: u8, content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();
     let digits: Vec<u8> = length.into_iter().skip_while(|digit| *digit == 0).collect();

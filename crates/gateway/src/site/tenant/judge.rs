@@ -132,6 +132,8 @@ pub(crate) fn collector(number: i32) -> Option<CollectorName> {
     }
 }
 
+/// Returns the bound with this number of the protocol; `None` if it is unspecified, or of a later
+/// version.
 fn bound(number: i32) -> Option<Bound> {
     match v1::Bound::try_from(number).ok()? {
         v1::Bound::Unspecified => None,

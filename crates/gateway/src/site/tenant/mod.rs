@@ -227,6 +227,8 @@ impl Tenant {
         taken
     }
 
+    /// Judges some reports and takes the good ones. Returns their number, and adds the others to
+    /// `refused` by reason.
     async fn take_some(
         &self,
         now: Instant,
@@ -316,6 +318,8 @@ impl Tenant {
         self.own_estimate(now, address).or_else(|| self.by_neighbours(now, address, None))
     }
 
+    /// Returns this site's own estimate. Estimates of addresses that are asked for repeatedly are
+    /// kept.
     fn own_estimate(&self, now: Instant, address: IpAddr) -> Option<SiteEstimate> {
         let memory = self.memory();
         if let Some(kept) = self.answers().get(&memory, now, address) {

@@ -69,6 +69,7 @@ impl Subscribers {
         }
     }
 
+    /// Lists the hosts by whether they have an open stream, each list in the order of names.
     fn notified_hosts(&self) -> NotifiedHosts {
         let mut hosts = NotifiedHosts::default();
         for (name, record) in &self.0 {

@@ -49,6 +49,7 @@ impl SharedStore {
         let _ = tokio::time::timeout(WITHDRAW_TIMEOUT, self.strike_out(own)).await;
     }
 
+    /// Removes gateways that are gone from the list in the store.
     async fn strike_out(&self, gone: &[GatewayPresence]) -> RedisResult<()> {
         if gone.is_empty() {
             return Ok(());
