@@ -114,6 +114,7 @@ pub fn by_size(totals: &ConnectionTotals, findings: &[CanaryFinding]) -> Vec<Com
     classes.map(|(n, (up_to_bytes, class))| compared(n, up_to_bytes, class, findings)).collect()
 }
 
+/// Describes class `n` of connections by size, with its comparison if there is one.
 fn compared(
     n: u8,
     up_to_bytes: Option<u64>,
@@ -145,6 +146,7 @@ fn verdict(finding: &CanaryFinding, stops: &[CanaryStop]) -> CanaryVerdict {
     }
 }
 
+/// Describes one group of a class, with the shares of its connections that lost anything.
 fn side(group: &Group) -> Side {
     Side {
         closed: group.closed,
@@ -161,6 +163,7 @@ pub fn by_part(findings: &[CanaryFinding], stops: &[CanaryStop]) -> Vec<Compared
     parts.map(|finding| compared_part(finding, stops)).collect()
 }
 
+/// Describes the comparison of a part, with its conclusion.
 fn compared_part(finding: &CanaryFinding, stops: &[CanaryStop]) -> ComparedPart {
     ComparedPart {
         part: finding.part.to_string(),

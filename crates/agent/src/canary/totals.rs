@@ -110,6 +110,7 @@ impl ConnectionTotals {
 }
 
 impl Sum {
+    /// Adds a closed connection to the sums.
     fn add(&mut self, summary: &ConnectionSummary) {
         self.closed += 1;
         self.bytes_acked += summary.bytes_acked;
@@ -124,6 +125,7 @@ impl Sum {
 }
 
 impl Group {
+    /// Adds a closed connection to the group. Its time counts if it is known.
     fn add(&mut self, summary: &ConnectionSummary) {
         self.closed += 1;
         self.retransmitting += u64::from(summary.retransmitted > 0);

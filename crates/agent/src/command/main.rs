@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the command, or the agent if there is none.
 fn run(args: AgentArgs) -> Result<ExitCode, String> {
     if let Some(schema) = args.command.as_ref().and_then(Command::schema) {
         return print(schema.trim_end()).map(|()| ExitCode::SUCCESS);
@@ -93,6 +94,8 @@ fn remove_leftovers() -> String {
     }
 }
 
+/// Runs the agent until a signal ends it. SIGHUP reloads the configuration, and SIGUSR2
+/// replaces the process by the program's file as it is now.
 fn run_daemon(args: &AgentArgs) -> Result<(), String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
     let wishes = AgentSignals::default();
@@ -109,6 +112,7 @@ fn run_daemon(args: &AgentArgs) -> Result<(), String> {
     agent::daemon::run(reread()?, args.take_over, &wishes, reread)
 }
 
+/// Asks the running agent, and prints its answer as text or JSON.
 fn print_answer(socket: &Path, question: &Question, json: bool) -> Result<ExitCode, String> {
     let text = match control_socket::ask(socket, question)? {
         AgentAnswer::Status(status) if json => to_json(&status),
@@ -154,6 +158,7 @@ fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("plain fields")
 }
 
+/// Prints a result. A reader that has closed the pipe is no error.
 fn print(text: &str) -> Result<(), String> {
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

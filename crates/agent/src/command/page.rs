@@ -3,6 +3,7 @@
 use crate::show;
 use agent::doctor::{ConfigState, Examination, Machine, suspicions};
 
+/// Formats the page of `headstart agent doctor`.
 pub(crate) fn doctor_page(of: &Examination) -> String {
     let machine = &of.machine;
     let findings = match &of.check {
@@ -30,6 +31,7 @@ pub(crate) fn doctor_page(of: &Examination) -> String {
     format!("{head}\n{}", sections.join("\n"))
 }
 
+/// Formats the suspicions, each with its remedy.
 fn suspicious(of: &Examination) -> String {
     let all = suspicions(of);
     if all.is_empty() {
@@ -39,6 +41,7 @@ fn suspicious(of: &Examination) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Formats the table of installed files, and the state of the configuration.
 fn installed(machine: &Machine) -> String {
     let rows = machine.files.iter().map(|file| {
         let size =
@@ -53,6 +56,7 @@ fn installed(machine: &Machine) -> String {
     format!("{}\n{config}", show::table(["what", "where", "size"], rows))
 }
 
+/// Formats the table of kernel settings, and the programs of others at the agent's hooks.
 fn settings(machine: &Machine) -> String {
     let rows = machine.settings.iter().map(|(name, value)| {
         [name.replace('/', "."), value.clone().unwrap_or_else(|| "–".to_owned())]

@@ -17,6 +17,7 @@ pub(crate) fn findings(findings: &[Finding]) -> String {
     table(["needed", "here", ""], rows)
 }
 
+/// Formats the table of remembered paths.
 pub(crate) fn paths(paths: &[RememberedPath]) -> String {
     if paths.is_empty() {
         return "nothing is remembered".to_owned();
@@ -104,6 +105,7 @@ fn handshake_timers(counts: &TimedHandshakes) -> String {
     )
 }
 
+/// Formats the status of an agent, as `headstart agent status` prints it.
 pub(crate) fn status(status: &AgentStatus) -> String {
     let sums = &status.connections;
     let rows = [("warm", &sums.warm), ("control group", &sums.control_group), ("cold", &sums.cold)];
@@ -196,6 +198,7 @@ const CLASS_HEAD: [&str; 6] =
 const PART_HEAD: [&str; 6] =
     ["which", "closed", "time", "retransmissions", "lossy connections", ""];
 
+/// Returns the word for a conclusion; capitals show harm.
 const fn verdict_label(verdict: CanaryVerdict) -> &'static str {
     match verdict {
         CanaryVerdict::Open => "",
@@ -206,6 +209,7 @@ const fn verdict_label(verdict: CanaryVerdict) -> &'static str {
     }
 }
 
+/// Formats a row of the table of parts.
 fn part_row(part: &ComparedPart) -> [String; 6] {
     [
         part.part.clone(),
@@ -227,6 +231,7 @@ fn ratio(of: ConfidenceInterval) -> String {
     format!("{:.2} ({:.2}–{:.2})", of.estimate, of.low, of.high)
 }
 
+/// Formats a row of the table of classes by size.
 fn class_row(class: &Compared) -> [String; 6] {
     let (warm, control_group) = (&class.warm, &class.control_group);
     let both = |of: fn(&Side) -> Option<ConfidenceInterval>| {
@@ -254,6 +259,7 @@ fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
+/// Formats a row of the table of sums.
 fn sum_row(name: &str, sum: &Sum) -> [String; 8] {
     let mean =
         |sum: u64, count: u64| (count > 0).then(|| format!("{:.1}", sum as f64 / count as f64));

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Writes the paths of the running agent to `file`, or prints them.
 pub(crate) fn export(socket: &Path, file: Option<&Path>) -> Result<ExitCode, String> {
     // The clock is read before the ages are, so that an imported sample never looks younger than it
     // is.

@@ -212,6 +212,7 @@ pub fn load(options: &AgentOptions) -> Result<LoadOptions, String> {
     })
 }
 
+/// Returns the rules for ports: to which ones the agent is limited, and which ones it leaves alone.
 fn ports(options: &AgentOptions) -> BTreeMap<PortKey, u32> {
     let lists = [
         (&options.local_port, false, PortKey::ONLY),

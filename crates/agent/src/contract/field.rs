@@ -28,6 +28,7 @@ pub(super) const fn constant(name: &str) -> u32 {
     panic!("no such constant in contract.h")
 }
 
+/// Returns true if both texts are equal. A `const fn` cannot use `==` on `str`.
 const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut n = 0;

@@ -54,6 +54,7 @@ pub fn check(options: &AgentOptions) -> Result<StartCheck, String> {
     Ok(check)
 }
 
+/// Checks the state file and the gateways, if the configuration names any.
 fn files_and_gateways(check: &mut StartCheck, config: &AgentConfig) {
     if let Some(file) = &config.state {
         check.add_required(

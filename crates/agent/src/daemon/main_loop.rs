@@ -70,6 +70,8 @@ pub fn run(
     run_main_loop(config, started, wishes, reread)
 }
 
+/// Attaches the programs, and then polls their events until a signal ends the agent or another one
+/// takes over.
 fn run_main_loop(
     config: AgentConfig,
     started: StartedAgent,
@@ -259,6 +261,8 @@ fn reload(
     }
 }
 
+/// Puts a new configuration into force. Keys that cannot change in a running agent keep their
+/// values, with a warning.
 fn apply_config(
     shared: &SharedState,
     work: &mut AttachedPrograms,
@@ -295,6 +299,7 @@ fn apply_config(
     Ok(())
 }
 
+/// Serves the metrics, if an address for them is configured.
 fn serve_metrics(
     metrics: Option<MetricsListener>,
     shared: &Arc<SharedState>,

@@ -53,6 +53,11 @@ pub fn renew(socket: &Path) -> Result<Renewed, String> {
     wait_for_new_agent(socket, before)
 }
 
+/// Waits until another process than `before` has the socket.
+///
+/// # Errors
+///
+/// If the process that was to take over has ended, or none has taken over in time.
 fn wait_for_new_agent(socket: &Path, before: u32) -> Result<Renewed, String> {
     let mut has_begun = false;
     for _ in 0..PATIENCE.as_millis() / GLANCE.as_millis() {

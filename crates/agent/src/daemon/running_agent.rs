@@ -52,6 +52,8 @@ impl RunningAgent {
         }
     }
 
+    /// Asks the running agent to hand over its maps and links. The inner error is its reason for a
+    /// refusal.
     fn request_handover(stream: UnixStream) -> io::Result<Result<Self, String>> {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

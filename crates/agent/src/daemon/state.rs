@@ -324,6 +324,7 @@ impl SharedState {
         in_force(config, ramp, &lock(&self.canary))
     }
 
+    /// Writes the settings in force to the programs' maps. A failure is logged.
     pub(super) fn set(&self) {
         let settings = self.in_force(&self.config());
         let networks: Vec<_> = lock(&self.canary).stopped_networks().collect();
@@ -346,6 +347,7 @@ impl SharedState {
         lock(&self.config)
     }
 
+    /// Answers a question from the control socket.
     pub(super) fn answer(&self, question: Question) -> AgentAnswer {
         match question {
             Question::Status => AgentAnswer::Status(Box::new(self.status())),
@@ -374,6 +376,7 @@ impl SharedState {
         status
     }
 
+    /// Describes the agent as it is now.
     pub(super) fn status(&self) -> AgentStatus {
         let (config, totals) = (self.config().clone(), *self.totals());
         let settings = self.in_force(&config);

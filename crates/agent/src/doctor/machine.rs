@@ -164,6 +164,8 @@ fn foreign_sock_ops() -> Option<Vec<String>> {
     Some(names.filter(|name| !OURS.contains(&name.as_str())).collect())
 }
 
+/// Describes the program of a running process: whether its file was replaced, and whether the
+/// configuration has changed since its start.
 fn running_program(pid: u32, config: &Path) -> RunningProgram {
     let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
     let modified = |file: &Path| fs::metadata(file).and_then(|file| file.modified()).ok();

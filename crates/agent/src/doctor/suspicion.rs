@@ -46,6 +46,7 @@ fn new(what: impl Into<String>, remedy: &'static str) -> Suspicion {
     Suspicion { what: what.into(), remedy }
 }
 
+/// Returns what is suspicious about the machine, whether or not an agent runs.
 fn machine(machine: &Machine) -> Vec<Suspicion> {
     let mut all = Vec::new();
     if let ConfigState::Refused(why) = &machine.config {
@@ -95,6 +96,7 @@ fn suspicions_without_agent(why: &str, machine: &Machine) -> Vec<Suspicion> {
     all
 }
 
+/// Returns what is suspicious about the running agent.
 fn suspicions_of_agent(wanted: Wanted, machine: &Machine, status: &AgentStatus) -> Vec<Suspicion> {
     let mut all = Vec::new();
     for stopped in &status.stopped {

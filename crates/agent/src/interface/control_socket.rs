@@ -108,6 +108,8 @@ impl Drop for Control {
     }
 }
 
+/// Reads one question and answers it. Returns the new agent if the question is to hand over: then
+/// nothing is answered yet.
 fn serve_one(
     mut stream: &UnixStream,
     answer: impl Fn(Question) -> AgentAnswer,
@@ -142,6 +144,7 @@ pub fn ask(path: &Path, question: &Question) -> Result<AgentAnswer, String> {
     })
 }
 
+/// Asks the agent at the socket `path`, and waits for its answer.
 fn try_ask(path: &Path, question: &Question) -> io::Result<AgentAnswer> {
     let mut stream = UnixStream::connect(path)?;
     stream.set_read_timeout(Some(PATIENCE_TO_ASK))?;

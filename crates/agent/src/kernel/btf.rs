@@ -71,6 +71,8 @@ impl Btf {
         Self::parse(bytes, Some(kernel))
     }
 
+    /// Parses BTF (Documentation/bpf/btf.rst of the kernel). `base`: the kernel's types, for those
+    /// of a module.
     fn parse(bytes: Vec<u8>, base: Option<Arc<Self>>) -> Result<Self, String> {
         let magic = bytes.get(..2).and_then(|magic| magic.try_into().ok()).map(u16::from_ne_bytes);
         if magic != Some(MAGIC) {
@@ -192,6 +194,11 @@ fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(word.try_into().ok()?))
 }
 
+/// Parses the section of types.
+///
+/// # Errors
+///
+/// If it ends within a type, or has a kind of type that this agent does not know.
 fn types_within(bytes: &[u8], (mut at, end): (usize, usize)) -> Result<Vec<Type>, String> {
     let mut types = Vec::new();
     while at < end {

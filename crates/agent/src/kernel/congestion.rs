@@ -133,6 +133,7 @@ impl HsControl {
         })
     }
 
+    /// Checks that the types have all that this part of the agent needs.
     fn complete_in(self, facts: &Facts, types: &Types) -> Result<(), Absence> {
         let missing = types.missing(self.part());
         match missing.as_slice() {

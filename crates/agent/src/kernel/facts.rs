@@ -147,6 +147,7 @@ impl Types {
     }
 }
 
+/// Reads the types of the kernel and of the modules of CUBIC and BBR, from the files in `folder`.
 fn types(folder: &Path) -> Result<Types, String> {
     let file = folder.join("vmlinux");
     let bytes = match fs::read(&file) {

@@ -73,6 +73,8 @@ impl Listing {
         self.arguments
     }
 
+    /// Returns true if the types have the name. Helpers and kinds of maps are numbers with a
+    /// prefix.
     fn has_name(&self, of: Sort, name: &str) -> bool {
         match of {
             Sort::Function => self.has_function(name),

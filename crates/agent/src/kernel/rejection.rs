@@ -34,6 +34,8 @@ fn text_between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str>
     rest.split_once(after).map(|(found, _)| found)
 }
 
+/// Returns the reason for a rejection in plain words, if it is a known one; otherwise the
+/// verifier's last message.
 fn rejection_reason(error: &str, said: &str, program: Option<&str>) -> String {
     let known =
         KNOWN.iter().find_map(|known| known.in_words(said).or_else(|| known.in_words(error)));

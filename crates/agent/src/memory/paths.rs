@@ -95,6 +95,7 @@ pub fn count(map: &MapHandle) -> usize {
     raw(map).count()
 }
 
+/// Describes a path of the map, with its window as it is believed at `now`.
 fn remembered_path(
     key: PrefixKey,
     path: &LearntPath,

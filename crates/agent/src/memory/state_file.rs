@@ -172,6 +172,7 @@ impl StateFile {
         is_due
     }
 
+    /// Saves the changed paths, or all paths if too many have changed.
     fn save_rows(&self, map: &MapHandle, changed: &Changed, most_ns: u64) -> Result<(), String> {
         match changed {
             Changed::These(named) if named.is_empty() => Ok(()),

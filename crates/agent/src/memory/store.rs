@@ -248,6 +248,7 @@ fn restore_row(key: &[u8], row: &[u8], now: &Moment, own: u32) -> Option<(Prefix
 impl Row {
     const SIZE: usize = LearntPath::SIZE + 8 + 8 + 16 + 1;
 
+    /// Encodes the row for the state file.
     fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::SIZE);
         bytes.extend(self.path.to_bytes());
@@ -258,6 +259,7 @@ impl Row {
         bytes
     }
 
+    /// Decodes a row of the state file; `None` if it is too short.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let path = LearntPath::from_bytes(bytes.get(..LearntPath::SIZE)?)?;
         let (monotonic, rest) = bytes[LearntPath::SIZE..].split_first_chunk()?;

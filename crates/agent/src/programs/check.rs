@@ -85,6 +85,8 @@ fn check_rights() -> Finding {
     finding("rights", missing_rights(effective_rights()))
 }
 
+/// Checks that the process has the capabilities of `mask`. CAP_SYS_ADMIN stands for all but
+/// CAP_NET_ADMIN.
 fn missing_rights(mask: u64) -> Result<String, String> {
     let has = |bit: u32| mask >> bit & 1 == 1 || (bit != 12 && mask >> CAP_SYS_ADMIN & 1 == 1);
     let missing: Vec<_> =
@@ -100,6 +102,7 @@ fn types_of_kernel(facts: &Facts) -> Finding {
     finding("kernel types (BTF)", found.map_err(Clone::clone))
 }
 
+/// Checks that the kernel lets programs be a congestion control.
 fn struct_ops(facts: &Facts) -> Finding {
     let has = |types: &Types| types.all.has_number("BPF_MAP_TYPE_STRUCT_OPS");
     let found = match facts.types.as_ref().is_ok_and(has) {
@@ -123,6 +126,7 @@ fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
     finding(what, found)
 }
 
+/// Checks that the kernel has the congestion control on which this one is based.
 fn check_basis(scheme: HsControl, facts: &Facts) -> Finding {
     let what = match scheme {
         HsControl::Cubic => "CUBIC to build upon",
@@ -132,6 +136,7 @@ fn check_basis(scheme: HsControl, facts: &Facts) -> Finding {
     finding(what, scheme.found_in(facts).map_err(|absence| absence.to_string()))
 }
 
+/// Checks that the kernel lets programs count pending handshakes.
 fn check_handshake_counting(types: &Types) -> Finding {
     let found = match types.counts_handshakes() {
         true => Ok("connections that open at once share what is remembered".to_owned()),

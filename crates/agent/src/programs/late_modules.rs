@@ -39,6 +39,8 @@ impl LateModules {
     }
 }
 
+/// Adds the congestion control whose module has been loaded since, and logs the outcome. Returns
+/// true if it was added.
 fn attach_late_control(loaded: &mut Loaded, attached: &mut Attached) -> bool {
     let facts = Facts::running();
     let found = SCHEME.found_in(&facts).map_err(|absence| absence.to_string());

@@ -101,6 +101,7 @@ impl Loaded {
         loaded.map_err(|error| Rejection::new(&error.to_string(), &loader_output().join("")))
     }
 
+    /// Loads the programs once: selects and fits them to the kernel, and uses the shared maps.
     fn try_load(
         load: &LoadOptions,
         programs: Programs,
@@ -178,6 +179,7 @@ impl Loaded {
         self.reattach(attached, cgroups, except)
     }
 
+    /// Registers the congestion controls that are not registered yet.
     fn register_missing(&mut self, attached: &mut Attached) -> Result<(), String> {
         let is_linked = self.programs.shape.is_linked;
         for name in self.control_names() {
@@ -307,6 +309,7 @@ impl Loaded {
         }
     }
 
+    /// Returns the program that the mode has for a hook of cgroups.
     fn program_for(&mut self, hook: CgroupHook) -> ProgramMut<'_> {
         let name = match (hook, self.mode()) {
             (CgroupHook::Leave, _) => "leave",
@@ -356,6 +359,11 @@ fn reuse(open: &mut OpenObject, shared: &SharedMaps) -> libbpf_rs::Result<()> {
     Ok(())
 }
 
+/// Registers a congestion control.
+///
+/// # Errors
+///
+/// If the kernel has one of this name already, or refuses it.
 fn register(map: &mut MapMut<'_>, name: &str, is_linked: bool) -> Result<Link, String> {
     map.attach_struct_ops().map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists if is_linked => {
@@ -369,6 +377,7 @@ fn register(map: &mut MapMut<'_>, name: &str, is_linked: bool) -> Result<Link, S
     })
 }
 
+/// Sets the sizes of the maps of paths and lines.
 fn configure(open: &mut OpenObject, load: &LoadOptions) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         if is_named(map.name(), "paths") || is_named(map.name(), "lines") {

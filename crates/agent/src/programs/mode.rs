@@ -32,6 +32,7 @@ pub fn load(load: &LoadOptions, shared: &SharedMaps) -> Result<Outcome, String> 
     load_best_mode(load, &Facts::running(), shared)
 }
 
+/// Loads the programs in the best mode that the kernel supports and the options allow.
 fn load_best_mode(
     load: &LoadOptions,
     facts: &Facts,
@@ -45,6 +46,7 @@ fn load_best_mode(
     choose(load.wanted, load.settings.control, wrap, window)
 }
 
+/// Loads the programs that set first windows alone, or only measure.
 fn load_first_windows(
     load: &LoadOptions,
     mode: Mode,
@@ -124,6 +126,7 @@ pub fn findings(load: &LoadOptions) -> Vec<Finding> {
     findings
 }
 
+/// Loads the programs, and unloads them at once, to check that the kernel accepts them.
 fn try_to_load(load: &LoadOptions, facts: &Facts) -> Finding {
     let found = match load_best_mode(load, facts, &SharedMaps::default()) {
         Ok(Outcome { loaded, less: Some(why), .. }) => {
@@ -142,6 +145,8 @@ fn try_to_load(load: &LoadOptions, facts: &Facts) -> Finding {
     check::finding("programs", found)
 }
 
+/// Chooses the mode. `wrap` and `window` load the programs of one mode each; the second one is
+/// tried if the first one fails and `wanted` allows it.
 fn choose<T>(
     wanted: Wanted,
     control: ControlChoice,

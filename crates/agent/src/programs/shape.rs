@@ -67,6 +67,7 @@ const fn not_of(mode: Mode) -> &'static [&'static str] {
     }
 }
 
+/// Leaves out the programs and maps of a congestion control.
 fn leave_out(open: &mut OpenObject, scheme: HsControl) -> libbpf_rs::Result<()> {
     for mut program in open.progs_mut() {
         if program.name().to_string_lossy().starts_with(scheme.name()) {
@@ -121,6 +122,7 @@ struct Operations {
 }
 
 impl Operations {
+    /// Reads from the object's types where the operations lie in the kernel's `tcp_congestion_ops`.
     fn of(object: &[u8]) -> libbpf_rs::Result<Self> {
         let types = Btf::from_raw("agent", object)?.expect("compiled with types");
         let all = types.type_by_name::<types::Struct<'_>>("tcp_congestion_ops").expect("declared");

@@ -70,6 +70,8 @@ fn usual_mss(prefix: IpNet) -> u32 {
 pub(super) struct AskedPaths(HashMap<IpNet, Vec<PrefixKey>>);
 
 impl AskedPaths {
+    /// Notes that `path` is asked for under `network`. If [`ASKED`] networks are noted, all are
+    /// dropped first. At most [`NAMESPACES`] paths are noted for a network.
     pub(super) fn add(&mut self, network: IpNet, path: PrefixKey) {
         if self.0.len() >= ASKED && !self.0.contains_key(&network) {
             // Paths that are still of interest are asked for again.
@@ -107,6 +109,8 @@ impl Quarantine {
         Self { lasts, since: HashMap::new() }
     }
 
+    /// Bars updates of a path by gateways for a while, since its window has failed. If
+    /// [`QUARANTINED`] paths are barred, the new one is not.
     pub(super) fn add(&mut self, path: PrefixKey, now: u64) {
         if self.since.len() >= QUARANTINED {
             let lasts = self.lasts;

@@ -204,6 +204,7 @@ impl Hearer {
         false
     }
 
+    /// Writes an estimate of a gateway to the memory, unless the path is in quarantine.
     fn learn(&self, path: PrefixKey, estimate: &Estimate, now: u64) {
         let mss = lock(&self.known.segments).of(&path);
         if !lock(&self.known.quarantine).has(&path, now)

@@ -51,6 +51,7 @@ pub(super) fn tcp_option(registry: &mut Registry, status: &AgentStatus) {
     );
 }
 
+/// Registers the metrics of the gateway's client, if there is a gateway.
 pub(super) fn gateway(registry: &mut Registry, status: &AgentStatus) {
     let Some(status) = &status.gateway else { return };
     let connected: Gauge = Gauge::default();

@@ -114,6 +114,8 @@ impl MetricsListener {
         Ok(())
     }
 
+    /// Serves the page at a TCP port or a Unix socket. All peers of a Unix socket share their
+    /// slots.
     async fn serve_requests(self, router: Router) -> io::Result<()> {
         match self {
             Self::Tcp(listener) => {
@@ -226,6 +228,7 @@ fn metrics(status: &AgentStatus) -> String {
     text
 }
 
+/// Registers the gauges of the agent itself.
 fn gauges(registry: &mut Registry, status: &AgentStatus) {
     let gauges = [
         ("paths", "Paths remembered", status.paths as i64),
@@ -259,6 +262,7 @@ fn gauges(registry: &mut Registry, status: &AgentStatus) {
     registry.register("detachments", help, detached);
 }
 
+/// Registers the sums over connections, by their kind of start.
 fn sums(registry: &mut Registry, status: &AgentStatus) {
     let kinds = [
         ("warm", &status.connections.warm),
@@ -296,6 +300,7 @@ fn sums(registry: &mut Registry, status: &AgentStatus) {
     }
 }
 
+/// Registers the metrics of both groups by class of size.
 fn classes(registry: &mut Registry, status: &AgentStatus) {
     let names = SIZES.iter().map(u64::to_string).chain(["+Inf".to_owned()]);
     let names: Vec<_> = names.collect();
@@ -335,6 +340,7 @@ fn classes(registry: &mut Registry, status: &AgentStatus) {
     register_group_shares(registry, (&names, status));
 }
 
+/// Registers the ratio of times of each class, with the bounds of its interval.
 fn time_ratios(registry: &mut Registry, (names, status): (&[String], &AgentStatus)) {
     let family = Family::<Bound, Ratio>::default();
     for (up_to_bytes, class) in names.iter().zip(&status.comparison) {

@@ -64,6 +64,7 @@ impl KernelGauges {
         times.collect()
     }
 
+    /// Returns the number of entries of each map.
     pub(crate) fn maps(&self) -> Vec<MapFill> {
         let fill = |(name, map): &(String, MapHandle)| MapFill {
             map: name.clone(),
