@@ -12,7 +12,7 @@ use crate::sequence::ConfidenceSequence;
 pub const ERROR: f64 = 0.05;
 /// Effects on times that are found soonest: a fifth faster or slower.
 const TIME_SCALE: f64 = 0.2;
-/// The same on retransmissions: twice or half as much.
+/// Effects on retransmissions that are found soonest: twice or half as much.
 const RETRANSMISSION_SCALE: f64 = 0.7;
 
 /// Share of [`ERROR`] for one way to divide the connections.

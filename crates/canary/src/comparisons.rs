@@ -39,7 +39,7 @@ pub struct CanaryConnection {
 pub struct CanaryStop {
     /// Connections that the action affects.
     pub part: CanaryPart,
-    /// With which figures, as a sentence for the operator.
+    /// Figures that show the harm, as a sentence for the operator.
     pub why: String,
 }
 
@@ -245,7 +245,7 @@ impl Canary {
             CanaryPart::Lost(n) => class(&self.lost, n),
             CanaryPart::Bytes(n) => class(&self.sizes, n),
             CanaryPart::Network(network) => {
-                let (trial, rank) = self.networks.ranked(network)?;
+                let (trial, rank) = self.networks.ranked_trial(network)?;
                 Some((trial, ErrorShare::of_nth(rank)))
             }
             CanaryPart::Length(length) => {

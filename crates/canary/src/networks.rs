@@ -59,7 +59,7 @@ impl NetworkTrials {
 
     /// Returns the comparison of a network, and how many networks could be compared before it.
     /// Returns `None` if it cannot be compared yet.
-    pub fn ranked(&self, network: IpNet) -> Option<(&Trial, u64)> {
+    pub fn ranked_trial(&self, network: IpNet) -> Option<(&Trial, u64)> {
         let kept = self.kept.get(self.place_of(network)?)?;
         Some((&kept.trial, kept.rank?))
     }
@@ -120,12 +120,12 @@ mod tests {
         let mut trials = NetworkTrials::default();
         for n in 0..200 {
             add(&mut trials, 1, n % 2 == 0);
-            assert_eq!(trials.ranked(network(1)).is_some(), n == 199, "{n}");
+            assert_eq!(trials.ranked_trial(network(1)).is_some(), n == 199, "{n}");
         }
         (0..200).for_each(|n| add(&mut trials, 0, n % 2 == 0));
         assert_eq!(trials.networks(), [network(1), network(0)]);
         assert_eq!(
-            trials.ranked(network(0)).map(|(trial, rank)| (trial.chosen(), rank)),
+            trials.ranked_trial(network(0)).map(|(trial, rank)| (trial.chosen(), rank)),
             Some((100, 1))
         );
     }
@@ -165,7 +165,7 @@ mod tests {
             }
         }
         assert_eq!(trials.kept.len(), NETWORKS);
-        let (trial, rank) = trials.ranked(network(7)).expect("it is compared");
+        let (trial, rank) = trials.ranked_trial(network(7)).expect("it is compared");
         // It is kept for good after the first few.
         assert!(trial.chosen() + trial.control() > 1900, "{}", trial.chosen());
         assert_eq!(rank, 0);

@@ -39,7 +39,7 @@ pub struct CanaryOutcome {
 pub struct CanaryGroup {
     /// Stage in which it opened.
     pub stage: u32,
-    /// It was to start with the remembered window; otherwise it is of the control group.
+    /// True if it was to start with the remembered window; false in the control group.
     pub is_chosen: bool,
 }
 
