@@ -146,7 +146,7 @@ impl CompressionCounters {
 struct Sample {
     /// ACK bandwidth, bytes per second.
     bandwidth: f32,
-    /// Whether the next window had a loss, if that is known.
+    /// True if the next window had a loss; `None` if that is not known.
     lost_next: Option<bool>,
 }
 
@@ -261,6 +261,7 @@ impl AckWatch {
         self.window_end = if bytes > 0 { point.nxt } else { 0 };
     }
 
+    /// Keeps a window's sample. If [`MAX_SAMPLES`] are kept, they go into the counters first.
     fn record_sample(&mut self, sample: Sample, counters: &mut CompressionCounters) {
         if self.samples.len() >= MAX_SAMPLES {
             counters.add_windows(&mut self.samples);

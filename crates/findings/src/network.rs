@@ -61,7 +61,7 @@ pub struct SharingFindings {
 impl SharingFindings {
     /// Returns the share of requests that another request of their network precedes closely enough
     /// to help, in `0..=1`.
-    pub fn helped(&self) -> f64 {
+    pub fn helped_share(&self) -> f64 {
         self.soon_after_network as f64 / self.requests.max(1) as f64
     }
 }
@@ -272,7 +272,7 @@ mod tests {
             watch(&[(0, "192.0.2.1"), (100, "192.0.2.1"), (200, "192.0.2.2"), (700, "192.0.2.2")]);
         assert_eq!((found.requests, found.soon_after_network, found.soon_after_host), (4, 2, 1));
         assert_eq!((found.since_network.count, found.since_host.count), (3, 2));
-        assert_eq!(found.helped(), 0.5);
+        assert_eq!(found.helped_share(), 0.5);
         let longest = found.since_network.quantile(1.0).unwrap();
         assert!((495.0..=505.0).contains(&longest), "{longest}");
     }

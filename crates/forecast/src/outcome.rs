@@ -96,7 +96,7 @@ impl ForecastResult {
             let gain = |group| GroupGain::of(group, basis, taken, kind);
             let gains = ForecastGroup::all().filter_map(gain).collect();
             let nominal = taken.draws.first().map_or(&[][..], Vec::as_slice);
-            rows.push(ForecastRow { gains, ..ForecastRow::replayed(name, nominal, replayed) });
+            rows.push(ForecastRow { gains, ..ForecastRow::of_replays(name, nominal, replayed) });
         }
         divide_by_perfect_start(&mut rows);
         let all = rows.first().and_then(|row| row.gain(ForecastGroup::All));
@@ -107,7 +107,7 @@ impl ForecastResult {
         }
         Self {
             fit: ModelFit::of(transfers, first.draws.first().map_or(&[][..], Vec::as_slice)),
-            captured: ForecastRow::captured(transfers),
+            captured: ForecastRow::of_capture(transfers),
             rows,
             draws: first.draws.len() as u64,
             changing: 0,
@@ -128,7 +128,7 @@ fn divide_by_perfect_start(rows: &mut [ForecastRow]) {
 
 impl ForecastRow {
     /// Summarises replays under a scheme. Gains are left empty.
-    fn replayed(scheme: &str, taken: &Times, replayed: &[Replayed]) -> Self {
+    fn of_replays(scheme: &str, taken: &Times, replayed: &[Replayed]) -> Self {
         Self {
             retransmissions: replayed.iter().map(|of| of.retransmissions).sum(),
             timeouts: replayed.iter().map(|of| of.timeouts).sum(),
@@ -138,7 +138,7 @@ impl ForecastRow {
     }
 
     /// Summarises the capture itself.
-    fn captured(transfers: &[ComparedTransfer]) -> Self {
+    fn of_capture(transfers: &[ComparedTransfer]) -> Self {
         let taken: Vec<_> = transfers.iter().map(|transfer| Some(transfer.captured)).collect();
         Self {
             retransmissions: transfers
@@ -249,7 +249,7 @@ mod tests {
         let taken = [seconds(&[1.0, 2.0]), vec![None]].concat();
         let row = ForecastRow::from_times("x", &taken);
         assert_eq!((row.unfinished, row.mean_s, row.median_s), (1, Some(1.5), Some(1.0)));
-        let captured = ForecastRow::captured(&transfers);
+        let captured = ForecastRow::of_capture(&transfers);
         assert_eq!(
             (captured.retransmissions, captured.timeouts, captured.mean_s),
             (3, 0, Some(2.0))

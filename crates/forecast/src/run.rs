@@ -58,7 +58,7 @@ impl Forecast {
     /// Returns the number of replays for this number of schemes and perfect start: several for each
     /// network, or for each 250 clients of a large one.
     pub fn replays(&self, schemes: usize) -> usize {
-        self.planned(schemes + 1).len() * self.networks.len()
+        self.planned_replays(schemes + 1).len() * self.networks.len()
     }
 
     /// Returns the rate of paths that have shown none.
@@ -74,7 +74,7 @@ impl Forecast {
     }
 
     /// Returns the clients whose rate changes in the capture.
-    pub fn changing(&self) -> impl Iterator<Item = &CapturedClient> {
+    pub fn changing_clients(&self) -> impl Iterator<Item = &CapturedClient> {
         let placed = self.networks.iter().flat_map(|network| &network.clients);
         placed.filter(|placed| placed.changing.is_some()).map(|placed| &placed.client)
     }
@@ -97,21 +97,21 @@ impl Forecast {
             Err(_) => self.replay_all(senders, options),
         }?;
         let names: Vec<&str> = senders.iter().map(ReplaySender::name).collect();
-        let connections = self.changing().flat_map(|client| &client.connections);
+        let connections = self.changing_clients().flat_map(|client| &client.connections);
         let changing = connections.map(|connection| connection.transfers.len() as u64).sum();
         let transfers = ComparedTransfer::all(&self.networks);
         Ok(ForecastResult { changing, ..ForecastResult::of(&names, &transfers, &times) })
     }
 
     /// Returns the replays that a forecast of this number of schemes needs.
-    fn planned(&self, schemes: usize) -> Vec<PlannedReplay> {
+    fn planned_replays(&self, schemes: usize) -> Vec<PlannedReplay> {
         let of_all = |variant| (0..schemes).map(move |scheme| PlannedReplay { scheme, variant });
         let mut planned: Vec<PlannedReplay> =
             (0..self.draw_count()).flat_map(|draw| of_all(ReplayVariant::Draw(draw))).collect();
         if self.paths().any(|(_, path)| !path.is_queue_known) {
             planned.extend(of_all(ReplayVariant::ShortQueues));
         }
-        if self.changing().next().is_some() {
+        if self.changing_clients().next().is_some() {
             planned.push(PlannedReplay { scheme: 0, variant: ReplayVariant::SteadyRates });
         }
         planned
@@ -131,7 +131,7 @@ impl Forecast {
         senders: &[ReplaySender],
         options: ForecastOptions<'_>,
     ) -> Result<AllTimes, ForecastError> {
-        let planned = self.planned(senders.len());
+        let planned = self.planned_replays(senders.len());
         let networks = 0..self.networks.len();
         let tasks = planned.iter().flat_map(|of| networks.clone().map(move |n| (of, n)));
         let tasks: Vec<(&PlannedReplay, usize)> = tasks.collect();

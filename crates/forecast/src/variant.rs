@@ -7,8 +7,8 @@ use units::{Duration, Instant};
 /// A departure of a replay from the estimates of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplayVariant {
-    /// Not at all; in each draw other chance. Losses show the end of a queue to a packet, so it
-    /// differs by that, too.
+    /// No departure but other random numbers in each draw. Losses show the end of a queue to within
+    /// a packet, so its size also differs by one.
     Draw(u64),
     /// Queues whose end no loss has shown end where they were seen.
     ShortQueues,

@@ -76,7 +76,7 @@ impl PathMemory for HostCache {
             self.destinations.remove(key);
             return None;
         }
-        Some(ended.remembered(now - ended.at, self.config.half_life))
+        Some(ended.to_remembered(now - ended.at, self.config.half_life))
     }
 
     fn sole_use(&mut self, remote: IpAddr) -> Option<SoleUse> {
@@ -98,7 +98,7 @@ impl PathMemory for HostCache {
 
 impl Ended {
     /// Returns the memory of an ended path at this age; the window halves once per half-life.
-    fn remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
+    fn to_remembered(&self, age: Duration, half_life: HalfLife) -> Remembered {
         let PathState { cwnd, ssthresh, srtt, rttvar, min_rtt, mss, rate, early_data } = self.state;
         let cwnd = match half_life {
             HalfLife::Never => cwnd,

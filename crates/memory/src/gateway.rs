@@ -154,13 +154,13 @@ impl Destination {
 
     fn answer(&mut self, now: Instant, config: &GatewayConfig) -> Option<Remembered> {
         let current = self.estimate(config);
-        let estimate = current.or_else(|| self.decayed(now, config))?;
-        Some(estimate.remembered(now))
+        let estimate = current.or_else(|| self.decayed_estimate(now, config))?;
+        Some(estimate.to_remembered(now))
     }
 
     /// Returns the last good estimate, halved once per half-life since its newest sample left the
     /// window.
-    fn decayed(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
+    fn decayed_estimate(&mut self, now: Instant, config: &GatewayConfig) -> Option<Estimate> {
         let half_life = config.decay?.as_nanos();
         let last = self.last?;
         let left = now.saturating_since(last.newest + config.window).as_nanos();
@@ -180,7 +180,7 @@ impl Destination {
 
 impl Estimate {
     /// Returns the memory that a sender gets from an estimate.
-    fn remembered(&self, now: Instant) -> Remembered {
+    fn to_remembered(&self, now: Instant) -> Remembered {
         Remembered {
             cwnd: self.share,
             srtt: self.rtt,

@@ -18,19 +18,19 @@ pub enum QuietShare {
     Used,
     /// The share that the connection reported at its latest loss; before a loss, its window.
     Recorded,
-    /// Nothing: a connection that goes on has not terminated.
+    /// Reports nothing: a connection that goes on has not terminated.
     Nothing,
 }
 
 /// Report of a loss in slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyLoss {
-    /// Nothing, and neither does the transfer's end.
+    /// Reports nothing, and neither does the transfer's end.
     #[default]
     Nothing,
-    /// Nothing by itself; the transfer's end reports as if there had been no loss.
+    /// Reports nothing by itself; the transfer's end reports as if there had been no loss.
     End,
-    /// The same report as for a loss in congestion avoidance.
+    /// Reports as for a loss in congestion avoidance.
     Share,
 }
 
@@ -71,7 +71,7 @@ pub struct ShareNotes {
     sent: u64,
     /// The window under which the latest of them were sent.
     sent_under: u64,
-    /// Most bytes in flight of the current transfer.
+    /// Largest number of bytes in flight of the current transfer.
     used: u64,
     /// The share that the latest loss reported.
     recorded: Option<u64>,

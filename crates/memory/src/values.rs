@@ -25,7 +25,8 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Takes a value of the way to `remote`; at most `limit` of a group, and as many groups.
+    /// Takes a value of the way to `remote`. At most `limit` values of a group are kept, and as
+    /// many groups; the oldest ones are dropped.
     pub(crate) fn push(
         &mut self,
         now: Instant,

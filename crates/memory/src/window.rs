@@ -22,7 +22,8 @@ pub struct SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Takes a sample at `now` into a window of at most `limit`; the oldest goes first.
+    /// Takes a sample at `now`. The oldest samples above `limit` are dropped, and so are samples
+    /// from the future.
     pub fn push(&mut self, now: Instant, value: u64, limit: usize) {
         // A clock that went back: what seems to lie ahead has no age.
         self.drop_back(|at| at > now);

@@ -21,7 +21,8 @@ struct Counts {
 impl TraceSink for Counts {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         self.connections += 1;
-        self.again += summary.server_sent.retransmitted() + summary.client_sent.retransmitted();
+        self.again +=
+            summary.server_sent.retransmission_count() + summary.client_sent.retransmission_count();
         self.bytes += summary.server_sent.bytes + summary.client_sent.bytes;
     }
 

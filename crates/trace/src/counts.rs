@@ -35,16 +35,16 @@ impl Counts {
     }
 
     /// Counts a retransmission.
-    pub(crate) fn count_again(&mut self, again: &Retransmission) {
+    pub(crate) fn count_retransmission(&mut self, retransmission: &Retransmission) {
         let rare = self.rare_counters();
-        if again.len == 0 {
+        if retransmission.len == 0 {
             rare.control_again += 1;
             return;
         }
-        let kind = again.kind as usize;
+        let kind = retransmission.kind as usize;
         rare.retransmissions[kind] += 1;
-        rare.unexpected[kind] += u32::from(!again.expected);
-        if let Some(spared_by) = again.spared_by {
+        rare.unexpected[kind] += u32::from(!retransmission.expected);
+        if let Some(spared_by) = retransmission.spared_by {
             rare.spared_by[spared_by as usize] += 1;
         }
     }

@@ -168,11 +168,11 @@ impl Half {
     /// that keeps no state may choose another sequence number each time, so the latest one counts.
     pub(crate) fn on_syn(&mut self, segment: &Observed, opening: bool) -> bool {
         if let Some(offer) = &mut self.syn {
-            let again = offer.repeat(segment);
+            let is_repeat = offer.repeat(segment);
             if opening && self.high <= 1 && self.origin != Some(segment.seq) {
                 self.origin = Some(segment.seq);
             }
-            return again;
+            return is_repeat;
         }
         self.origin = Some(segment.seq);
         self.high = self.high.max(1);
@@ -276,7 +276,7 @@ impl Half {
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match (self.syn, opened) {
-            (Some(syn), Some(opened)) if self.una <= 1 => sender.open(syn.at, syn.again, opened),
+            (Some(syn), Some(opened)) if self.una <= 1 => sender.open(syn.at, syn.repeats, opened),
             _ if self.una > 0 => sender.begin_at(self.una),
             _ => sender.begin_at(self.high.max(1)),
         }
@@ -342,7 +342,7 @@ impl Half {
         }
         let mut sender = Box::new(RebuiltSender::new(model, terms));
         match syn {
-            Some(syn) => sender.open_unseen(syn.at, syn.again, opened.0),
+            Some(syn) => sender.open_unseen(syn.at, syn.repeats, opened.0),
             None => sender.begin_at(self.high.max(1)),
         }
         let origin = self.origin.map_or(0, |origin| origin.0);

@@ -42,7 +42,7 @@ impl RetransmissionKind {
 /// The phase of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SenderPhase {
-    /// Its SYN is not acknowledged.
+    /// The sender's SYN is not acknowledged.
     #[default]
     Handshake,
     /// The window is below the threshold, or a start-up owns it.
@@ -79,7 +79,7 @@ pub enum SparedBy {
     /// A tail-loss probe: the sender received no duplicate ACK, and the timer ran for longer than
     /// two round trips.
     TailProbe,
-    /// None of these.
+    /// No mechanism would have avoided the timeout.
     Nothing,
 }
 
@@ -104,9 +104,9 @@ impl SparedBy {
 /// One retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retransmission {
-    /// When the capture saw it, or when the rebuilt sender sent it.
+    /// Time at which the capture saw it, or the rebuilt sender sent it.
     pub at: Instant,
-    /// When its first byte was last sent before, if that is known.
+    /// Time at which its first byte was last sent before, if that is known.
     pub last_sent: Option<Instant>,
     /// Its first byte, as an offset of the stream: 0 is the SYN, 1 the first byte of payload.
     pub start: u64,

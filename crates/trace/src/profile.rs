@@ -1,6 +1,6 @@
 //! The TCP that a sender runs: a scheme of the catalogue under the name that reports use.
 
-use policy::config::{ConnectionConfig, RttSampling};
+use policy::config::ConnectionConfig;
 use policy::recovery::rack::RACK_TLP;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -109,11 +109,6 @@ impl SenderModel {
     /// Returns true if its senders send tail-loss probes.
     pub fn has_probes(&self) -> bool {
         std::ptr::eq(self.scheme.recovery_descriptor(), &RACK_TLP)
-    }
-
-    /// Returns the rule by which its senders sample round trips.
-    pub fn sampling(&self) -> RttSampling {
-        self.config().rtt_sampling
     }
 }
 

@@ -65,7 +65,7 @@ fn network(text: &str) -> Option<IpNet> {
 }
 
 /// Renames the addresses of a network.
-fn renamed(network: IpNet, rename: &mut impl FnMut(IpAddr) -> IpAddr) -> IpNet {
+fn rename_network(network: IpNet, rename: &mut impl FnMut(IpAddr) -> IpAddr) -> IpNet {
     IpNet::new_assert(rename(network.network()), network.prefix_len()).trunc()
 }
 
@@ -100,10 +100,10 @@ impl NamedClients {
         self.0.is_empty() || self.0.iter().any(|network| network.contains(&client))
     }
 
-    /// Renames the addresses of the clients, as [`NamedServers::renamed`] does.
+    /// Renames the addresses of the clients, as [`NamedServers::rename_addresses`] does.
     #[must_use]
-    pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
-        Self(self.0.into_iter().map(|network| renamed(network, &mut rename)).collect())
+    pub fn rename_addresses(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
+        Self(self.0.into_iter().map(|network| rename_network(network, &mut rename)).collect())
     }
 
     /// Returns true if the segment is to or from one of them.
@@ -133,9 +133,9 @@ impl NamedServers {
 
     /// Renames the addresses of the servers. `rename` must keep addresses of one network together,
     /// as `capture::Anonymizer` does.
-    pub fn renamed(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
+    pub fn rename_addresses(self, mut rename: impl FnMut(IpAddr) -> IpAddr) -> Self {
         let patterns = self.0.into_iter().map(|pattern| ServerPattern {
-            network: pattern.network.map(|network| renamed(network, &mut rename)),
+            network: pattern.network.map(|network| rename_network(network, &mut rename)),
             ..pattern
         });
         patterns.collect()
@@ -238,9 +238,9 @@ impl<S: TraceSink> TraceSink for OnlyServers<S> {
         }
     }
 
-    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
+    fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
         if self.passes_filter(sender) {
-            self.inner.on_retransmission(sender, again);
+            self.inner.on_retransmission(sender, retransmission);
         }
     }
 
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(clients.include(ip.parse().unwrap()), expected, "{ip}");
             assert!(of(&[]).include(ip.parse().unwrap()));
         }
-        let renamed = of(&["192.0.2.0/24"]).renamed(|_| "203.0.113.5".parse().unwrap());
+        let renamed = of(&["192.0.2.0/24"]).rename_addresses(|_| "203.0.113.5".parse().unwrap());
         assert!(renamed.include("203.0.113.200".parse().unwrap()));
         assert!("443".parse::<ClientPattern>().unwrap_err().contains("like 192.0.2.0/24"));
     }

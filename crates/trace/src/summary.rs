@@ -93,7 +93,7 @@ impl SenderCounters {
     }
 
     /// Returns the number of retransmissions of payload.
-    pub fn retransmitted(&self) -> u64 {
+    pub fn retransmission_count(&self) -> u64 {
         self.retransmissions.iter().sum()
     }
 }

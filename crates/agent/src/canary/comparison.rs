@@ -34,7 +34,8 @@ pub struct Compared {
     pub warm: Side,
     /// Connections of the control group.
     pub control_group: Side,
-    /// Warm by control group, of the geometric means; `None` with too few on either side.
+    /// Geometric mean of warm times, divided by that of the control group; `None` if either group
+    /// has too few connections.
     pub time_ratio: Option<ConfidenceInterval>,
     /// Conclusion of the comparison.
     pub verdict: CanaryVerdict,
@@ -44,7 +45,7 @@ pub struct Compared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CanaryVerdict {
-    /// Nothing yet that could not be chance.
+    /// No significant difference so far.
     Open,
     /// Warm starts are faster.
     Gain,
@@ -111,11 +112,13 @@ pub fn by_fleet<'a>(
 pub fn by_size(totals: &ConnectionTotals, findings: &[CanaryFinding]) -> Vec<Compared> {
     let sizes = SIZES.iter().copied().map(Some).chain([None]);
     let classes = (0..).zip(sizes.zip(&totals.classes));
-    classes.map(|(n, (up_to_bytes, class))| compared(n, up_to_bytes, class, findings)).collect()
+    classes
+        .map(|(n, (up_to_bytes, class))| describe_class(n, up_to_bytes, class, findings))
+        .collect()
 }
 
 /// Describes class `n` of connections by size, with its comparison if there is one.
-fn compared(
+fn describe_class(
     n: u8,
     up_to_bytes: Option<u64>,
     class: &Class,

@@ -14,7 +14,7 @@ pub(crate) struct Ramp {
 
 impl Ramp {
     /// Returns the settings as the configuration has them, with what counts now.
-    pub(crate) fn applied(&self, settings: ConnectionSettings) -> ConnectionSettings {
+    pub(crate) fn apply_to(&self, settings: ConnectionSettings) -> ConnectionSettings {
         let canary = self.said.unwrap_or(settings.canary);
         ConnectionSettings { canary, stage: self.stage, ..settings }
     }
@@ -32,7 +32,7 @@ impl Ramp {
 
     /// Applies a reloaded configuration. A share that it changes replaces the share that was set;
     /// otherwise the latter remains. If nothing changes at all, the comparison goes on.
-    pub(crate) fn reloaded(&mut self, (old, new): (u32, u32), is_as_before: bool) {
+    pub(crate) fn on_reload(&mut self, (old, new): (u32, u32), is_as_before: bool) {
         if old != new {
             self.said = None;
         }
@@ -58,12 +58,12 @@ mod tests {
         assert_eq!((ramp.said, ramp.stage), (Some(50_000), 1));
         // The same again, and a file that is as it was: nothing changes.
         assert_eq!(ramp.set(50_000, 10_000), 50_000);
-        ramp.reloaded((10_000, 10_000), true);
+        ramp.on_reload((10_000, 10_000), true);
         assert_eq!((ramp.said, ramp.stage), (Some(50_000), 1));
         // Another key of the file.
-        ramp.reloaded((10_000, 10_000), false);
+        ramp.on_reload((10_000, 10_000), false);
         assert_eq!((ramp.said, ramp.stage), (Some(50_000), 2));
-        ramp.reloaded((10_000, 20_000), false);
+        ramp.on_reload((10_000, 20_000), false);
         assert_eq!((ramp.said, ramp.stage), (None, 3));
     }
 }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct HarmLimit {
     /// Largest ratio of a connection's retransmissions to those of the control group.
     pub ratio: f64,
-    /// Fewest connections on each side before a conclusion.
+    /// Fewest connections in each group before a conclusion.
     pub fewest: u64,
     /// There is a control group. Otherwise connections without a memory stand in for it, and only
     /// retransmissions are compared.
@@ -46,7 +46,7 @@ impl CanaryState {
         summary: &ConnectionSummary,
         limit: &HarmLimit,
     ) -> Vec<CanaryStop> {
-        let Some(connection) = compared(summary, limit.has_control_group) else {
+        let Some(connection) = compared_connection(summary, limit.has_control_group) else {
             return Vec::new();
         };
         self.trials.set_fewest(limit.fewest);
@@ -139,7 +139,7 @@ impl CanaryState {
 
     /// Returns the state as the next agent resumes it: its stages count from 0. `off`: the reason
     /// why all windows were stopped, which also a version without any other state kept.
-    pub(crate) fn resumed(mut self, off: Option<String>) -> Self {
+    pub(crate) fn into_resumed(mut self, off: Option<String>) -> Self {
         self.trials.end_stages();
         if let Some(why) = off.filter(|_| self.off().is_none()) {
             self.stops.push(CanaryStop { part: CanaryPart::All, why });
@@ -149,7 +149,10 @@ impl CanaryState {
 }
 
 /// Returns the connection as it is compared; `None` if it is not compared.
-fn compared(summary: &ConnectionSummary, has_control_group: bool) -> Option<CanaryConnection> {
+fn compared_connection(
+    summary: &ConnectionSummary,
+    has_control_group: bool,
+) -> Option<CanaryConnection> {
     let is_stand_in = !has_control_group
         && matches!(summary.start, StartReason::Unknown | StartReason::Old)
         && !summary.is_compared;
@@ -270,9 +273,9 @@ mod tests {
     fn what_was_found_outlives_the_agent() {
         let canary = harmed(&LIMIT, summary(0, true, 0));
         let text = serde_json::to_string(&canary).unwrap();
-        let resumed = serde_json::from_str::<CanaryState>(&text).unwrap().resumed(None);
+        let resumed = serde_json::from_str::<CanaryState>(&text).unwrap().into_resumed(None);
         assert_eq!(resumed.stops(), canary.stops());
-        let old = CanaryState::default().resumed(Some("harm".to_owned()));
+        let old = CanaryState::default().into_resumed(Some("harm".to_owned()));
         assert_eq!((old.off(), old.stops().len()), (Some("harm"), 1));
         for (was, is) in canary.findings().iter().zip(resumed.findings()) {
             let (was, is) = (was.times.unwrap(), is.times.unwrap());

@@ -23,7 +23,7 @@ pub struct Sum {
     pub first_windows: u64,
     /// Connections for which the memory proposed a first window, taken or not.
     pub proposed: u64,
-    /// These windows added up, segments.
+    /// Sum of the proposed windows, segments.
     pub proposed_windows: u64,
     /// Connections that lost something of a remembered first window.
     pub fallbacks: u64,
@@ -42,7 +42,7 @@ pub struct Group {
     pub lost_first: u64,
     /// Logarithms of the known completion times.
     pub log_times: LogTimes,
-    /// These times added up, seconds.
+    /// Sum of the known times, seconds.
     pub time_sum_s: f64,
     /// Connections by time: a time counts for the first of [`TIMES`] that it does not exceed; the
     /// last element has longer ones.
@@ -70,7 +70,7 @@ pub struct ConnectionTotals {
     pub cold: Sum,
     /// Classes by size: [`SIZES`], and a last one for larger sizes.
     pub classes: [Class; SIZES.len() + 1],
-    /// By how they started: [`StartReason::ALL`].
+    /// Connections by how they started, in the order of [`StartReason::ALL`].
     pub starts: [u64; StartReason::ALL.len()],
     /// First windows, by [`WINDOW_BOUNDS`] and larger.
     pub windows: [u64; WINDOW_BOUNDS.len() + 1],

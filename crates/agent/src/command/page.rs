@@ -22,7 +22,7 @@ pub(crate) fn doctor_page(of: &Examination) -> String {
     );
     let sections = [
         ("suspicious", suspicious(of)),
-        ("installed", installed(machine)),
+        ("installed", installed_files(machine)),
         ("what an agent needs", findings),
         ("settings", settings(machine)),
         ("running agent: attached and measured", status),
@@ -42,7 +42,7 @@ fn suspicious(of: &Examination) -> String {
 }
 
 /// Formats the table of installed files, and the state of the configuration.
-fn installed(machine: &Machine) -> String {
+fn installed_files(machine: &Machine) -> String {
     let rows = machine.files.iter().map(|file| {
         let size =
             file.bytes.map_or_else(|| "not there".to_owned(), |bytes| format!("{bytes} bytes"));

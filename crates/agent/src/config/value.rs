@@ -191,7 +191,7 @@ impl FromStr for PrefixCap {
     }
 }
 
-/// From text and from a file's number, by `new`.
+/// Implements reading from text and from a file's number, by `new`.
 macro_rules! readable {
     ([$($generics:tt)*] $kind:ty, $number:ty, $what:literal) => {
         impl<$($generics)*> FromStr for $kind {

@@ -14,7 +14,7 @@ pub struct StartDecision {
     pub trigger: DecisionTrigger,
     /// Warm, or why cold; `None`: cold because an earlier start of the connection has failed.
     pub reason: Option<StartReason>,
-    /// It is of the control group.
+    /// True if the connection is in the control group.
     pub in_control_group: bool,
     /// Only chance decided whether it starts warm.
     pub is_compared: bool,
@@ -37,13 +37,13 @@ pub struct StartDecision {
 /// Reason why a connection starts now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionTrigger {
-    /// It opens.
+    /// The connection opens.
     Opening,
     /// After idle: the kernel had taken its window back.
     Idle,
     /// Its first flight was narrowed to the size of one transfer.
     Again,
-    /// It sends first long after it has opened.
+    /// The connection sends for the first time long after it has opened.
     Late,
 }
 

@@ -41,7 +41,7 @@ impl PrefixKey {
 
     /// Returns the map's form of the key.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
-        let (bits, address) = mapped(self.prefix);
+        let (bits, address) = to_mapped(self.prefix);
         let mut bytes = [0; Self::SIZE];
         put!(bytes, "path_key", "netns", self.namespace.to_ne_bytes());
         put!(bytes, "path_key", "bits", u32::from(bits).to_ne_bytes());
@@ -54,7 +54,7 @@ impl PrefixKey {
         let namespace = u32::from_ne_bytes(get!(bytes, "path_key", "netns", 4));
         let bits = u32::from_ne_bytes(get!(bytes, "path_key", "bits", 4)) & !constant("LINE");
         let address = Ipv6Addr::from(get!(bytes, "path_key", "address", 16));
-        Some(Self { namespace, prefix: unmapped(u8::try_from(bits).ok()?, address)? })
+        Some(Self { namespace, prefix: from_mapped(u8::try_from(bits).ok()?, address)? })
     }
 
     /// Returns true if some address of `prefix` is one of the key's: a path of the key may have
@@ -72,7 +72,7 @@ impl Override {
 
     /// Returns key and value as the map has them.
     pub fn to_bytes(self) -> ([u8; Self::KEY_SIZE], [u8; Self::VALUE_SIZE]) {
-        let (bits, address) = mapped(self.prefix);
+        let (bits, address) = to_mapped(self.prefix);
         let bits = u32::from(bits).to_ne_bytes();
         let (mut key, mut value) = ([0; Self::KEY_SIZE], [0; Self::VALUE_SIZE]);
         put!(key, "override_key", "bits", bits);
@@ -99,14 +99,14 @@ impl PortKey {
 
 /// Converts a prefix to bits and an address of IPv6. IPv4 becomes v4-mapped IPv6, also where NAT64
 /// has translated it. Bits after the prefix are 0.
-fn mapped(prefix: IpNet) -> (u8, [u8; 16]) {
+fn to_mapped(prefix: IpNet) -> (u8, [u8; 16]) {
     match memory::canonical_network(prefix) {
         IpNet::V4(v4) => (V4_MAPPED + v4.prefix_len(), v4.network().to_ipv6_mapped().octets()),
         IpNet::V6(v6) => (v6.prefix_len(), v6.network().octets()),
     }
 }
 
-fn unmapped(bits: u8, address: Ipv6Addr) -> Option<IpNet> {
+fn from_mapped(bits: u8, address: Ipv6Addr) -> Option<IpNet> {
     match (address.to_ipv4_mapped(), bits.checked_sub(V4_MAPPED)) {
         (Some(v4), Some(bits)) => IpNet::new(IpAddr::V4(v4), bits).ok(),
         _ => IpNet::new(IpAddr::V6(address), bits).ok(),

@@ -5,24 +5,24 @@ use super::field::{get, of, put};
 /// The memory of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LearntPath {
-    /// When the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if that was
-    /// before this boot.
+    /// Time at which the window was learnt, nanoseconds of `CLOCK_MONOTONIC`; wrapped, below 0, if
+    /// that was before this boot.
     pub learnt_ns: u64,
-    /// Bytes that peers acknowledged, of the connections closed.
+    /// Bytes that peers acknowledged, over all closed connections.
     pub bytes_acked: u64,
-    /// Segments with data of these, retransmissions included.
+    /// Segments with data of these connections, retransmissions included.
     pub sent: u64,
     /// Number of those segments that were retransmissions.
     pub retransmitted: u64,
     /// Delivery rate that flights have shown, bytes a second; 0: not measured.
     pub rate: u64,
-    /// Segments.
+    /// Remembered window, segments.
     pub window: u32,
-    /// Where slow start ended, segments; 0 if it had not.
+    /// Window at which slow start ended, segments; 0 if it had not ended.
     pub ssthresh: u32,
-    /// When the window was learnt, microseconds, queue included.
+    /// Smoothed round trip when the window was learnt, microseconds, queue included.
     pub srtt_us: u32,
-    /// Microseconds.
+    /// Lowest round trip, microseconds.
     pub min_rtt_us: u32,
     /// Connections closed.
     pub connections: u32,

@@ -118,7 +118,7 @@ impl ConnectionSettings {
 }
 
 impl StoppedParts {
-    /// None.
+    /// No part is stopped.
     pub const NONE: Self = Self { windows: 0, lengths: [0; 8], pasts: 0, has_networks: false };
     const LENGTH_V4: u32 = constant("LENGTH_V4");
 

@@ -10,7 +10,7 @@ use std::fmt::{self, Display, Formatter};
 pub struct ConnectionSummary {
     /// Its path.
     pub path: PrefixKey,
-    /// From its opening to the last arrival at the peer, less pauses longer than a round trip,
+    /// Time from its opening to the last arrival at the peer, less pauses longer than a round trip,
     /// nanoseconds.
     pub lasted_ns: u64,
     /// Bytes that the peer acknowledged.
@@ -19,9 +19,9 @@ pub struct ConnectionSummary {
     pub first_window: u32,
     /// Window it ended with, segments.
     pub last_window: u32,
-    /// At its end, microseconds.
+    /// Smoothed round trip at its end, microseconds.
     pub srtt_us: u32,
-    /// Microseconds.
+    /// Lowest round trip, microseconds.
     pub min_rtt_us: u32,
     /// Segments with data, retransmissions included.
     pub sent: u32,
@@ -29,11 +29,11 @@ pub struct ConnectionSummary {
     pub retransmitted: u32,
     /// Window that it left in memory, segments; 0 if none.
     pub learnt: u32,
-    /// It began with a remembered window.
+    /// True if it began with a remembered window.
     pub is_warm: bool,
     /// Something of a remembered first window was lost.
     pub has_fallen_back: bool,
-    /// It began cold so that others can be compared with it.
+    /// True if it began cold so that others can be compared with it.
     pub in_control_group: bool,
     /// Something of its very first flight was lost, however large that was.
     pub has_lost_first: bool,
@@ -60,7 +60,8 @@ pub struct ConnectionSummary {
     pub has_shown_rate: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Most segments that were outstanding at a time and were all delivered; 0: not known.
+    /// Largest number of segments that were outstanding at a time and were all delivered; 0: not
+    /// known.
     pub flight: u32,
     /// Class of the bytes that earlier connections of its path carried in the mean
     /// (`canary::part::SIZES`).

@@ -287,7 +287,7 @@ fn apply_config(
     let is_as_before = config.load == new.load
         && (&config.cgroups, &config.except_cgroups) == (&new.cgroups, &new.except_cgroups);
     let share = (config.load.settings.canary, new.load.settings.canary);
-    lock(&shared.ramp).reloaded(share, is_as_before);
+    lock(&shared.ramp).on_reload(share, is_as_before);
     let mut load = new.load.clone();
     load.settings = shared.in_force(&new);
     let turned = shared.program_settings.apply(&load);

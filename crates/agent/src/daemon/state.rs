@@ -75,7 +75,7 @@ pub(super) fn in_force(
     ramp: Ramp,
     canary: &CanaryState,
 ) -> ConnectionSettings {
-    let mut settings = ramp.applied(config.load.settings);
+    let mut settings = ramp.apply_to(config.load.settings);
     settings.leaves_windows |= canary.is_off();
     settings.stopped = canary.stopped_parts();
     settings.tells_starts = config.log == LogLevel::Debug;
@@ -163,7 +163,7 @@ impl SharedState {
             ramp,
             totals: serde_json::to_value(totals).expect("plain fields"),
             salt,
-            paths: if has_paths { paths::exported(&self.paths) } else { Vec::new() },
+            paths: if has_paths { paths::export(&self.paths) } else { Vec::new() },
         }
     }
 
@@ -205,7 +205,7 @@ impl SharedState {
     /// Imports a document. Ages are computed when it is received, so that no path gets younger on
     /// the way.
     fn import(&self, document: ExchangeDocument) -> AgentAnswer {
-        let entries = match document.aged(Moment::now().wall_ns.div_ceil(1_000_000)) {
+        let entries = match document.paths_at(Moment::now().wall_ns.div_ceil(1_000_000)) {
             Ok(entries) => entries,
             Err(why) => return AgentAnswer::Refused(why),
         };
@@ -216,7 +216,7 @@ impl SharedState {
         AgentAnswer::Imported(keys.len())
     }
 
-    /// A connection has closed.
+    /// Handles that a connection has closed.
     pub(super) fn on_connection_closed(&self, summary: &ConnectionSummary) {
         self.totals().add(summary);
         if let Some(state_file) = &self.state_file {
@@ -355,7 +355,7 @@ impl SharedState {
                 let settings = self.config().load.settings;
                 AgentAnswer::Paths(paths::all(&self.paths, &settings))
             }
-            Question::Export => AgentAnswer::Exported(paths::exported(&self.paths)),
+            Question::Export => AgentAnswer::Exported(paths::export(&self.paths)),
             Question::Import(document) => self.import(document),
             Question::Arm => AgentAnswer::Armed(self.restart_comparison()),
             Question::Ramp(share) => AgentAnswer::Ramped(self.ramp(share)),

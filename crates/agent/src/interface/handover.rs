@@ -26,12 +26,12 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Time that either side waits for the other: verifiers take a second on a slow machine.
-/// Connections go on meanwhile.
+/// Time that each agent waits for the other: verifiers take a second on a slow machine. Connections
+/// go on meanwhile.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The new agent's programs are loaded.
 pub(crate) const READY: &str = "ready";
-/// They are in the links.
+/// Line of the new agent: its programs are in the links.
 pub(crate) const DONE: &str = "done";
 /// An offer is no longer than this, bytes.
 const LONGEST_OFFER: usize = 1 << 20;
@@ -88,7 +88,7 @@ impl HandoverState {
         match read.unwrap_or_default() {
             // The numbers of stages go on.
             state if is_readable && state.off() == off.as_deref() => state,
-            state => state.resumed(off),
+            state => state.into_resumed(off),
         }
     }
 

@@ -102,7 +102,7 @@ pub struct AgentStatus {
     pub cap: u32,
     /// Paths remembered now.
     pub paths: usize,
-    /// At most.
+    /// Paths remembered at most.
     pub max_paths: u32,
     /// Connections that have closed.
     pub connections: ConnectionTotals,

@@ -36,7 +36,7 @@ mod tests {
         errors.is_empty()
     }
 
-    /// Connections on either side of every comparison: nothing is null.
+    /// Connections in both groups of every comparison, so that nothing is null.
     fn full() -> (ConnectionTotals, CanaryState) {
         let limit = HarmLimit { ratio: 2.0, fewest: 10, has_control_group: true };
         let (mut totals, mut canary) = (ConnectionTotals::default(), CanaryState::default());

@@ -27,9 +27,9 @@ pub enum Part {
 pub(crate) struct Assumption {
     /// The part that needs them.
     pub part: Part,
-    /// Their sort.
+    /// Kind of the names.
     pub of: Sort,
-    /// Their names; of several with a bar between them one is enough.
+    /// The names. If several have a bar between them, one of them is enough.
     pub names: &'static [&'static str],
 }
 

@@ -6,7 +6,7 @@ use super::facts::{BBR_MODULE, CUBIC_MODULE, Facts, Types};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// One of ours.
+/// A congestion control of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HsControl {
     /// The kernel's CUBIC with a warm start.
@@ -135,7 +135,7 @@ impl HsControl {
 
     /// Checks that the types have all that this part of the agent needs.
     fn complete_in(self, facts: &Facts, types: &Types) -> Result<(), Absence> {
-        let missing = types.missing(self.part());
+        let missing = types.missing_needs(self.part());
         match missing.as_slice() {
             [] => Ok(()),
             names => {
@@ -156,10 +156,10 @@ pub enum Absence {
     },
     /// It is in a module whose types the kernel does not show to this process.
     Hidden {
-        /// That module.
+        /// The module.
         module: &'static str,
     },
-    /// Its basis differs from what the agent knows; the difference.
+    /// Its basis differs from what the agent knows. The text names the difference.
     Differs(String),
 }
 

@@ -131,8 +131,8 @@ impl Facts {
 
 impl Types {
     /// Needs of a part that the kernel lacks.
-    pub fn missing(&self, part: Part) -> Vec<String> {
-        self.all.missing(part)
+    pub fn missing_needs(&self, part: Part) -> Vec<String> {
+        self.all.missing_needs(part)
     }
 
     /// Returns true if programs can count pending handshakes, so that connections that open at once

@@ -86,7 +86,7 @@ impl Listing {
     }
 
     /// Needs of a part that the kernel lacks, as messages.
-    pub fn missing(&self, part: Part) -> Vec<String> {
+    pub fn missing_needs(&self, part: Part) -> Vec<String> {
         let of_part = ASSUMED.iter().filter(|assumption| assumption.part == part);
         of_part.flat_map(|assumption| self.missing_of(assumption)).collect()
     }
@@ -140,8 +140,8 @@ mod tests {
     fn what_is_assumed_is_all_that_is_needed() {
         let all = Listing::complete();
         for part in [Part::Windows, Part::Wrap, Part::Cubic, Part::Bbr, Part::Session] {
-            assert_eq!(all.missing(part), [""; 0], "{part}");
-            assert!(!Listing::default().missing(part).is_empty(), "{part}");
+            assert_eq!(all.missing_needs(part), [""; 0], "{part}");
+            assert!(!Listing::default().missing_needs(part).is_empty(), "{part}");
         }
     }
 
@@ -150,11 +150,11 @@ mod tests {
     fn what_is_renamed_is_named() {
         let mut renamed = Listing::complete();
         renamed.rename_function("cubictcp_acked", "cubictcp_pkts_acked");
-        assert_eq!(renamed.missing(Part::Cubic), ["function cubictcp_acked"]);
+        assert_eq!(renamed.missing_needs(Part::Cubic), ["function cubictcp_acked"]);
         renamed.remove_member("tcp_sock", "srtt_us");
-        assert_eq!(renamed.missing(Part::Windows), ["field tcp_sock.srtt_us"]);
+        assert_eq!(renamed.missing_needs(Part::Windows), ["field tcp_sock.srtt_us"]);
         for other in [Part::Wrap, Part::Bbr, Part::Session] {
-            assert!(renamed.missing(other).is_empty(), "{other}");
+            assert!(renamed.missing_needs(other).is_empty(), "{other}");
         }
     }
 
@@ -163,9 +163,9 @@ mod tests {
     fn one_of_several_names_is_enough() {
         let mut either = Listing::complete();
         either.functions.remove("cubictcp_cwnd_event");
-        assert!(either.missing(Part::Cubic).is_empty());
+        assert!(either.missing_needs(Part::Cubic).is_empty());
         either.functions.remove("cubictcp_cwnd_event_tx_start");
         let missing = "function cubictcp_cwnd_event or cubictcp_cwnd_event_tx_start";
-        assert_eq!(either.missing(Part::Cubic), [missing]);
+        assert_eq!(either.missing_needs(Part::Cubic), [missing]);
     }
 }

@@ -61,9 +61,9 @@ fn last_words(said: &str) -> Option<&str> {
 
 /// A known message, and its meaning.
 struct KnownMessage {
-    /// Before what is named.
+    /// Text before what is named.
     before: &'static str,
-    /// Behind it.
+    /// Text behind what is named.
     after: &'static str,
     /// `{}` stands for it.
     means: &'static str,

@@ -39,7 +39,7 @@ pub struct ExchangeEntry {
     pub namespace: Option<u32>,
     /// Segments, 1 or more.
     pub window: u32,
-    /// Where slow start ended, segments; 0 if it had not.
+    /// Window at which slow start ended, segments; 0 if it had not ended.
     pub ssthresh: u32,
     /// Smoothed round trip when the window was learnt, microseconds, 1 or more.
     pub srtt_us: u32,
@@ -47,7 +47,7 @@ pub struct ExchangeEntry {
     pub min_rtt_us: u32,
     /// At which flights were seen to come in, bytes a second; 0: not measured.
     pub rate: u64,
-    /// Since the window was learnt, milliseconds.
+    /// Time since the window was learnt, milliseconds.
     pub age_ms: u64,
     /// Connections closed.
     pub connections: u32,
@@ -96,7 +96,7 @@ impl ExchangeDocument {
     ///
     /// # Errors
     /// If it was exported in the future.
-    pub fn aged(self, now_unix_ms: u64) -> Result<Vec<ExchangeEntry>, String> {
+    pub fn paths_at(self, now_unix_ms: u64) -> Result<Vec<ExchangeEntry>, String> {
         let elapsed = now_unix_ms.checked_sub(self.exported_unix_ms);
         let elapsed = elapsed.ok_or(
             "exported_unix_ms: later than now, by this machine's clock: no age is certain",
@@ -186,12 +186,12 @@ pub(crate) mod tests {
 
     #[test]
     fn an_entry_comes_back_as_it_went_and_older_by_the_time_between() {
-        let aged = ExchangeDocument::parse(GOOD).unwrap().aged(1250).unwrap();
+        let aged = ExchangeDocument::parse(GOOD).unwrap().paths_at(1250).unwrap();
         assert_eq!(aged[0].age_ms, 750);
         let (key, path) = aged[0].to_path(9, 10);
         assert_eq!(key.namespace, 9);
         assert_eq!(ExchangeEntry::new(&key, &path, 9, 750_000_000), aged[0]);
-        assert!(ExchangeDocument::parse(GOOD).unwrap().aged(999).is_err());
+        assert!(ExchangeDocument::parse(GOOD).unwrap().paths_at(999).is_err());
     }
 
     #[test]

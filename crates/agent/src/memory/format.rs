@@ -29,7 +29,7 @@ pub(crate) fn bring_up(database: &Database) -> Result<usize, String> {
              `export` its memory, move the file away, and `import` the document here; or name another --state"
         ));
     }
-    migrated(database).map_err(|error| error.to_string())
+    migrate(database).map_err(|error| error.to_string())
 }
 
 /// Returns the newest format of which there is anything.
@@ -48,7 +48,7 @@ fn newest_format(database: &Database) -> Result<Option<u32>, redb::Error> {
 
 /// Converts all rows to the newest format, and returns their number. One transaction has all of
 /// them or none.
-fn migrated(database: &Database) -> Result<usize, redb::Error> {
+fn migrate(database: &Database) -> Result<usize, redb::Error> {
     let writing = database.begin_write()?;
     let mut count = 0;
     {

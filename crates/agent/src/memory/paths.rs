@@ -22,7 +22,7 @@ pub struct RememberedPath {
     /// Estimate of that window for the next connection, before its own limits; 0 once it is too
     /// old.
     pub window_now: u32,
-    /// Where slow start ended, segments; `None` if it had not.
+    /// Window at which slow start ended, segments; `None` if it had not ended.
     pub ssthresh: Option<u32>,
     /// Smoothed round trip when the window was learnt, queue included, milliseconds.
     pub srtt_ms: f64,
@@ -30,7 +30,7 @@ pub struct RememberedPath {
     pub min_rtt_ms: f64,
     /// At which flights were seen to come in, Mbit/s; `None`: not measured.
     pub rate_mbps: Option<f64>,
-    /// Since the window was learnt, seconds.
+    /// Time since the window was learnt, seconds.
     pub age_s: f64,
     /// Connections closed.
     pub connections: u32,
@@ -126,7 +126,7 @@ fn remembered_path(
 }
 
 /// Returns the paths in a document's form, in the order of their prefixes.
-pub fn exported(map: &MapHandle) -> Vec<ExchangeEntry> {
+pub fn export(map: &MapHandle) -> Vec<ExchangeEntry> {
     let (own, now) = (own_namespace(), monotonic_ns());
     let mut pairs = pairs(map);
     pairs.sort_by_key(|(key, _)| *key);

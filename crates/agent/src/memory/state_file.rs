@@ -209,7 +209,7 @@ impl StateFile {
             say(Level::Warning, &what);
             None
         });
-        state.unwrap_or_default().resumed(fact(AgentFact::Off))
+        state.unwrap_or_default().into_resumed(fact(AgentFact::Off))
     }
 
     /// Saves the findings of the canary.

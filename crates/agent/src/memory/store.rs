@@ -13,7 +13,7 @@ use std::path::Path as FilePath;
 use std::time::Duration;
 
 pub(super) const PATHS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("paths-2");
-/// In place of a network namespace's number: of all.
+/// Value in place of a network namespace's number: all namespaces share the row.
 const SHARED: u32 = 0;
 /// Facts of the agent itself.
 pub(super) const FACTS: TableDefinition<'_, &str, &str> = TableDefinition::new("facts-1");

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Finding {
     /// Name of the need.
     pub what: &'static str,
-    /// Whether it is there.
+    /// True if the kernel has it.
     pub is_there: bool,
     /// Observation, or what to do about it.
     pub remark: String,
@@ -20,13 +20,14 @@ pub struct Finding {
 /// Rights by their numbers (capability.h): what loading and attaching takes.
 const RIGHTS: [(u32, &str); 3] = [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 
-/// Reason why the agent cannot work here; `None` if it can, as far as can be seen without loading.
+/// Returns the reason why the agent cannot work here; `None` if it can, as far as can be seen
+/// without loading.
 pub fn refusal(choice: ControlChoice) -> Option<String> {
     first_missing(&required_findings(choice, &Facts::running()))
         .map(|why| format!("cannot work here: {why}"))
 }
 
-/// Reason why first windows alone cannot work here; `None` if they can.
+/// Returns the reason why first windows alone cannot work here; `None` if they can.
 pub fn window_refusal() -> Option<String> {
     let missing = first_missing(&needed_for_windows(&Facts::running()));
     missing.map(|why| format!("cannot work here: {why}"))
@@ -118,7 +119,8 @@ fn check_kernel_support(part: Part, facts: &Facts) -> Finding {
         Part::Windows => "kernel support for first windows",
         _ => "kernel support for congestion controls",
     };
-    let missing = facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing(part));
+    let missing =
+        facts.types.as_ref().map_or_else(|_| Vec::new(), |types| types.missing_needs(part));
     let found = match missing.as_slice() {
         [] => Ok("fields, helpers, maps".to_owned()),
         names => Err(format!("{} has no {}", facts.kernel(), names.join(", no "))),

@@ -60,7 +60,7 @@ impl DetachWatch {
         }
         self.last_look_ns = Some(now);
         let before = self.found.clone();
-        self.update_detached(attached.detached());
+        self.update_detached(attached.detached_programs());
         if !self.found.missing.is_empty() && self.may_attach(response, now) {
             self.attach(loaded, attached, handled);
         }
@@ -105,7 +105,7 @@ impl DetachWatch {
         let detached = attached.take_detached();
         match loaded.attach_missing(attached, cgroups, except) {
             Ok(()) => {
-                self.found.missing = attached.detached();
+                self.found.missing = attached.detached_programs();
                 self.why = None;
                 say(Level::Notice, "the programs are attached again (on-detach = \"attach\")");
             }

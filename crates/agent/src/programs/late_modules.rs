@@ -17,7 +17,7 @@ const MODULE: &str = "/sys/kernel/btf/tcp_bbr";
 /// State of the module.
 #[derive(Debug, Default)]
 pub(crate) struct LateModules {
-    /// It was there when it was looked for last.
+    /// True if the module was there when it was looked for last.
     was_there: bool,
 }
 

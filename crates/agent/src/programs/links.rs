@@ -115,7 +115,7 @@ impl HookLink {
 impl Attached {
     /// Returns the programs that another process has detached, in words. Congestion controls
     /// without links (before Linux 6.4) cannot be detached.
-    pub(crate) fn detached(&self) -> Vec<String> {
+    pub(crate) fn detached_programs(&self) -> Vec<String> {
         let hooks = self.hooks.iter().filter(|((_, cgroup), link)| link.is_detached(cgroup));
         let hooks = hooks.map(|((hook, cgroup), _)| {
             format!("{} at {}", format!("{hook:?}").to_lowercase(), cgroup.display())

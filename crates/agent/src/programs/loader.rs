@@ -77,7 +77,7 @@ pub(crate) fn programs_digest() -> String {
 /// The programs to load, and the kind of kernel.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// Their mode.
+    /// Mode of the programs.
     pub mode: Mode,
     /// The congestion controls among them; none but in mode `wrap`.
     pub schemes: Vec<HsControl>,

@@ -106,7 +106,7 @@ pub(super) fn fit_to_kernel(
         }
         let name = map.name().to_string_lossy().into_owned();
         let register = map.initial_value_mut().expect("operations");
-        for dropped in places.dropped(&name, shape) {
+        for dropped in places.dropped_operations(&name, shape) {
             // Without a program libbpf looks for no operation of the kernel's.
             register[dropped..dropped + size_of::<usize>()].fill(0);
         }
@@ -140,7 +140,7 @@ impl Operations {
     /// Returns the operations that the kernel lacks, or would call in vain. A kernel with an
     /// operation of its own for the start of sending leaves only CUBIC's restart after idle to
     /// `cwnd_event`.
-    fn dropped(&self, control: &str, shape: Shape) -> Vec<usize> {
+    fn dropped_operations(&self, control: &str, shape: Shape) -> Vec<usize> {
         match shape.has_own_tx_start {
             false => vec![self.own_tx_start],
             true if HsControl::Cubic.names().contains(&control) => vec![],

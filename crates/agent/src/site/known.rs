@@ -28,6 +28,7 @@ const NAMESPACES: usize = 16;
 pub(super) struct Forgets(BTreeSet<IpNet>);
 
 impl Forgets {
+    /// Adds a network to forget. If there are more than [`FORGETS`], all networks are forgotten.
     pub(super) fn add(&mut self, network: IpNet) {
         self.0.insert(network);
         if self.0.len() > FORGETS {
@@ -47,6 +48,8 @@ impl Forgets {
 pub(super) struct SegmentSizes(HashMap<PrefixKey, u32>);
 
 impl SegmentSizes {
+    /// Notes the segment size of a path's connection. If [`SEGMENT_SIZES`] unusual ones are noted,
+    /// the note is dropped, and the usual size counts for the path.
     pub(super) fn note(&mut self, path: PrefixKey, mss: u32) {
         if mss == 0 || mss == usual_mss(path.prefix) {
             self.0.remove(&path);
@@ -105,7 +108,7 @@ pub(super) struct Quarantine {
 }
 
 impl Quarantine {
-    pub(super) fn lasting(lasts: u64) -> Self {
+    pub(super) fn with_duration(lasts: u64) -> Self {
         Self { lasts, since: HashMap::new() }
     }
 
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_path_is_in_quarantine_as_long_as_a_memory_is_believed() {
-        let mut quarantine = Quarantine::lasting(100);
+        let mut quarantine = Quarantine::with_duration(100);
         quarantine.add(key("192.0.2.0/24"), 1000);
         assert!(quarantine.has(&key("192.0.2.0/24"), 1099));
         assert!(!quarantine.has(&key("192.0.2.0/24"), 1100));

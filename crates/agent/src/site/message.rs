@@ -5,13 +5,13 @@ use crate::contract::{ConnectionSummary, LearntPath};
 use gateway_proto::v1::{Bound, Estimate, Group, Report, Start};
 use ipnet::IpNet;
 
-/// Most prefix bits of a network in a report.
+/// Largest number of prefix bits of a network in a report: IPv4, IPv6.
 const LONGEST: (u8, u8) = (24, 48);
 /// No age is more, nanoseconds: 146 years.
 const OLDEST_NS: u64 = u64::MAX >> 2;
 
 /// Returns the network of a path, with as many bits of its prefix as may leave this host.
-pub(super) fn told(prefix: IpNet) -> IpNet {
+pub(super) fn reported_network(prefix: IpNet) -> IpNet {
     let most = if prefix.addr().is_ipv4() { LONGEST.0 } else { LONGEST.1 };
     let length = prefix.prefix_len().min(most);
     IpNet::new(prefix.addr(), length).map_or(prefix, |net| net.trunc())
@@ -68,7 +68,7 @@ pub(super) fn report_of(summary: &ConnectionSummary) -> Option<Report> {
         _ => Start::Cold,
     };
     Some(Report {
-        network: Some(gateway_proto::v1::Network::of(told(summary.path.prefix))),
+        network: Some(gateway_proto::v1::Network::of(reported_network(summary.path.prefix))),
         window,
         // A remembered rate may come from a gateway: reported back, it would confirm itself.
         rate: if summary.has_shown_rate { summary.rate.saturating_mul(8) } else { 0 },
@@ -228,8 +228,11 @@ mod tests {
 
     #[test]
     fn no_address_of_a_host_leaves() {
-        assert_eq!(told("192.0.2.7/32".parse().unwrap()).to_string(), "192.0.2.0/24");
-        assert_eq!(told("10.0.0.0/8".parse().unwrap()).to_string(), "10.0.0.0/8");
-        assert_eq!(told("2001:db8:1:2::3/128".parse().unwrap()).to_string(), "2001:db8:1::/48");
+        assert_eq!(reported_network("192.0.2.7/32".parse().unwrap()).to_string(), "192.0.2.0/24");
+        assert_eq!(reported_network("10.0.0.0/8".parse().unwrap()).to_string(), "10.0.0.0/8");
+        assert_eq!(
+            reported_network("2001:db8:1:2::3/128".parse().unwrap()).to_string(),
+            "2001:db8:1::/48"
+        );
     }
 }

@@ -19,7 +19,7 @@ use gateway_proto::v1::Estimate;
 use ipnet::IpNet;
 use known::{AskedPaths, Forgets, Quarantine, SegmentSizes};
 use libbpf_rs::MapHandle;
-use message::{learnt_from, report_of, told};
+use message::{learnt_from, report_of, reported_network};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -54,7 +54,7 @@ impl Site {
         settings: &ConnectionSettings,
     ) -> Result<Self, String> {
         let known = Arc::new(Known {
-            quarantine: Mutex::new(Quarantine::lasting(settings.max_age_ns)),
+            quarantine: Mutex::new(Quarantine::with_duration(settings.max_age_ns)),
             asked: Mutex::default(),
             segments: Mutex::default(),
             forgets: Mutex::default(),
@@ -69,7 +69,7 @@ impl Site {
 
     /// Asks the gateways for a path that is not known here.
     pub(crate) fn ask(&self, inquiry: PathInquiry) {
-        let network = told(inquiry.path.prefix);
+        let network = reported_network(inquiry.path.prefix);
         lock(&self.known.asked).add(network, inquiry.path);
         self.client.ask(SiteQuestion { network, size: 0, of: inquiry });
     }

@@ -74,8 +74,8 @@ fn prepare_analysis(args: &AnalyzeArgs) -> Result<Prepared, Failure> {
     let mut choice = args.senders.segment_choice()?;
     if let Some(anonymizer) = &mut anonymizer {
         // Neighbouring addresses stay neighbours: a network becomes a network.
-        servers = servers.renamed(|ip| anonymizer.address(ip));
-        choice.clients = choice.clients.renamed(|ip| anonymizer.address(ip));
+        servers = servers.rename_addresses(|ip| anonymizer.address(ip));
+        choice.clients = choice.clients.rename_addresses(|ip| anonymizer.address(ip));
     }
     let config = EngineConfig {
         acks_only: args.senders.acks_only,

@@ -60,14 +60,14 @@ impl TraceSink for SummarySink {
         let alone = match (client.packets, server.packets) {
             (0, 1..) => Some(&mut self.without_acks),
             // SYNs without an answer are no ACKs.
-            (1.., 0) if client.bytes + server.unseen_bytes + server.retransmitted() > 0 => {
+            (1.., 0) if client.bytes + server.unseen_bytes + server.retransmission_count() > 0 => {
                 Some(&mut self.without_data)
             }
             _ => None,
         };
         if let Some(alone) = alone {
             alone.connections += 1;
-            alone.retransmissions += server.retransmitted();
+            alone.retransmissions += server.retransmission_count();
         }
         let places = self.vantages.iter_mut().zip(VANTAGES);
         for (count, _) in places.filter(|(_, (vantage, _))| *vantage == summary.vantage) {
@@ -180,9 +180,9 @@ impl SummarySink {
             row(kind.name(), counts.map(number))
         });
         let total = [
-            self.server.retransmitted(),
+            self.server.retransmission_count(),
             self.server.unexpected.iter().sum(),
-            self.client.retransmitted(),
+            self.client.retransmission_count(),
         ];
         let rows = rows.chain(std::iter::once(row("all", total.map(number)))).collect();
         Table { columns: columns.into(), rows }

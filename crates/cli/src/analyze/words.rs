@@ -57,7 +57,7 @@ fn start(text: &mut String, found: &TraceFindings) {
         let _ = writeln!(
             text,
             "{} of {} requests came within five minutes of one from the same network.",
-            percent(requests.helped()),
+            percent(requests.helped_share()),
             requests.requests
         );
     }

@@ -30,7 +30,7 @@ impl ServerScheme {
         models: &SenderModels,
         sender: &str,
     ) -> Option<Self> {
-        let (scheme, by_all) = visitors.running(models)?;
+        let (scheme, by_all) = visitors.most_used_scheme(models)?;
         Some(Self { scheme, by_all, is_given: sender != "auto" })
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn columns(line: &str) -> impl Iterator<Item = Column<'_>> {
         if rest.is_empty() {
             return None;
         }
-        let (column, length) = marked(rest).unwrap_or_else(|| plain_column(rest));
+        let (column, length) = marked_column(rest).unwrap_or_else(|| plain_column(rest));
         rest = &rest[length..];
         Some(column)
     })
@@ -31,7 +31,7 @@ pub(crate) fn columns(line: &str) -> impl Iterator<Item = Column<'_>> {
 /// Returns a column in quotes or brackets at the beginning of `text`, and its length with them.
 /// `None` if there is none, or if more follows without a blank, as after an IPv6 address in
 /// brackets.
-fn marked(text: &str) -> Option<(Column<'_>, usize)> {
+fn marked_column(text: &str) -> Option<(Column<'_>, usize)> {
     let bytes = text.as_bytes();
     let mark = *bytes.first().filter(|byte| matches!(byte, b'"' | b'['))?;
     let close = if mark == b'[' { b']' } else { b'"' };

@@ -109,7 +109,8 @@ mod by_network {
 }
 
 impl Prefixes {
-    /// Returns the sums of a network.
+    /// Returns the sums of a network. If [`MAX_NETWORKS`] are listed, those with the least time are
+    /// added to the other networks first.
     pub(super) fn of(&mut self, key: PathKey) -> &mut TimeSums {
         if self.listed.len() >= MAX_NETWORKS && !self.listed.contains_key(&key) {
             self.give_up();

@@ -86,7 +86,8 @@ impl PathEvidence {
     }
 
     /// Adds a finished connection with its payload in bytes, and the rate of its fastest burst;
-    /// zero if it is not known.
+    /// zero if it is not known. If [`MAX_RATES`] are kept, or the rate is not credible, it is
+    /// dropped.
     pub(crate) fn on_connection(&mut self, rate: Rate, bytes: u64) {
         let is_near = self.lowest_rtt().is_some_and(|least| least < DATA_CENTRE_ROUND_TRIP);
         let rate = if is_near { rate.min(MAX_RATE) } else { rate };

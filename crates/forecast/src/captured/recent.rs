@@ -22,7 +22,8 @@ struct RecentTrip {
 }
 
 impl RecentTrips {
-    /// Adds the round trip of an ACK at `at`.
+    /// Adds the round trip of an ACK at `at`. If [`MAX_ROUND_TRIPS`] are kept, the oldest is
+    /// dropped.
     pub(super) fn add(&mut self, at: Instant, rtt: Duration) {
         if self.0.len() == MAX_ROUND_TRIPS {
             self.0.pop_front();

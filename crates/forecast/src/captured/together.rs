@@ -94,7 +94,7 @@ impl TogetherMeter {
         self.half = half;
     }
 
-    /// Ends a window with this half.
+    /// Ends a window with this half. Windows after the first [`MAX_WINDOWS`] are dropped.
     fn end_window(&mut self, last: HalfWindow) {
         if self.ended.len() < MAX_WINDOWS {
             self.ended.extend(self.done.together_with(&last));

@@ -81,7 +81,7 @@ pub struct CapturedVisitors {
 impl CapturedVisitors {
     /// Returns the scheme of the server that sent most, by the models that senders were rebuilt
     /// with, and whether all servers run it. `None` without a transfer.
-    pub fn running(&self, models: &SenderModels) -> Option<(Scheme, bool)> {
+    pub fn most_used_scheme(&self, models: &SenderModels) -> Option<(Scheme, bool)> {
         let mut sent: BTreeMap<&str, (u64, &Scheme)> = BTreeMap::new();
         for connection in self.clients.iter().flat_map(|client| &client.connections) {
             let scheme = models.of(connection.server).scheme();

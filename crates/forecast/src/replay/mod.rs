@@ -187,7 +187,7 @@ impl Replay {
         connection.is_answering = false;
         connection.answered += 1;
         // Another request may be complete by now.
-        let received = connection.received(context);
+        let received = connection.received_bytes(context);
         self.on_request_bytes(context, index, received);
     }
 
@@ -204,7 +204,7 @@ impl Replay {
             connection.result.took[connection.acked] =
                 began.map(|began| now.saturating_since(began));
             connection.acked += 1;
-            if connection.received(context) > requests {
+            if connection.received_bytes(context) > requests {
                 // The next request came with this acknowledgement, or before it.
                 connection.began = Some(now);
             }
@@ -212,7 +212,7 @@ impl Replay {
         if let Some(&CapturedTransfer { request: 0, .. }) = connection.transfer(connection.answered)
         {
             // The server sends its unrequested data, after everything before.
-            let received = connection.received(context);
+            let received = connection.received_bytes(context);
             return self.on_request_bytes(context, index, received);
         }
         let connection = &self.connections[index];
@@ -328,7 +328,7 @@ impl Replay {
 
 impl ReplayedConnection {
     /// Returns the payload that the server has received, bytes.
-    fn received(&self, context: &AppContext<'_>) -> u64 {
+    fn received_bytes(&self, context: &AppContext<'_>) -> u64 {
         let host = context.host(self.spec.server);
         let connection = self.server.and_then(|conn| host.connection(conn));
         connection.map_or(0, tcp::Connection::received)

@@ -22,7 +22,7 @@ pub(crate) fn visitors(load: &MeasuredLoad, race: &Race) -> (CapturedVisitors, S
     segments.iter().for_each(|segment| engine.on_segment(segment));
     let visitors = engine.finish_all().0.finish();
     assert_eq!((visitors.clients.len(), visitors.left_out), (1, 0));
-    let (running, by_all) = visitors.running(&models).expect("there are transfers");
+    let (running, by_all) = visitors.most_used_scheme(&models).expect("there are transfers");
     assert!(by_all);
     (visitors, running)
 }

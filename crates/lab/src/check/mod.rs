@@ -268,7 +268,7 @@ fn say_what_is_left_out(prepared: &PreparedCases) {
 /// The named files, each with its file of spreads if one lies beside it; or those shipped.
 fn read(files: &[PathBuf]) -> Result<Vec<Measurements>, Failure> {
     if files.is_empty() {
-        return ns2::shipped().map_err(Failure::input);
+        return ns2::shipped_measurements().map_err(Failure::input);
     }
     let one = |path: &PathBuf| {
         let name = path.display().to_string();

@@ -80,9 +80,9 @@ fn search_readings(
 
 /// Says how the reading did that was tried last.
 fn print_progress(search: &ReadingSearch<'_>, table: &PaperTable, most: usize) {
-    let tried = search.tried();
+    let tried = search.tried_readings();
     if let Some(last) = tried.last() {
-        let (holding, claims) = (last.holding(), last.results.len());
+        let (holding, claims) = (last.claims_that_hold(), last.results.len());
         let reading = table.named(&last.reading);
         remark(&format!(
             "reading {} of {most}: {holding} of {claims} hold: {reading}",

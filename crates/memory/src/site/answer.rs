@@ -101,11 +101,11 @@ impl Evidence {
         config: &SiteConfig,
     ) -> Option<SiteEstimate> {
         let by = |source, level: &PrefixSamples| {
-            by_others(source, &level.counting(left_out, config), self, config)
+            by_others(source, &level.counted_samples(left_out, config), self, config)
         };
         let mut covering = self.levels.covering.iter();
         let mut neighbours = || covering.find_map(|level| by(EstimateSource::Neighbours, level));
-        let Some(own) = own.map(|own| own.counting(left_out, config)) else {
+        let Some(own) = own.map(|own| own.counted_samples(left_out, config)) else {
             return neighbours().or_else(|| by(EstimateSource::Prior, &self.levels.site));
         };
         let network = by_own(&own, self, config);
@@ -147,7 +147,7 @@ fn by_own(own: &PrefixSamples, evidence: &Evidence, config: &SiteConfig) -> Site
     let share = config.share;
     let hazards = evidence.hazards.after(&Counted::of(&own.samples), evidence.strength);
     let window = at_queue_limit(&own.samples, share).unwrap_or_else(|| hazards.window(share));
-    let window = bounded(window, &own.samples, |reached| hazards.growth(reached, share));
+    let window = bound_window(window, &own.samples, |reached| hazards.growth(reached, share));
     SiteEstimate {
         window,
         rate: rate_among(&own.samples, RATE_QUANTILE),
@@ -234,7 +234,7 @@ fn rtt_among<'a>(samples: impl IntoIterator<Item = &'a Weighted>) -> Option<Dura
 /// Bounds a window by the growth of the largest used one (to the end of its step: up to 9 % more).
 /// If most samples with a rate show the network's rate and not the sender's, rate times round trip
 /// with the observed queue is a bound, too.
-fn bounded(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
+fn bound_window(window: u64, samples: &[Weighted], growth: impl Fn(u64) -> u64) -> u64 {
     let seen = Counted::of(samples).reached_by(weight_of(samples) * USED_WEIGHT_SHARE);
     let window = window.min(growth(seen));
     if window <= seen {

@@ -17,7 +17,7 @@ pub(super) struct KeptBefore<'a> {
     /// Time of the newest of them.
     pub(super) newest_at: Tick,
     pub(super) places: &'a mut [KeptSample],
-    /// Nothing else was ever reported.
+    /// True if no other sample was ever reported.
     pub(super) are_all: bool,
 }
 
@@ -32,7 +32,7 @@ impl KeptBefore<'_> {
         let note = Note::read(sample.label);
         let is_first = self.are_all && self.places.iter().all(is_early);
         let note = if is_first { note.with_first() } else { note };
-        let sample = sample.noted(note);
+        let sample = sample.with_note(note);
         if self.places.len() > SAMPLES_PER_NETWORK { sample } else { self.count_tries(sample) }
     }
 
@@ -40,11 +40,11 @@ impl KeptBefore<'_> {
     fn count_tries(self, sample: KeptSample) -> KeptSample {
         if sample.is_loss() {
             let tries = self.tries(sample);
-            return sample.noted(Note::read(sample.label).with_tries(tries));
+            return sample.with_note(Note::read(sample.label).with_tries(tries));
         }
         for place in self.places.iter_mut() {
             if place.is_loss() && place.window <= sample.window {
-                *place = place.noted(Note::read(place.label).with_tries(0));
+                *place = place.with_note(Note::read(place.label).with_tries(0));
             }
         }
         sample
@@ -118,13 +118,13 @@ mod tests {
         assert_eq!(tries(&[loss, below, aged(sample(16, false), 30)]), 1);
         // More than half an octave apart: another queue limit.
         assert_eq!(tries(&[aged(sample(11, true), 20), below]), 0);
-        let tried = |tries: u8| loss.noted(Note::default().with_tries(tries));
+        let tried = |tries: u8| loss.with_note(Note::default().with_tries(tries));
         assert_eq!([1, 2, 3].map(|before| tries(&[tried(before), below])), [2, 3, 3]);
     }
 
     #[test]
     fn a_window_that_comes_through_ends_the_tries_of_smaller_ones() {
-        let tried = |steps: u32| sample(steps, true).noted(Note::default().with_tries(2));
+        let tried = |steps: u32| sample(steps, true).with_note(Note::default().with_tries(2));
         let mut places = [tried(16), tried(24)];
         after(&mut places, sample(20, false));
         assert_eq!(places.map(|place| Note::read(place.label).tries()), [0, 2]);
@@ -134,7 +134,7 @@ mod tests {
     fn a_loss_outlasts_only_what_is_smaller() {
         let places = [sample(8, true), sample(10, false), sample(12, true)];
         assert_eq!(places.map(|place| halvings(&places)(&place)), [0, 0, 1]);
-        let tried = sample(12, true).noted(Note::default().with_tries(3));
+        let tried = sample(12, true).with_note(Note::default().with_tries(3));
         assert_eq!(halvings(&[tried])(&tried), 4);
     }
 

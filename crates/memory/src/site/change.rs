@@ -16,7 +16,7 @@ use super::survival::{Counted, Weighted};
 /// Numbers of newest samples that are compared with the rest, for every change but a slower path.
 /// Each is about half as many again as the one before. Chosen, not measured.
 const NEWEST_COUNTS: [usize; 5] = [4, 6, 9, 13, 20];
-/// Least difference that is a change, standard deviations. Simultaneous transfers share the same
+/// Smallest difference that is a change, standard deviations. Simultaneous transfers share the same
 /// cross traffic, so they differ from others more than the test allows for. With a threshold of 4,
 /// half of the test cases from the papers (`plans/papers`) took 14 % longer.
 const MIN_DEVIATIONS: f64 = 6.0;

@@ -32,8 +32,8 @@ pub struct SiteConfig {
     pub hazard: f64,
     /// Number of samples as which a covering prefix or the site counts.
     pub strength: f64,
-    /// Most that one host's samples weigh beside others, as a part of the others' weight; or three
-    /// samples, if the others weigh as much.
+    /// Largest weight of one host's samples beside others, as a part of the others' weight; or
+    /// three samples, if the others weigh as much.
     pub reporter_share: f64,
     /// Standard deviations between two halves of a prefix, or a network and what covers it, from
     /// which on they do not answer together.

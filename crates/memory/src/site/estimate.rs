@@ -36,8 +36,8 @@ pub enum EstimateSource {
     Network,
     /// Few of the network's own, without loss, and those of several neighbours, which carry more.
     Covering,
-    /// None of the network's own; those of several neighbours under a prefix that covers all of
-    /// them.
+    /// Samples of several neighbours under a prefix that covers all of them, and none of the
+    /// network's own.
     Neighbours,
     /// The site's: what networks are like that it does know.
     Prior,

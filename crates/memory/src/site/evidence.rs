@@ -62,7 +62,7 @@ impl PrefixSamples {
 
     /// Returns the samples that count: without those of a host that is left out, and with a lower
     /// weight of each reporter that has more than its part. Heavy losses use up more of it.
-    pub(super) fn counting(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
+    pub(super) fn counted_samples(&self, left_out: Option<u8>, config: &SiteConfig) -> Self {
         let counting = |sample: &&Weighted| Some(sample.reporter) != left_out;
         let mut samples: Vec<_> = self.samples.iter().filter(counting).copied().collect();
         if ReporterSet::of(&samples).len() > 1 {
@@ -98,14 +98,14 @@ impl<'a> Question<'a> {
     /// covering levels, from the widest to the narrowest.
     pub(super) fn evidence(&self) -> Evidence {
         let own = self.own();
-        let covering = self.covering(own.as_ref());
+        let covering = self.covering_levels(own.as_ref());
         let site = self.samples_of(Prefix::SITE, own.as_ref());
         // The assumption counts as one sample; samples count by their weight, up to a few.
         let config = self.config();
-        let mut hazards = Hazards::assumed(config.carried_by_all, config.hazard);
+        let mut hazards = Hazards::assumption(config.carried_by_all, config.hazard);
         let mut strength = 1.0;
         for level in [&site].into_iter().chain(covering.iter().rev()) {
-            let level = level.counting(None, config);
+            let level = level.counted_samples(None, config);
             hazards = hazards.after(&Counted::of(&level.samples), strength);
             strength = (strength + level.weight()).min(config.strength);
         }
@@ -120,7 +120,7 @@ impl<'a> Question<'a> {
 
     /// Returns the prefixes that cover the network, longest first. Each is represented by the half
     /// that contains the network, together with the other half unless they disagree.
-    fn covering(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
+    fn covering_levels(&self, own: Option<&PrefixSamples>) -> Vec<PrefixSamples> {
         let longest = Prefix::of_address(self.address).next();
         let Some(network) = own.map(|own| own.prefix).or(longest) else { return Vec::new() };
         let levels = network.halves().map(|half| self.level(half, own));
@@ -137,7 +137,7 @@ impl<'a> Question<'a> {
         }
         let mut samples = near.samples;
         samples.extend(far.samples);
-        PrefixSamples { prefix: half.joined(), samples }
+        PrefixSamples { prefix: half.join_halves(), samples }
     }
 
     /// Returns the samples of all gateways for a prefix, with their present weights, without the

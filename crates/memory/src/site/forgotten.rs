@@ -46,7 +46,9 @@ pub struct ForgottenNetworks {
 }
 
 impl ForgottenNetworks {
-    /// Notes that a network was forgotten.
+    /// Notes that a network was forgotten. Notes that are too old, or lie within it and are not
+    /// later, are dropped. If there are more than [`MAX_NETWORKS`], the longest prefixes become
+    /// shorter, so more than the named networks counts as forgotten.
     pub fn add(&mut self, forget: SiteForget) {
         let (prefix, at) = (Prefix::of_any(forget.network), Tick(forget.at));
         if self.until(prefix).is_some_and(|known| known >= at) {
@@ -81,7 +83,8 @@ impl ForgottenNetworks {
 
     /// Returns the time at which all of `prefix` was last forgotten.
     pub(super) fn until(&self, prefix: Prefix) -> Option<Tick> {
-        let known = prefix.covering().filter(|covering| self.lengths & bit_of(*covering) != 0);
+        let known =
+            prefix.covering_prefixes().filter(|covering| self.lengths & bit_of(*covering) != 0);
         known.filter_map(|covering| self.times.get(&covering).copied()).max()
     }
 
@@ -129,7 +132,7 @@ impl ForgottenNetworks {
         let longest = self.times.keys().map(|prefix| prefix.length()).max().unwrap_or(0);
         for (prefix, at) in std::mem::take(&mut self.times) {
             let kept = match prefix.length() == longest {
-                true => prefix.shortened(longest.saturating_sub(SHORTENED_BITS)),
+                true => prefix.shorten_to(longest.saturating_sub(SHORTENED_BITS)),
                 false => prefix,
             };
             let then = self.times.entry(kept).or_default();

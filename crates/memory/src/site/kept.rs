@@ -58,7 +58,7 @@ impl KeptSample {
         Self {
             at: [0; 2],
             // A window of nothing is the smallest: all of it was lost.
-            window: window_code(report.carried()).max(1),
+            window: window_code(report.carried_window()).max(1),
             rate: rate_code(report.rate),
             rtt: rtt_code(report.min_rtt),
             who: reporter_label(report.reporter) | loss,
@@ -68,11 +68,11 @@ impl KeptSample {
 
     /// Returns the same sample as the network itself keeps it.
     pub(super) fn of_own(self, report: &SiteReport) -> Self {
-        self.noted(Note::of(report))
+        self.with_note(Note::of(report))
     }
 
     /// Returns a network's own sample with this note.
-    pub(super) const fn noted(self, note: Note) -> Self {
+    pub(super) const fn with_note(self, note: Note) -> Self {
         Self { label: note.byte(), ..self }
     }
 
@@ -130,7 +130,8 @@ fn reporter_label(reporter: Reporter) -> u8 {
 pub(super) struct Samples<'a> {
     pub(super) newest_at: &'a mut Tick,
     pub(super) places: &'a mut [KeptSample],
-    /// They are a network's own, and few: a loss at its queue limit outlasts delivered windows.
+    /// True if the samples are a network's own, and few: a loss at its queue limit outlasts
+    /// delivered windows.
     pub(super) are_few: bool,
 }
 

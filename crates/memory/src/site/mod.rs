@@ -297,7 +297,7 @@ impl SiteMemory {
             let count = entry.sequence;
             if replaced.is_some_and(|age| age < self.config.busy_ticks()) {
                 self.few.take(key);
-                let mut busy = before.resized();
+                let mut busy = before.resize();
                 busy.insert(now, age, sample);
                 self.put_many(busy);
             }
@@ -320,7 +320,7 @@ impl SiteMemory {
     /// Puts in an entry of a busy prefix; another may become one of few samples for it.
     fn put_many(&mut self, entry: Entry<SAMPLES_PER_BUSY_NETWORK>) {
         if let Some(gone) = self.many.put(entry) {
-            self.put_few(gone.resized());
+            self.put_few(gone.resize());
         }
     }
 

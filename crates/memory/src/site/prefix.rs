@@ -86,7 +86,7 @@ impl Prefix {
     }
 
     /// Returns the prefix that both halves make up.
-    pub(super) fn joined(self) -> Self {
+    pub(super) fn join_halves(self) -> Self {
         Self::new(self.bits, self.length().saturating_sub(1), self.tag & IPV6)
     }
 
@@ -122,7 +122,7 @@ impl Prefix {
         let family = self.tag & IPV6;
         let mut labels = LabelSet::default();
         for length in leaves(family).iter().filter(|length| **length < self.length()) {
-            labels.add(self.shortened(*length).label());
+            labels.add(self.shorten_to(*length).label());
         }
         for length in leaves(family).iter().filter(|length| **length >= self.length()) {
             let free = length - self.length();
@@ -149,13 +149,13 @@ impl Prefix {
     }
 
     /// Returns the prefix cut to this number of bits.
-    pub(super) fn shortened(self, length: u8) -> Self {
+    pub(super) fn shorten_to(self, length: u8) -> Self {
         Self::new(self.bits, length.min(self.length()), self.tag & IPV6)
     }
 
     /// Returns the prefix itself and all that cover it, of whatever length, longest first.
-    pub(super) fn covering(self) -> impl Iterator<Item = Self> {
-        (0..=self.length()).rev().map(move |length| self.shortened(length))
+    pub(super) fn covering_prefixes(self) -> impl Iterator<Item = Self> {
+        (0..=self.length()).rev().map(move |length| self.shorten_to(length))
     }
 
     /// Returns true if reports are kept under it, false of halves and of the site.
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(halves, ["10.1.24.0/21", "10.1.0.0/17"]);
         let half = leaf.halves().next().unwrap();
         assert_eq!(half.other_half().network().to_string(), "10.1.16.0/21");
-        assert_eq!(half.joined().network().to_string(), "10.1.16.0/20");
+        assert_eq!(half.join_halves().network().to_string(), "10.1.16.0/20");
     }
 
     proptest! {
@@ -257,7 +257,7 @@ mod tests {
                 prop_assert!(prefix.network().contains(&canonical_address(address)));
                 for half in prefix.halves() {
                     prop_assert_eq!(Prefix::of_record(half.network()), Some(half));
-                    prop_assert!(prefix.is_within(half) && prefix.is_within(half.joined()));
+                    prop_assert!(prefix.is_within(half) && prefix.is_within(half.join_halves()));
                     prop_assert!(!prefix.is_within(half.other_half()));
                 }
             }

@@ -35,7 +35,7 @@ impl SiteReport {
     /// Returns the window that the network carried, bytes: without loss the reported one, with loss
     /// the delivered share of it, and at least three quarters. If a timeout retransmitted delivered
     /// segments, more seems lost than was.
-    pub(super) fn carried(&self) -> u64 {
+    pub(super) fn carried_window(&self) -> u64 {
         if self.bound != ReportBound::Loss || self.sent == 0 {
             return self.window;
         }

@@ -83,14 +83,14 @@ impl<const N: usize> Entry<N> {
     pub(super) fn insert(&mut self, now: Tick, age: u32, sample: KeptSample) -> Option<u32> {
         let is_network = self.key().prefix.is_network();
         let are_few = is_network && N <= SAMPLES_PER_NETWORK;
-        let sample = if is_network { self.annotated(now, age, sample) } else { sample };
+        let sample = if is_network { self.annotate_sample(now, age, sample) } else { sample };
         self.sequence = self.sequence.wrapping_add(1);
         Samples { newest_at: &mut self.newest_at, places: &mut self.places, are_few }
             .insert(now, age, sample)
     }
 
     /// Returns a network's own sample, with a note on what the samples before it show.
-    fn annotated(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
+    fn annotate_sample(&mut self, now: Tick, age: u32, sample: KeptSample) -> KeptSample {
         let measured = Tick(now.0.saturating_sub(age));
         let are_all = self.keeps_all();
         KeptBefore { newest_at: self.newest_at, places: &mut self.places, are_all }
@@ -105,7 +105,7 @@ impl<const N: usize> Entry<N> {
     }
 
     /// Returns the entry with slots for more samples, or for the newest of them.
-    pub(super) fn resized<const M: usize>(&self) -> Entry<M> {
+    pub(super) fn resize<const M: usize>(&self) -> Entry<M> {
         let mut resized = Entry::new(self.key());
         (resized.sequence, resized.newest_at) = (self.sequence, self.newest_at);
         resized.fill(&self.places);
@@ -130,8 +130,8 @@ impl<const N: usize> Entry<N> {
         self.places.iter().all(|place| place.is_free())
     }
 
-    /// Keeps the newest of `samples`, whose ages relate to `newest_at`. If there are more than
-    /// [`SAMPLES_PER_BUSY_NETWORK`], it uses the first ones.
+    /// Keeps the newest of `samples`, whose ages relate to the entry's `newest_at`. If there are
+    /// more than [`SAMPLES_PER_BUSY_NETWORK`], it uses the first ones.
     pub(super) fn fill(&mut self, samples: &[KeptSample]) {
         let (mut all, mut count) = ([KeptSample::default(); SAMPLES_PER_BUSY_NETWORK], 0);
         let taken = samples.iter().filter(|place| !place.is_free());

@@ -37,9 +37,9 @@ pub(super) struct Weighted {
     pub(super) reporter: u8,
     /// Under a covering prefix, the label of its network, in eight bits.
     pub(super) label: u8,
-    /// 0 to 1.
+    /// Weight of the sample, 0 to 1.
     pub(super) weight: f64,
-    /// Seconds.
+    /// Age of the sample, seconds.
     pub(super) age: f64,
 }
 
@@ -168,7 +168,7 @@ impl Counted {
 impl Hazards {
     /// Returns the assumption for an unknown network: `hazard` in each step above `window` bytes,
     /// nothing below.
-    pub(super) fn assumed(window: u64, hazard: f64) -> Self {
+    pub(super) fn assumption(window: u64, hazard: f64) -> Self {
         let first = step_of(window_code(window)) + 1;
         let mut losses = [0.0; STEPS];
         losses.iter_mut().skip(first).for_each(|step| *step = hazard);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn nothing() -> Hazards {
-        Hazards::assumed(u64::MAX, 0.0)
+        Hazards::assumption(u64::MAX, 0.0)
     }
 
     #[test]
@@ -313,7 +313,7 @@ mod tests {
         let half_life = units::Duration::from_nanos(2 << 30);
         let ageing = Ageing::new(&super::super::SiteConfig { half_life, ..Default::default() });
         let weight = |byte: u8, age: u32| {
-            let noted = KeptSample::default().noted(Note::read(byte));
+            let noted = KeptSample::default().with_note(Note::read(byte));
             SampleOrder::of(&noted, age).of_own(&ageing).unwrap().weight
         };
         assert!((weight(0, 4) - 0.25).abs() < 1e-9 && (weight(8, 4) - 0.5).abs() < 1e-9);
@@ -324,7 +324,7 @@ mod tests {
         // A hundred transfers that ended on 8 kB without loss, and four that proved 32 kB.
         let mut samples = vec![sample(8, false); 100];
         samples.extend(vec![sample(32, false); 4]);
-        let hazards = Hazards::assumed(1024, 0.1).after(&Counted::of(&samples), 1.0);
+        let hazards = Hazards::assumption(1024, 0.1).after(&Counted::of(&samples), 1.0);
         // Four samples against a strength of one: 0.02 a step from 8 to 32 kB, 16 steps: 0.72.
         assert!(hazards.window(0.75) > 24 << 10);
         assert!(hazards.window(0.70) > 32 << 10);
@@ -334,7 +334,7 @@ mod tests {
     fn what_is_assumed_holds_where_nobody_was() {
         // Nothing below 8 kB; then 0.1 a step: 0.9^6 = 0.53 and 0.9^7 = 0.48, in the seventh step
         // of 9.05 %: 8 kB * 2^(7/8) = 15.0 kB.
-        let window = Hazards::assumed(8 << 10, 0.1).window(0.5) as f64 / 1024.0;
+        let window = Hazards::assumption(8 << 10, 0.1).window(0.5) as f64 / 1024.0;
         assert!((13.5..16.5).contains(&window), "{window}");
     }
 
@@ -358,7 +358,7 @@ mod tests {
         /// A larger share without losses never gets a larger window.
         #[test]
         fn caution_never_widens(samples in samples(), a in 0.05..0.95_f64, b in 0.05..0.95_f64) {
-            let hazards = Hazards::assumed(15_000, 0.05).after(&Counted::of(&samples), 2.0);
+            let hazards = Hazards::assumption(15_000, 0.05).after(&Counted::of(&samples), 2.0);
             prop_assert!(hazards.window(a.max(b)) <= hazards.window(a.min(b)));
         }
 
@@ -367,7 +367,7 @@ mod tests {
         fn a_lower_bound_never_lowers(samples in samples(), kb in 1..60_000_u64) {
             let mut more = samples.clone();
             more.push(sample(kb, false));
-            let prior = Hazards::assumed(15_000, 0.05);
+            let prior = Hazards::assumption(15_000, 0.05);
             let [before, after] = [&samples, &more].map(|s| {
                 prior.after(&Counted::of(s), 2.0).window(0.7)
             });

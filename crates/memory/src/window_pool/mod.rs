@@ -234,18 +234,19 @@ impl WindowPool {
 
     /// Returns the delivery rate of all connections to the line of `remote` together, bytes a
     /// second; 0: not known, or not seen for longer than `max_age`.
-    pub fn carried(&mut self, now: Instant, remote: IpAddr, max_age: Duration) -> u64 {
-        self.together.entry(line(remote)).map_or(0, |together| together.carried(now, max_age))
+    pub fn delivery_rate(&mut self, now: Instant, remote: IpAddr, max_age: Duration) -> u64 {
+        self.together.entry(line(remote)).map_or(0, |together| together.delivery_rate(now, max_age))
     }
 
     /// Discards the delivery rate, which may have changed; the next ACKs measure it again.
-    pub fn doubt_carried(&mut self, remote: IpAddr) {
+    pub fn discard_delivery_rate(&mut self, remote: IpAddr) {
         if let Some(together) = self.together.entry(line(remote)) {
             together.doubt();
         }
     }
 
-    /// A connection to the line of `remote` `begins` to send, or has nothing under way any more.
+    /// Counts a connection to the line of `remote` that `begins` to send, or that has nothing under
+    /// way any more.
     pub fn count_sender(&mut self, remote: IpAddr, begins: bool) {
         self.together.entry_or(line(remote), Together::default).count_sender(begins);
     }

@@ -6,7 +6,7 @@ use units::Instant;
 /// The last two handshakes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Openings {
-    /// When they began, the last but one first.
+    /// Times at which the last two handshakes began, the earlier one first.
     began: [Option<Instant>; 2],
 }
 

@@ -10,7 +10,7 @@ use units::{Duration, Instant};
 pub struct ProvenPath {
     /// Time of the last acknowledgement when the window was learnt.
     pub learnt: Instant,
-    /// Segments.
+    /// Remembered window, segments.
     pub window: u32,
     /// Window at which a queue has ended slow start, or the largest window used since, segments; 0:
     /// it has not ended.
@@ -25,7 +25,8 @@ pub struct ProvenPath {
     pub(super) fallbacks_in_row: u32,
 }
 
-/// In place of a threshold: a loss has ended slow start, at a window that says nothing of the path.
+/// Value in place of a threshold: a loss has ended slow start, at a window that does not show the
+/// path's.
 pub const END_UNKNOWN: u32 = 1;
 
 /// A connection's knowledge at a moment at which its path may learn (`struct path_sample`).
@@ -45,8 +46,8 @@ pub struct PathSample {
     pub rate: u64,
     /// Segments that fill the path at the rate of two flights in a row; 0: no two agreed.
     pub bdp: u32,
-    /// For the site alone: the rate of two flights that agree. If there are none, it is the rate of
-    /// the longest one that was held up, or of a probe; 0: none.
+    /// Rate that is reported to the site alone: the rate of two flights that agree. If there are
+    /// none, it is the rate of the longest one that was held up, or of a probe; 0: none.
     pub shown_rate: u64,
 }
 
@@ -84,10 +85,10 @@ impl ProvenPath {
 
     /// Returns the estimate of the window at `now`, segments (`aged_window`).
     pub fn aged_window(&self, now: Instant, terms: &ReservationTerms) -> u32 {
-        self.aged(self.window, now, terms)
+        self.decay_window(self.window, now, terms)
     }
 
-    fn aged(&self, window: u32, now: Instant, terms: &ReservationTerms) -> u32 {
+    fn decay_window(&self, window: u32, now: Instant, terms: &ReservationTerms) -> u32 {
         let half_life = half_life_ns(self.srtt_us, terms.half_life_rtts);
         match self.learnt > now {
             true => 0,
@@ -114,8 +115,8 @@ impl ProvenPath {
         self.learnt > now || now - self.learnt > terms.max_age
     }
 
-    /// Returns the estimate for a connection whose first round trip took `rtt_us`, segments; 0:
-    /// none (`estimate_of`).
+    /// Returns the estimate for a connection with the first round trip and segment size of
+    /// `request`, segments; 0: none (`estimate_of`).
     pub(super) fn estimate(
         &self,
         now: Instant,
@@ -123,7 +124,7 @@ impl ProvenPath {
         terms: &ReservationTerms,
     ) -> u32 {
         match self.is_believed(now, request.rtt_us, terms) {
-            true => self.aged(self.reached_window(request.mss), now, terms),
+            true => self.decay_window(self.reached_window(request.mss), now, terms),
             false => 0,
         }
     }

@@ -350,12 +350,12 @@ fn half_open_connections_push_out_no_rate() {
     for ms in 0..13 {
         pool.note_arrival(at(ms), peer(1), 1000, Duration::from_millis(9));
     }
-    assert_eq!(pool.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(pool.delivery_rate(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
     for n in 0..=super::MAX_ACCOUNTS {
         let network = IpAddr::from([10, (n >> 8) as u8, n as u8, 1]);
         pool.begin_handshake(at(20), network);
     }
-    assert_eq!(pool.carried(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
+    assert_eq!(pool.delivery_rate(at(20), peer(1), Duration::from_secs(600)), 1_000_000);
 }
 
 /// A connection opens alone if no other handshake began within a round trip and a quarter: 100 ms

@@ -35,7 +35,7 @@ pub(super) struct Together {
 
 impl Together {
     /// Notes that `bytes` were delivered, on any connection, the last of them `queued` later than
-    /// on an idle path.
+    /// on an idle path. Only the last [`LOOKS_BACK`] notes are kept.
     pub(super) fn note_arrival(&mut self, now: Instant, bytes: u64, queued: Duration) {
         if bytes == 0 {
             return;
@@ -75,7 +75,7 @@ impl Together {
 
     /// Returns the delivery rate, bytes a second; 0: not known. A rate that was not seen for longer
     /// than `max_age` is forgotten.
-    pub(super) fn carried(&mut self, now: Instant, max_age: Duration) -> u64 {
+    pub(super) fn delivery_rate(&mut self, now: Instant, max_age: Duration) -> u64 {
         if now.saturating_since(self.carried_at) > max_age {
             self.carried = 0;
         }
@@ -127,9 +127,9 @@ mod tests {
     }
 
     /// The rate at the time of the last ACK.
-    fn carried(together: &mut Together) -> u64 {
+    fn delivery_rate(together: &mut Together) -> u64 {
         let last = together.arrivals.back().map_or(Instant::ZERO, |(then, _)| *then);
-        together.carried(last, Duration::from_secs(600))
+        together.delivery_rate(last, Duration::from_secs(600))
     }
 
     /// Arrivals of one segment of 1448 bytes each, queued for 9 ms.
@@ -146,16 +146,16 @@ mod tests {
     fn a_span_tells_the_rate() {
         let mut together = Together::default();
         arrive(&mut together, (0..8).map(|n| 1000 * n));
-        assert_eq!(carried(&mut together), 0);
+        assert_eq!(delivery_rate(&mut together), 0);
         arrive(&mut together, [8000]);
-        assert_eq!(carried(&mut together), 1_448_000);
+        assert_eq!(delivery_rate(&mut together), 1_448_000);
         arrive(&mut together, (0..9).map(|n| 20_000 + 1100 * n));
-        assert_eq!(carried(&mut together), 1_448_000);
+        assert_eq!(delivery_rate(&mut together), 1_448_000);
         together.doubt();
-        assert_eq!(carried(&mut together), 0);
+        assert_eq!(delivery_rate(&mut together), 0);
         // Eight segments in 8.8 ms, seven of them from before.
         arrive(&mut together, [29_900]);
-        assert_eq!(carried(&mut together), 1_316_363);
+        assert_eq!(delivery_rate(&mut together), 1_316_363);
     }
 
     /// The rate was 1.448 MB/s at 8 ms last. A slower span at 5 s does not renew it: 10 s after the
@@ -166,13 +166,13 @@ mod tests {
         let max_age = Duration::from_secs(10);
         arrive(&mut together, (0..9).map(|n| 1000 * n));
         arrive(&mut together, (0..9).map(|n| 5_000_000 + 2000 * n));
-        assert_eq!(together.carried(at(10_008_000), max_age), 1_448_000);
-        assert_eq!(together.carried(at(10_008_001), max_age), 0);
+        assert_eq!(together.delivery_rate(at(10_008_000), max_age), 1_448_000);
+        assert_eq!(together.delivery_rate(at(10_008_001), max_age), 0);
         arrive(&mut together, (0..9).map(|n| 11_000_000 + 2000 * n));
-        assert_eq!(together.carried(at(11_016_000), max_age), 724_000);
+        assert_eq!(together.delivery_rate(at(11_016_000), max_age), 724_000);
         // A rate that is seen again counts from then on.
         arrive(&mut together, (0..9).map(|n| 15_000_000 + 2000 * n));
-        assert_eq!(together.carried(at(25_016_000), max_age), 724_000);
+        assert_eq!(together.delivery_rate(at(25_016_000), max_age), 724_000);
     }
 
     /// Four segments, a pause of 5 ms, and five: 5 of 12 ms are less than half, and a pause of 80
@@ -184,7 +184,7 @@ mod tests {
             let arrivals =
                 (0..4).map(|n: u64| 1000 * n).chain((0..5).map(|n: u64| 3000 + pause + 1000 * n));
             arrive(&mut together, arrivals);
-            carried(&mut together)
+            delivery_rate(&mut together)
         };
         // Eight segments in 12 ms; over 87 ms they would be 133 kB/s.
         assert_eq!(spread(5000), 965_333);
@@ -200,7 +200,7 @@ mod tests {
             for n in 0..9 {
                 together.note_arrival(at(1000 * n), 1448, Duration::from_micros(queued_us));
             }
-            carried(&mut together)
+            delivery_rate(&mut together)
         };
         assert_eq!((carried(1900), carried(2000)), (0, 1_448_000));
     }

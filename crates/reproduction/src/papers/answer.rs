@@ -63,6 +63,8 @@ pub struct ClaimByDefault {
 }
 
 impl ClaimAnswer {
+    /// Draws the conclusion from the findings. `by_default`: findings under the plans as they
+    /// stand, if the chosen reading changes them.
     pub(super) fn new(
         claim: &'static PaperClaim,
         mut findings: Findings,
@@ -223,6 +225,7 @@ fn failing_lines(findings: &Findings) -> impl Iterator<Item = &FigureLine> {
     findings.lines.iter().filter(failed)
 }
 
+/// Says under which reading a claim holds that differs by default, and what that reading breaks.
 fn summary(table: &PaperTable, standing: &ClaimStanding) -> String {
     let Some(reading) = &standing.holds_under else {
         let tried = standing.run_under.unwrap_or(table.tried);
@@ -266,7 +269,7 @@ struct Row {
     verdict: ClaimVerdict,
     /// The chosen reading, where it changes the runs of the claim.
     reading: Option<String>,
-    /// It differs in this quick run only.
+    /// True if it differs in this quick run only.
     differs_in_quick_alone: bool,
     /// Result and figures under the default reading of that paper.
     default_verdict: Option<ClaimVerdict>,

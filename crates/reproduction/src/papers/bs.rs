@@ -62,6 +62,7 @@ struct Cross<'a> {
 }
 
 impl Cross<'_> {
+    /// Returns a figure of a scheme at this point of the plan, repeat by repeat.
     fn samples_of(self, scheme: &str, figure: &str) -> Samples {
         let Self { record, tick, delay, queue, rate } = self;
         let at = [
@@ -90,6 +91,7 @@ fn ns2_ratio(text: &str) -> Option<f64> {
     Some(bytes("newreno-edge")? / bytes("sack")?)
 }
 
+/// Returns the findings on claim BS-1.
 fn bs_1(book: &Book) -> Findings {
     let tick = "profile=paper+tick=500ms";
     let base =
@@ -124,6 +126,7 @@ fn bs_1(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim BS-2.
 fn bs_2(book: &Book) -> Findings {
     let record = book.of("BS-2");
     let [coarse, fine] =
@@ -205,6 +208,7 @@ fn goodputs(
     [b.zip(&c, |b, c| b + c).over(&a), b.over(&c)]
 }
 
+/// Returns the findings on claim BS-3.
 fn bs_3(book: &Book) -> Findings {
     let record = book.of("BS-3");
     let [coarse, fine] =

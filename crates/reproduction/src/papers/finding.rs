@@ -5,7 +5,7 @@ use super::curve::Plot;
 use super::sample::Measured;
 use super::unit::PrintedUnit;
 
-/// Where a paper wants a figure to lie, bounds included.
+/// Interval in which a figure has to lie by the paper, bounds included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClaimInterval {
     /// Smallest; minus infinity without bound.
@@ -86,7 +86,7 @@ pub enum Bearing {
     Verdict,
     /// Checked and printed under the claim without effect on its result.
     Also,
-    /// Printed.
+    /// The line is printed and decides nothing.
     Shown,
 }
 
@@ -97,7 +97,7 @@ pub struct FigureLine {
     pub label: String,
     /// Unit of all its figures.
     pub unit: PrintedUnit,
-    /// The paper's.
+    /// The paper's figure or interval.
     pub paper: Paper,
     /// ns-2's, where it was measured.
     pub ns2: Option<f64>,

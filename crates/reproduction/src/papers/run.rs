@@ -161,6 +161,7 @@ fn run_all<J: Sync, F: Send>(
 }
 
 impl<'t> Job<'t> {
+    /// Creates the runs of an experiment. A quick one has fewer repeats and cells.
     fn new(
         experiment: &'static Experiment,
         text: &'t str,
@@ -201,6 +202,7 @@ impl<'t> Job<'t> {
         self.plan.run(first + nth % repeats)
     }
 
+    /// Makes the `nth` run and returns its figures; an error names the run.
     fn read(&self, nth: usize) -> Result<Readings, PapersError> {
         let run = self.run_of(nth);
         self.run_one(&run).map_err(|why| {
@@ -211,6 +213,7 @@ impl<'t> Job<'t> {
         })
     }
 
+    /// Makes a run and returns its figures, with the variants that the reading asks for.
     fn run_one(&self, run: &Run) -> Result<Readings, String> {
         let plan = self.edited.as_ref().unwrap_or(&self.plan);
         let mut readings = readings_of(plan, run, self.experiment.read)?;

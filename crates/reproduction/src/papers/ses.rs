@@ -89,6 +89,7 @@ impl<'a> Pages<'a> {
         self.record.values(PAIRS).into_iter().filter(within).collect()
     }
 
+    /// Plots the mean time of a page over the number of pairs, for each scheme, beside ns-2's.
     fn curves(self, ns2: &Ns2) -> Plot {
         let title = "Time of a page of four transfers of 10 KB";
         let mut plot = Plot::new(
@@ -124,6 +125,7 @@ fn ns2_gain(ns2: &Ns2, other: &str, pairs: &str) -> Option<f64> {
 /// The paper's interval for `session` against `indep` above 6 pairs.
 const ABOVE_SIX_PAIRS: ClaimInterval = ClaimInterval::between(60.0, 68.0);
 
+/// Returns the findings on claim SES-1.
 fn ses_1(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
     let mut findings = Findings::default();
@@ -160,6 +162,7 @@ fn slower_rise(pages: Pages<'_>) -> FigureLine {
     FigureLine::new(label, PLAIN).ours(ratio).also(ClaimInterval::at_most(0.5))
 }
 
+/// Returns the findings on claim SES-2.
 fn ses_2(book: &Book) -> Findings {
     let pages = Pages::of(book.of("SES-1"));
     let mut findings = Findings::default();
@@ -201,6 +204,7 @@ fn ses_2(book: &Book) -> Findings {
     findings
 }
 
+/// Plots the share of dropped packets over the number of pairs.
 fn loss_curves(record: &ExperimentRecord) -> Plot {
     let title = "Share of packets that the bottleneck drops, bulk transfers";
     let mut plot =
@@ -212,6 +216,7 @@ fn loss_curves(record: &ExperimentRecord) -> Plot {
     plot
 }
 
+/// Returns the findings on claim SES-3.
 fn ses_3(book: &Book) -> Findings {
     let (pages, ns2) = (Pages::of(book.of("SES-1")), ns2_coarse());
     let within = ClaimInterval::between(20.0, 25.0);

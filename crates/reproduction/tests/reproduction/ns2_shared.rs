@@ -1,10 +1,12 @@
 //! The checks against ns-2 of recoveries, shared windows and pages of several transfers.
 
-use reproduction::check::ns2::{ComparisonRow, Field, Ns2Verdict, Selection, check, shipped};
+use reproduction::check::ns2::{
+    ComparisonRow, Field, Ns2Verdict, Selection, check, shipped_measurements,
+};
 
 fn rows_of(suite: &str) -> Vec<ComparisonRow> {
     let selection = Selection { suite: Some(suite.into()), quick: false };
-    check(&shipped().unwrap(), &selection).unwrap()
+    check(&shipped_measurements().unwrap(), &selection).unwrap()
 }
 
 /// A word or number that identifies a row's case.

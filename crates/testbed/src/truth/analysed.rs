@@ -36,7 +36,7 @@ struct EndsSink {
 
 impl TraceSink for EndsSink {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
-        let again = |of: &trace::SenderCounters| of.retransmitted() + of.control_again;
+        let again = |of: &trace::SenderCounters| of.retransmission_count() + of.control_again;
         self.retransmissions += again(&summary.client_sent) + again(&summary.server_sent);
         self.vantage = summary.vantage;
     }

@@ -46,7 +46,7 @@ impl TracedConnection {
                 );
             }
         }
-        let asked = self.meter.requested();
+        let asked = self.meter.request_bytes();
         let little =
             side != self.server() && self.halves[side].send_little(segment.at, start, end, asked);
         let digest = if little {
@@ -60,8 +60,8 @@ impl TracedConnection {
             let delay = self.halves[side].delay(segment, self.place.to_server);
             self.meter.on_arrival(segment.at, segment.payload.into(), delay);
         }
-        if let Some(again) = digest.again {
-            self.on_again(side, &again, with);
+        if let Some(retransmission) = digest.retransmission {
+            self.on_retransmission(side, &retransmission, with);
         }
         if digest.probe && side == self.server() {
             self.pass(segment.at, Passage::Probed, with);
@@ -205,24 +205,24 @@ impl TracedConnection {
 
     /// Handles a retransmission of `side`: counts it, and passes it to the sink and to the transfer
     /// that it is a part of.
-    pub(super) fn on_again<S: TraceSink>(
+    pub(super) fn on_retransmission<S: TraceSink>(
         &mut self,
         side: Side,
-        again: &Retransmission,
+        retransmission: &Retransmission,
         with: &mut Digesting<'_, S>,
     ) {
-        self.side_counters[side].count_again(again);
-        with.sink.on_retransmission(&self.traced_sender(side), again);
-        if side == self.server() && again.len > 0 {
-            self.pass(again.at, Passage::of_retransmission(again), with);
+        self.side_counters[side].count_retransmission(retransmission);
+        with.sink.on_retransmission(&self.traced_sender(side), retransmission);
+        if side == self.server() && retransmission.len > 0 {
+            self.pass(retransmission.at, Passage::of_retransmission(retransmission), with);
         }
-        if side != self.server() && again.len > 0 {
-            self.pass_upload(side, again.at, Passage::of_retransmission(again));
+        if side != self.server() && retransmission.len > 0 {
+            self.pass_upload(side, retransmission.at, Passage::of_retransmission(retransmission));
         }
         // If the capture is not at the server, it does not show whether a request got there.
         let lag = self.place.to_server;
-        if side != self.server() && again.len > 0 && !lag.is_zero() {
-            self.pass(again.at + lag, Passage::AskedAgain, with);
+        if side != self.server() && retransmission.len > 0 && !lag.is_zero() {
+            self.pass(retransmission.at + lag, Passage::AskedAgain, with);
         }
     }
 }

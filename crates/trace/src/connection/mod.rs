@@ -391,7 +391,7 @@ impl TracedConnection {
             && let Some(asked) = self.meter.request_time()
         {
             let client = self.traced_sender(1 - self.server());
-            with.sink.on_request(&client, asked, self.meter.requested());
+            with.sink.on_request(&client, asked, self.meter.request_bytes());
         }
     }
 
@@ -423,7 +423,6 @@ impl TracedConnection {
         self.traced_sender(self.server())
     }
 
-    /// Describes the sender at `side` to a sink.
     fn traced_sender(&self, side: Side) -> TracedSender {
         TracedSender {
             connection: self.number,

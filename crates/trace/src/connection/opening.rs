@@ -64,7 +64,7 @@ impl TracedConnection {
         if is_answer && self.opens_anew(side, segment) {
             self.reopen(side);
         }
-        let again = self.halves[side].on_syn(segment, self.opened.is_none());
+        let is_repeat = self.halves[side].on_syn(segment, self.opened.is_none());
         let server = match with.config.servers_that_open().and_then(|named| named.end_of(segment)) {
             Some(0) => side,
             Some(_) => 1 - side,
@@ -79,10 +79,10 @@ impl TracedConnection {
         } else if is_answer {
             self.on_syn_answer(side, segment, with);
         }
-        if again && self.opened.is_none() {
-            let again = syn_again(segment);
-            self.side_counters[side].count_again(&again);
-            with.sink.on_retransmission(&self.traced_sender(side), &again);
+        if is_repeat && self.opened.is_none() {
+            let retransmission = syn_retransmission(segment);
+            self.side_counters[side].count_retransmission(&retransmission);
+            with.sink.on_retransmission(&self.traced_sender(side), &retransmission);
         }
     }
 
@@ -169,7 +169,7 @@ impl TracedConnection {
     /// Returns the round trip of the handshake between the capture and the server.
     pub(super) fn server_rtt(&self) -> Option<Duration> {
         let [client, server] = [1 - self.server(), self.server()].map(|side| self.halves[side].syn);
-        let once = |offer: &Offer| offer.again == 0;
+        let once = |offer: &Offer| offer.repeats == 0;
         let (syn, answer) = client.filter(once).zip(server.filter(once))?;
         Some(answer.at.saturating_since(syn.at))
     }
@@ -184,7 +184,7 @@ impl TracedConnection {
 
     /// Returns the round trip of the handshake between the capture and the client.
     pub(super) fn client_rtt(&self) -> Option<Duration> {
-        let answer = self.halves[self.server()].syn.filter(|offer| offer.again == 0)?;
+        let answer = self.halves[self.server()].syn.filter(|offer| offer.repeats == 0)?;
         Some(self.opened?.saturating_since(answer.at))
     }
 
@@ -198,7 +198,7 @@ impl TracedConnection {
 }
 
 /// Returns the retransmission of a SYN.
-fn syn_again(segment: &Observed) -> Retransmission {
+fn syn_retransmission(segment: &Observed) -> Retransmission {
     Retransmission {
         at: segment.at,
         last_sent: None,

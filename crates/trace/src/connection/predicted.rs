@@ -91,9 +91,9 @@ impl TracedConnection {
         let sink = &mut *with.sink;
         let wants_windows = sink.wants_windows();
         let emit = |event| match event {
-            PredictedEvent::Again(again) => {
-                counters.count_again(&again);
-                sink.on_retransmission(&traced_sender, &again);
+            PredictedEvent::Again(retransmission) => {
+                counters.count_retransmission(&retransmission);
+                sink.on_retransmission(&traced_sender, &retransmission);
             }
             PredictedEvent::Window(point) if wants_windows => {
                 sink.on_window(&traced_sender, &point)

@@ -24,8 +24,8 @@ pub(crate) struct Offer {
     pub(crate) stamp: Option<u32>,
     /// Its ACE field (RFC 9768 §3.1).
     pub(crate) ace: u8,
-    /// Retransmissions of the SYN.
-    pub(crate) again: u8,
+    /// Number of retransmissions of the SYN.
+    pub(crate) repeats: u8,
 }
 
 impl Offer {
@@ -41,7 +41,7 @@ impl Offer {
             sack: options.sack_permitted(),
             stamp: options.timestamps().map(|timestamps| timestamps.value),
             ace: segment.flags.ace(),
-            again: 0,
+            repeats: 0,
         }
     }
 
@@ -49,10 +49,10 @@ impl Offer {
     /// first one that acknowledges the peer's.
     pub(super) fn repeat(&mut self, segment: &Observed) -> bool {
         let answers = segment.has(Flags::ACK);
-        let again = answers == self.answers;
-        self.again = self.again.saturating_add(u8::from(again));
+        let is_repeat = answers == self.answers;
+        self.repeats = self.repeats.saturating_add(u8::from(is_repeat));
         (self.answers, self.last_at) = (answers, segment.at);
-        again
+        is_repeat
     }
 }
 

@@ -128,35 +128,35 @@ impl RebuiltSender {
     }
 
     /// Books a handshake of which the capture shows only the peer's SYN, at `syn`, and its ACK, at
-    /// `acked`. The SYN-ACK was repeated at each timeout, and for each of the `again` repeated
+    /// `acked`. The SYN-ACK was repeated at each timeout, and for each of the `repeats` repeated
     /// SYNs.
-    pub(crate) fn open_unseen(&mut self, syn: Instant, again: u8, acked: Instant) {
+    pub(crate) fn open_unseen(&mut self, syn: Instant, repeats: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
         for _ in 0..MAX_SYNS {
             match self.core.retransmission_deadline() {
                 Some(at) if at < acked => {
                     self.time_out(at);
-                    self.book_again(at, 0, None);
+                    self.book_retransmission(at, 0, None);
                 }
                 _ => break,
             }
         }
-        if again > 0 {
-            self.book_again(acked, 0, None);
+        if repeats > 0 {
+            self.book_retransmission(acked, 0, None);
         }
         self.on_opened(acked);
     }
 
-    /// Books the handshake: its SYN was sent at `syn`, repeated `again` times, and acknowledged at
-    /// `acked`. Repetitions that the timer does not explain answered a repeated SYN.
-    pub(crate) fn open(&mut self, syn: Instant, again: u8, acked: Instant) {
+    /// Books the handshake: its SYN was sent at `syn`, repeated `repeats` times, and acknowledged
+    /// at `acked`. Repetitions that the timer does not explain answered a repeated SYN.
+    pub(crate) fn open(&mut self, syn: Instant, repeats: u8, acked: Instant) {
         self.book_new(syn, 1, 0);
-        for _ in 0..again {
+        for _ in 0..repeats {
             let at = self.core.retransmission_deadline().map_or(acked, |at| at.min(acked));
             if at < acked {
                 self.time_out(at);
             }
-            self.book_again(at, 0, None);
+            self.book_retransmission(at, 0, None);
         }
         self.on_opened(acked);
     }

@@ -35,10 +35,10 @@ pub(crate) struct DataDigest {
     /// Payload before it that the capture has not shown, bytes.
     pub(crate) unseen: u64,
     /// The retransmission, if the data was sent before.
-    pub(crate) again: Option<Retransmission>,
+    pub(crate) retransmission: Option<Retransmission>,
     /// True for a keep-alive, and for a probe of a shut window.
     pub(crate) probe: bool,
-    /// Other segments of the same sender had overtaken it before the capture.
+    /// True if other segments of the same sender had overtaken it before the capture.
     pub(crate) overtaken: bool,
 }
 
@@ -71,7 +71,7 @@ impl RebuiltSender {
             return digest;
         }
         if seen.start < self.core.nxt() {
-            digest.again = Some(self.on_again(seen, end.min(self.core.nxt())));
+            digest.retransmission = Some(self.on_retransmission(seen, end.min(self.core.nxt())));
         }
         if end > self.core.nxt() {
             self.check_answer(seen.at, u64::from(seen.payload));
@@ -243,7 +243,7 @@ impl RebuiltSender {
     }
 
     /// Books the retransmission of `[seen.start, end)`.
-    fn on_again(&mut self, seen: &SeenData, end: u64) -> Retransmission {
+    fn on_retransmission(&mut self, seen: &SeenData, end: u64) -> Retransmission {
         let at = seen.at;
         let outstanding = self.core.board().outstanding();
         let phase = self.phase();
@@ -257,7 +257,7 @@ impl RebuiltSender {
             self.count_foreseen(expected);
             spared_by = (kind == RetransmissionKind::Timeout).then_some(self.evidence.spared_now);
             while self.core.board().segment(index).is_some_and(|s| s.start < end) {
-                self.book_again(at, index, seen.stamp);
+                self.book_retransmission(at, index, seen.stamp);
                 index += 1;
             }
             self.evidence.on_retransmission(at, kind, self.core.nxt());

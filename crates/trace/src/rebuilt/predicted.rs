@@ -113,7 +113,8 @@ impl Predictor {
         self.waiting.push_back(Waiting::Ack(*ack));
     }
 
-    /// Notes that a segment ends at `offset`.
+    /// Notes that a segment ends at `offset`. If [`MAX_WAITING`] ends are noted, the note is
+    /// dropped.
     fn note_edge(&mut self, offset: u64) {
         let place = self.edges.partition_point(|&edge| edge < offset);
         if self.edges.get(place) != Some(&offset) && self.edges.len() < MAX_WAITING {
@@ -329,7 +330,7 @@ impl Predictor {
                     let transmission = on.sender.transmission(now, index, probe);
                     let una = on.sender.core.una();
                     let stamp = self.clock.map(|clock| clock.stamp(now));
-                    let mut again = on.sender.send_again(now, index, probe, stamp);
+                    let mut again = on.sender.retransmit(now, index, probe, stamp);
                     again.seq = self.origin.wrapping_add(again.start as u32);
                     if transmission.is_some_and(|sent| self.is_delivered_before(&sent, una)) {
                         // Another transmission was acknowledged: this one was never sent.

@@ -149,7 +149,7 @@ impl RebuiltSender {
     }
 
     /// Retransmits the segment at `index`.
-    pub(super) fn send_again(
+    pub(super) fn retransmit(
         &mut self,
         now: Instant,
         index: usize,
@@ -164,7 +164,7 @@ impl RebuiltSender {
         let segment = self.core.board().segment(index);
         let last_sent = segment.map(|segment| segment.sent_at);
         let (start, len) = segment.map_or((self.core.una(), 0), |s| (s.start, s.len));
-        self.book_again(now, index, stamp);
+        self.book_retransmission(now, index, stamp);
         self.evidence.on_retransmission(now, kind, self.core.nxt());
         Retransmission {
             at: now,
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(sender.nxt(), 2_101);
         sender.time_out(at(2_000));
         assert!(matches!(sender.next_predicted(at(2_000)), NextSend::Again { index: 0, .. }));
-        sender.send_again(at(2_000), 0, false, None);
+        sender.retransmit(at(2_000), 0, false, None);
         sender.make_available(written);
         let window = Some(window);
         let ack = SenderAck { at: at(2_100), una: 1_001, window, ..SenderAck::default() };

@@ -42,7 +42,7 @@ impl RebuiltSender {
     }
 
     /// Books a retransmission of the segment at `index`, with this timestamp.
-    pub(super) fn book_again(&mut self, now: Instant, index: usize, stamp: Option<u32>) {
+    pub(super) fn book_retransmission(&mut self, now: Instant, index: usize, stamp: Option<u32>) {
         let Some(segment) = self.core.board().segment(index).copied() else { return };
         self.path.set_now(now);
         let (start, len) = (segment.start, u64::from(segment.len));

@@ -44,7 +44,9 @@ impl TraceEvent {
             Self::Connection(summary) => {
                 sink.on_connection(&ConnectionTrace { connection, ..*summary });
             }
-            Self::Again(sender, again) => sink.on_retransmission(&of(sender), &again),
+            Self::Again(sender, retransmission) => {
+                sink.on_retransmission(&of(sender), &retransmission)
+            }
             Self::RoundTrip(sender, at, rtt) => sink.on_round_trip(&of(sender), at, rtt),
             Self::Transfer(sender, report) => sink.on_transfer(&of(sender), &report),
             Self::Window(sender, point) => sink.on_window(&of(sender), &point),
@@ -112,8 +114,8 @@ impl<N: From<TraceEvent>> TraceSink for EventLog<N> {
         }
     }
 
-    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        self.push(sender.connection, TraceEvent::Again(*sender, Box::new(*again)));
+    fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
+        self.push(sender.connection, TraceEvent::Again(*sender, Box::new(*retransmission)));
     }
 
     fn wants_round_trips(&self) -> bool {

@@ -183,8 +183,8 @@ impl<P: SinkPart> TraceSink for Marking<P> {
         self.0.on_sent(sender, sent);
     }
 
-    fn on_retransmission(&mut self, sender: &TracedSender, again: &Retransmission) {
-        self.0.on_retransmission(sender, again);
+    fn on_retransmission(&mut self, sender: &TracedSender, retransmission: &Retransmission) {
+        self.0.on_retransmission(sender, retransmission);
     }
 
     #[inline(always)]

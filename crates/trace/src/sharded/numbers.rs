@@ -11,7 +11,7 @@ pub(super) type NoteOf<S> = <<S as ShardedSink>::Part as SinkPart>::Note;
 pub(super) struct Renumbered<S> {
     pub(super) sink: S,
     next: u64,
-    /// By shard: the number among all for each number that the shard has assigned.
+    /// Number of a connection among all, by shard and by the number that the shard has assigned.
     numbers: [FxHashMap<u64, u64>; SHARDS],
 }
 

@@ -227,7 +227,7 @@ impl LinkRate {
     }
 
     /// Returns the best measurement of the rate; no bytes while there is none.
-    fn measured(&self) -> Flow {
+    fn best_measurement(&self) -> Flow {
         if self.queued.bytes > 0 { self.queued } else { self.stretched }
     }
 
@@ -242,13 +242,13 @@ impl LinkRate {
 
     /// Returns the rate, of payload; zero while none is known.
     pub(super) fn rate(&self) -> Rate {
-        let Flow { bytes, lasted } = self.measured();
+        let Flow { bytes, lasted } = self.best_measurement();
         Rate::from_bytes_over(bytes, lasted)
     }
 
     /// Returns the time of `bytes`; zero while no rate is known.
     pub(super) fn time_of(&self, bytes: u64) -> Duration {
-        let Flow { bytes: known, lasted } = self.measured();
+        let Flow { bytes: known, lasted } = self.best_measurement();
         let nanos = u128::from(bytes) * u128::from(lasted.as_nanos()) / u128::from(known.max(1));
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }

@@ -82,7 +82,7 @@ impl TransferMeter {
     }
 
     /// Returns the bytes of the current request so far.
-    pub(crate) fn requested(&self) -> u64 {
+    pub(crate) fn request_bytes(&self) -> u64 {
         self.open
             .as_ref()
             .filter(|open| !open.answering)
@@ -162,7 +162,7 @@ impl TransferMeter {
             }
             Passage::Request(data) => self.take_request(now, &data, sender.as_ref()),
             Passage::Again { kind, last_sent } => {
-                self.take_again(now, kind, last_sent, sender.as_ref());
+                self.take_retransmission(now, kind, last_sent, sender.as_ref());
                 None
             }
             Passage::AskedAgain => {
@@ -262,7 +262,7 @@ impl TransferMeter {
 
     /// Takes a retransmission, and assigns it the time that led up to it.
     #[inline(never)]
-    fn take_again(
+    fn take_retransmission(
         &mut self,
         now: Instant,
         kind: RetransmissionKind,
@@ -270,7 +270,7 @@ impl TransferMeter {
         sender: Option<&SenderState>,
     ) {
         self.assign_time(now, &EndOfPiece::Again(kind));
-        self.on_again(kind, last_sent);
+        self.note_retransmission(kind, last_sent);
         self.set_expected_event(sender, false);
     }
 
@@ -446,7 +446,7 @@ impl TransferMeter {
         open
     }
 
-    fn on_again(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
+    fn note_retransmission(&mut self, kind: RetransmissionKind, last_sent: Option<Instant>) {
         if let Some(open) = &mut self.open {
             open.find_loss(kind, last_sent);
             open.report.retransmissions += 1;

@@ -46,7 +46,7 @@ pub(crate) struct PassingAck {
 }
 
 impl Passage {
-    pub(crate) const fn of_retransmission(again: &Retransmission) -> Self {
-        Self::Again { kind: again.kind, last_sent: again.last_sent }
+    pub(crate) const fn of_retransmission(retransmission: &Retransmission) -> Self {
+        Self::Again { kind: retransmission.kind, last_sent: retransmission.last_sent }
     }
 }

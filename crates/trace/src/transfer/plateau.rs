@@ -50,9 +50,9 @@ pub(super) struct RoundEnd {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plateau {
     round_began: Instant,
-    /// Most bytes in flight in the current round.
+    /// Largest number of bytes in flight in the current round.
     peak: u64,
-    /// Most bytes in flight in all rounds since the plateau began.
+    /// Largest number of bytes in flight in all rounds since the plateau began.
     highest: u64,
     /// Number of rounds since then.
     rounds: u32,

@@ -22,7 +22,7 @@ pub struct TlsReport {
     pub round_trips: u32,
     /// Payload of the server's handshake flights, bytes.
     pub server_bytes: u64,
-    /// Whether it resumed a session; `None` if the capture does not show it.
+    /// True if it resumed a session; `None` if the capture does not show it.
     pub resumed: Option<bool>,
     /// Bytes of the server's certificates; `None` if they are encrypted (TLS 1.3) or not captured.
     pub certificate_bytes: Option<u32>,

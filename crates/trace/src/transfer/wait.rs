@@ -11,18 +11,18 @@ pub(crate) enum SenderWait {
     Nothing,
     /// All is acknowledged, and the receiver's window has no room for a segment.
     Shut,
-    /// The handshake.
+    /// The sender waits for the handshake.
     Opening,
-    /// A repair.
+    /// The sender waits for the repair of a loss.
     Repair,
-    /// The window, below the threshold.
+    /// The sender waits for its window, in slow start.
     SlowStart,
-    /// The window.
+    /// The sender waits for its window, in congestion avoidance.
     Avoidance,
-    /// The receiver's window.
+    /// The sender waits for the receiver's window.
     Receiver,
-    /// The receiver's window, which is smaller than it has been: the receiver's buffer holds data
-    /// that the application has not read.
+    /// The sender waits for the receiver's window, which is smaller than it has been: the
+    /// receiver's buffer holds data that the application has not read.
     SlowReader,
     /// The window has room: the application has no more data, or has sent all.
     Application,

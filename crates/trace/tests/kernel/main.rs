@@ -78,7 +78,7 @@ impl Distance {
             let of_port = found.connections.iter().find(|summary| summary.client.port == *port);
             let counters = of_port.expect("every connection is in the capture").server_sent;
             // The kernel also counts SYN-ACKs and FINs.
-            let ours = counters.retransmitted() + counters.control_again;
+            let ours = counters.retransmission_count() + counters.control_again;
             let last = samples.last().expect("at least one sample");
             let theirs = u64::from(last.total_retrans);
             distance.again.0 += ours;

@@ -42,7 +42,7 @@ impl Found {
     }
 
     fn retransmissions(&self) -> u64 {
-        self.connections().iter().map(|one| one.server_sent.retransmitted()).sum()
+        self.connections().iter().map(|one| one.server_sent.retransmission_count()).sum()
     }
 
     fn first(&self) -> TimeShare {
@@ -210,7 +210,7 @@ fn a_large_request_has_causes_of_its_own() {
     let others = TimeShare::ALL.into_iter().filter(|share| *share != TimeShare::Path);
     let next = others.max_by(|a, b| percent(*a).total_cmp(&percent(*b)));
     assert_eq!(next, Some(TimeShare::SlowStart));
-    assert_eq!(found.connections()[0].client_sent.retransmitted(), 0);
+    assert_eq!(found.connections()[0].client_sent.retransmission_count(), 0);
 }
 
 /// The server slept for 20 ms before each of eight answers, and for 200 ms before each of twenty.
@@ -240,7 +240,7 @@ fn of_the_servers_packets_alone_sizes_and_retransmissions_are_known() {
     let [connection] = found.connections() else { panic!("one connection") };
     assert_eq!(connection.server.to_string(), "192.0.2.10:50100");
     let timeouts = connection.server_sent.retransmissions[RetransmissionKind::Timeout as usize];
-    assert_eq!((connection.server_sent.retransmitted(), timeouts), (5, 5));
+    assert_eq!((connection.server_sent.retransmission_count(), timeouts), (5, 5));
     near(found.transfers()[0].duration().as_secs_f64(), 9.4, 0.1);
 }
 

@@ -34,7 +34,7 @@ fn counted(segments: &[Observed]) -> Counted {
     let connections = found_in(segments).connections;
     let again = connections
         .iter()
-        .map(|one| one.server_sent.retransmitted() + one.client_sent.retransmitted());
+        .map(|one| one.server_sent.retransmission_count() + one.client_sent.retransmission_count());
     Counted {
         connections: connections.len(),
         retransmissions: again.sum(),

@@ -42,7 +42,7 @@ fn a_mark_lowers_the_window_once() {
     }
     let (found, _) = run("linux", &wire.segments);
     assert_eq!([10, 11, 12, 15].map(|n| window(&found, n)), [20, 14, 14, 14]);
-    assert_eq!(found.connections[0].server_sent.retransmitted(), 0);
+    assert_eq!(found.connections[0].server_sent.retransmission_count(), 0);
 }
 
 /// The SYNs agree on Accurate ECN (RFC 9768 §3.1.1), so that ECE is the lowest bit of a counter

@@ -60,7 +60,7 @@ struct Sums(Counted);
 impl TraceSink for Sums {
     fn on_connection(&mut self, summary: &ConnectionTrace) {
         for counters in [&summary.client_sent, &summary.server_sent] {
-            self.0.data += counters.retransmitted();
+            self.0.data += counters.retransmission_count();
             self.0.control += counters.control_again;
         }
     }

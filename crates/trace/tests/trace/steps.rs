@@ -247,7 +247,7 @@ fn what_arrived_twice_is_spurious() {
     wire.ack(520, 4);
     wire.sack(610, 4, &[(0, 1)]);
     let found = summary("linux", &wire);
-    assert_eq!((found.server_sent.retransmitted(), found.server_sent.spurious), (1, 1));
+    assert_eq!((found.server_sent.retransmission_count(), found.server_sent.spurious), (1, 1));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn syns_and_fins_sent_again_are_control() {
     wire.other(2_420, true, fin);
     let found = summary("newreno", &wire);
     assert_eq!((found.client_sent.control_again, found.server_sent.control_again), (1, 1));
-    assert_eq!(found.server_sent.retransmitted(), 0);
+    assert_eq!(found.server_sent.retransmission_count(), 0);
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
     wire.other(62_310, true, probe);
     wire.other(64_310, true, probe);
     let found = summary("newreno", &wire);
-    assert_eq!((found.server_sent.retransmitted(), found.server_sent.probes), (0, 4));
+    assert_eq!((found.server_sent.retransmission_count(), found.server_sent.probes), (0, 4));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn a_packet_captured_twice_counts_once() {
     wire.segments.sort_by_key(|segment| segment.at);
     let found = summary("linux", &wire);
     assert_eq!(found.copies, 7);
-    assert_eq!(found.server_sent.retransmitted(), 0);
+    assert_eq!(found.server_sent.retransmission_count(), 0);
     assert_eq!(found.server_sent.bytes, 3_000);
 }
 
@@ -324,7 +324,7 @@ fn again_without_ip_id(divisor: u64, micros: u64, change: impl Fn(&mut Observed)
     }
     segments.sort_by_key(|segment| segment.at);
     wire.segments = segments;
-    summary("linux", &wire).server_sent.retransmitted()
+    summary("linux", &wire).server_sent.retransmission_count()
 }
 
 /// Over 100 ms nothing is retransmitted within 100 us. Over 100 us a quarter of that is the limit,
@@ -352,7 +352,10 @@ fn acks_of_data_that_the_capture_missed_are_booked_as_unseen() {
     wire.send(310, [5, 6]);
     wire.ack(410, 7);
     let found = summary("newreno", &wire);
-    assert_eq!((found.server_sent.unseen_bytes, found.server_sent.retransmitted()), (2_000, 0));
+    assert_eq!(
+        (found.server_sent.unseen_bytes, found.server_sent.retransmission_count()),
+        (2_000, 0)
+    );
     assert_eq!(found.server_sent.bytes, 5_000);
 }
 
@@ -363,7 +366,7 @@ fn packets_that_others_overtook_were_sent_once() {
     wire.send(111, [2, 1, 3]);
     wire.ack(211, 4);
     let found = summary("newreno", &wire).server_sent;
-    assert_eq!((found.reordered, found.retransmitted(), found.unseen_bytes), (1, 0, 0));
+    assert_eq!((found.reordered, found.retransmission_count(), found.unseen_bytes), (1, 0, 0));
     assert_eq!(found.bytes, 4_000);
     // A hole that is filled a round trip later was lost on its way to the capture.
     let mut wire = started(true, 1);
@@ -373,7 +376,7 @@ fn packets_that_others_overtook_were_sent_once() {
     }
     wire.send(213, [1]);
     let found = summary("linux", &wire).server_sent;
-    assert_eq!((found.reordered, found.retransmitted()), (0, 1));
+    assert_eq!((found.reordered, found.retransmission_count()), (0, 1));
 }
 
 #[test]
@@ -461,7 +464,7 @@ fn both_ends_may_open_at_once() {
     wire.send(200, 0..3);
     wire.ack(300, 3);
     let found = summary("newreno", &wire);
-    assert_eq!((found.server_sent.bytes, found.server_sent.retransmitted()), (3_000, 0));
+    assert_eq!((found.server_sent.bytes, found.server_sent.retransmission_count()), (3_000, 0));
 }
 
 #[test]
@@ -508,7 +511,7 @@ fn a_handshake_captured_twice_was_sent_once() {
     wire.segments.iter_mut().for_each(|segment| segment.ip_id = 0);
     let found = summary("linux", &wire);
     assert_eq!((found.copies, found.client_sent.control_again), (3, 0));
-    assert_eq!((found.server_sent.control_again, found.server_sent.retransmitted()), (0, 0));
+    assert_eq!((found.server_sent.control_again, found.server_sent.retransmission_count()), (0, 0));
     assert_eq!(found.client_rtt.map(|rtt| rtt.as_millis()), Some(100));
 }
 
@@ -531,6 +534,6 @@ fn a_syn_with_another_number_begins_another_connection() {
     let (found, _) = run("linux", &wire.segments);
     assert_eq!(found.connections.len(), 2);
     let retransmitted: Vec<_> =
-        found.connections.iter().map(|one| one.server_sent.retransmitted()).collect();
+        found.connections.iter().map(|one| one.server_sent.retransmission_count()).collect();
     assert_eq!((retransmitted, found.transfers.len()), (vec![0, 0], 2));
 }

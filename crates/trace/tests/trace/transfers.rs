@@ -161,7 +161,7 @@ fn bytes_that_were_lost_or_overtaken_before_the_capture_count_once() {
     assert_eq!(found.transfers.len(), 1);
     assert_eq!(found.transfers[0].1.bytes, 5_000);
     let sent = found.connections[0].server_sent;
-    assert_eq!((sent.reordered, sent.retransmitted()), (1, 1));
+    assert_eq!((sent.reordered, sent.retransmission_count()), (1, 1));
 }
 
 fn ask_with_room_for_two(wire: &mut CapturedWire) {

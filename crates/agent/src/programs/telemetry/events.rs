@@ -10,7 +10,7 @@ use libbpf_rs::{MapCore, MapImpl, RingBuffer, RingBufferBuilder};
 pub(crate) enum Lost {
     /// Connections that have closed.
     Summaries,
-    /// Starts.
+    /// Starts of connections.
     Decisions,
     /// Paths that are asked for.
     Inquiries,

@@ -13,9 +13,9 @@ use std::sync::Mutex;
 pub struct ProgramTime {
     /// Its name.
     pub program: String,
-    /// Times that it ran.
+    /// Number of runs.
     pub runs: u64,
-    /// For how long in all, seconds.
+    /// Total run time, seconds.
     pub time_s: f64,
 }
 
@@ -24,9 +24,9 @@ pub struct ProgramTime {
 pub struct MapFill {
     /// Its name.
     pub map: String,
-    /// Now.
+    /// Number of entries now.
     pub entries: u64,
-    /// At most.
+    /// Largest number of entries.
     pub most: u32,
 }
 

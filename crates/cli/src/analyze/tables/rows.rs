@@ -104,7 +104,7 @@ pub(super) const CONNECTIONS: &[Connection] = &[
         c.client_sent.bytes.into()
     }),
     Connection::count("client_retransmissions", "Retransmissions of payload by the client.", |c| {
-        c.client_sent.retransmitted().into()
+        c.client_sent.retransmission_count().into()
     }),
     Connection::count("server_packets", "Packets of the server.", |c| c.server_sent.packets.into()),
     Connection::count("server_data_packets", "Packets of the server with payload.", |c| {
@@ -121,7 +121,7 @@ pub(super) const CONNECTIONS: &[Connection] = &[
     Connection::count(
         "server_retransmissions",
         "Retransmissions of payload by the server; the next five columns are their kinds.",
-        |c| c.server_sent.retransmitted().into(),
+        |c| c.server_sent.retransmission_count().into(),
     ),
     Connection::count("server_fast", "Fast retransmissions of the server.", |c| {
         retransmissions_of_kind(c, RetransmissionKind::Fast)

@@ -55,7 +55,7 @@ impl Warm {
     fn part_of_rate(&self, now: Instant) -> u64 {
         let max_age = self.options.terms.max_age;
         let part = |pool: &mut WindowPool, AnsweredPeer { address, .. }: AnsweredPeer| {
-            pool.carried(now, address, max_age) / u64::from(pool.senders(address))
+            pool.delivery_rate(now, address, max_age) / u64::from(pool.senders(address))
         };
         self.hooked.as_ref().map_or(0, |hooked| hooked.pool(part))
     }
@@ -65,7 +65,7 @@ impl Warm {
     pub(super) fn doubt_failed_rate(&self, at: &Situation<'_>) {
         let is_of_jump = self.jumped_until.is_some_and(|until| at.acked_total < until);
         if let Some(hooked) = self.hooked.as_ref().filter(|_| is_of_jump) {
-            hooked.pool(|pool, to| pool.doubt_carried(to.address));
+            hooked.pool(|pool, to| pool.discard_delivery_rate(to.address));
         }
     }
 

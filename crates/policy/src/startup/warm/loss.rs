@@ -196,7 +196,7 @@ impl Warm {
             hooked.pool(|pool, to| pool.fail(now, to, is_slower));
             // A flight by itself may have used that rate, too.
             if self.options.paces_together {
-                hooked.pool(|pool, to| pool.doubt_carried(to.address));
+                hooked.pool(|pool, to| pool.discard_delivery_rate(to.address));
             }
         }
         self.has_fallen_back = true;

@@ -44,7 +44,7 @@ impl Warm {
     ) -> bool {
         let Some(hooked) = &self.hooked else { return false };
         let max_age = self.options.terms.max_age;
-        let rate = hooked.pool(|pool, to| pool.carried(at.now, to.address, max_age));
+        let rate = hooked.pool(|pool, to| pool.delivery_rate(at.now, to.address, max_age));
         if !self.options.paces_together || rate == 0 {
             return false;
         }
@@ -78,7 +78,7 @@ impl Warm {
             && let Some(hooked) = &self.hooked
         {
             let max_age = self.options.terms.max_age;
-            path.rate = hooked.pool(|pool, to| pool.carried(now, to.address, max_age));
+            path.rate = hooked.pool(|pool, to| pool.delivery_rate(now, to.address, max_age));
         }
         path
     }

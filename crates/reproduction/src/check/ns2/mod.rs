@@ -2,9 +2,9 @@
 //!
 //! Measurements are CSV files. A [`Suite`] recognises its own by their columns and knows the
 //! meaning of a row: the set-up, the scheme that stands for a variant, the compared metrics and
-//! their bounds. Nothing else depends on the case. [`read`] a file or take those [`shipped`],
-//! [`prepare`] the cases, [`PreparedCases::run`] them: in parallel, and the same whatever the
-//! number of threads.
+//! their bounds. Nothing else depends on the case. [`read`] a file or take those
+//! [`shipped_measurements`], [`prepare`] the cases, [`PreparedCases::run`] them: in parallel, and
+//! the same whatever the number of threads.
 //!
 //! Another suite is a module with a [`Suite`] and a line in [`SUITES`].
 
@@ -93,8 +93,8 @@ pub struct PreparedCases {
 ///
 /// # Errors
 /// Never, unless the build was broken.
-pub fn shipped() -> Result<Vec<Measurements>, CheckError> {
-    let files = SUITES.iter().flat_map(|suite| suite.shipped());
+pub fn shipped_measurements() -> Result<Vec<Measurements>, CheckError> {
+    let files = SUITES.iter().flat_map(|suite| suite.shipped_files());
     files.map(|(name, text)| read(name, text)).collect()
 }
 
@@ -150,6 +150,7 @@ fn notes(table: &Ns2Table, suite: usize, known: &[usize]) -> Vec<String> {
     notes
 }
 
+/// Returns the message for a file whose columns no suite has, with the columns that suites have.
 fn unknown_columns(table: &Ns2Table) -> String {
     let mut known = Vec::new();
     for suite in SUITES {
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn every_shipped_file_is_known_to_its_own_suite_alone() {
         for suite in SUITES {
-            for (name, text) in suite.shipped() {
+            for (name, text) in suite.shipped_files() {
                 let table = Ns2Table::parse(name, text).unwrap();
                 let knows = |s: &&&dyn Suite| s.signatures().iter().any(|g| table.has(g));
                 let known: Vec<_> = SUITES.iter().filter(knows).map(|s| s.name()).collect();

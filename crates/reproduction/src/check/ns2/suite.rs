@@ -16,7 +16,7 @@ pub trait Suite: Sync {
     fn about(&self) -> &'static str;
 
     /// Returns the name and text of the measurements that come with headstart.
-    fn shipped(&self) -> &'static [(&'static str, &'static str)];
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)];
 
     /// Returns the columns by which a file is known, one group of them for each kind of file: it is
     /// this suite's if it has all columns of a group. [`Self::named_by`] decides between suites.
@@ -225,13 +225,14 @@ pub struct ComparisonRow {
     pub ours_se: f64,
     /// Lowest and highest figure that agree.
     pub bound: [f64; 2],
-    /// Whether ours lies between them.
+    /// Agreement: whether ours lies between the bounds.
     pub verdict: Ns2Verdict,
     /// Figures shown beside it that do not decide the comparison.
     pub beside: Fields,
 }
 
 impl ComparisonRow {
+    /// Creates the row of a comparison, with its case and its outcome.
     pub(super) fn new(suite: &'static str, case: &Ns2Case, comparison: Ns2Comparison) -> Self {
         let verdict = comparison.verdict();
         let Ns2Comparison { metric, ns2, ours, bound, beside } = comparison;

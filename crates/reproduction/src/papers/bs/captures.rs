@@ -26,6 +26,7 @@ fn share(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
 }
 
+/// Returns the findings on claim BS-4.
 pub(super) fn bs_4(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let within = ClaimInterval::between(-0.75, 0.75);
@@ -51,7 +52,7 @@ pub(super) fn bs_4(book: &Book) -> Findings {
         site.reported_retransmitted.map_or(f64::NAN, |retransmitted| retransmitted as f64)
     });
     if retransmitted.mean().mean.is_finite() {
-        let seen = samples(book, |site| site.seen.retransmitted() as f64);
+        let seen = samples(book, |site| site.seen.retransmission_count() as f64);
         let label = "retransmissions inferred from packets, above the server's own count";
         findings.line(
             FigureLine::new(label, PERCENT).ours(seen.excess_over(&retransmitted)).also(within),
@@ -84,6 +85,7 @@ fn line(findings: &mut Findings, label: &str, paper: f64, ours: &Samples) {
     findings.line(FigureLine::new(label, PERCENT).paper(paper).ours(ours.mean()));
 }
 
+/// Returns the findings on claim BS-5.
 pub(super) fn bs_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
     conclusions(&mut findings, book);

@@ -35,6 +35,8 @@ struct Losses {
 }
 
 impl Losses {
+    /// Handles a step of a packet at the bottleneck. An epoch lasts from a drop until the lost data
+    /// passes again.
     fn on_step(&mut self, step: &PacketStep) {
         let Some(offset) = step.offset else { return };
         match (self.open, step.step.as_str()) {

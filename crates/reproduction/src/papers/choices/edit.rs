@@ -20,7 +20,7 @@ pub struct EditedPlan {
     pub(crate) plain: String,
     /// The plan under the reading.
     pub(crate) text: String,
-    /// Whether the reading changes it, or the figures read off its runs.
+    /// True if the reading changes the plan, or the figures read off its runs.
     pub(crate) changed: bool,
     /// Variants of the figures of its runs that replace the plain ones
     /// ([`Readings::stand_in`](super::super::reading::Readings)).
@@ -44,7 +44,7 @@ impl EditedPlan {
         let variants = table.variants(reading, name);
         let [plain, text] = match edits.is_empty() {
             true => [(); 2].map(|()| experiment.plan.to_owned()),
-            false => edited(experiment.plan, judged, &edits).map_err(|why| {
+            false => edited_plans(experiment.plan, judged, &edits).map_err(|why| {
                 PapersError(format!("{name} under {}: {why}", table.named(reading)))
             })?,
         };
@@ -74,7 +74,11 @@ impl EditedPlan {
 type JudgedCells = BTreeMap<String, Vec<String>>;
 
 /// Returns the plan with the schemes that results are read from, unedited and edited.
-fn edited(text: &str, judged: &JudgedCells, edits: &[&PlanEdit]) -> Result<[String; 2], String> {
+fn edited_plans(
+    text: &str,
+    judged: &JudgedCells,
+    edits: &[&PlanEdit],
+) -> Result<[String; 2], String> {
     let mut plan: Table = toml::from_str(text).map_err(|error| error.to_string())?;
     let schemes = judged_schemes(&mut plan, judged);
     let plain = toml::to_string(&plan).map_err(|error| error.to_string())?;
@@ -127,6 +131,8 @@ fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Applies an edit to the schemes, to the rows of a sweep that results are read from, or to the
+/// plan's own value.
 fn apply(
     plan: &mut Table,
     rows: &[Vec<usize>],
@@ -193,6 +199,7 @@ fn each_without(rows: Value, place: usize) -> Value {
     Value::Array(rows.into_iter().map(|row| without(row, place)).collect())
 }
 
+/// Applies an edit to the plan's own value, outside of sweeps. A missing value is added.
 fn in_base(plan: &mut Table, edit: &PlanEdit) -> Result<(), String> {
     let (path, last) = edit.key.rsplit_once('.').unwrap_or(("", &edit.key));
     let mut table = plan;
@@ -211,6 +218,7 @@ fn in_base(plan: &mut Table, edit: &PlanEdit) -> Result<(), String> {
     }
 }
 
+/// Applies an edit to one value, unless the edit is only for another one.
 fn apply_edit(value: &mut Value, edit: &PlanEdit) -> Result<(), String> {
     if edit.only.as_ref().is_some_and(|only| *only != value_text(value)) {
         return Ok(());
@@ -256,7 +264,7 @@ mod tests {
         }
         let edits: Edits = toml::from_str(edits).unwrap();
         let judged: JudgedCells = toml::from_str("parameters = ['tick=500ms']\na = ['2']").unwrap();
-        let [_, text] = edited(PLAN, &judged, &edits.edit.iter().collect::<Vec<_>>())?;
+        let [_, text] = edited_plans(PLAN, &judged, &edits.edit.iter().collect::<Vec<_>>())?;
         Ok(toml::from_str(&text).unwrap())
     }
 

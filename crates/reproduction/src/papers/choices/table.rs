@@ -135,7 +135,7 @@ pub struct ClaimStanding {
     pub breaks: Vec<String>,
     /// Under how many readings it was run, if under fewer than the paper's.
     pub run_under: Option<u32>,
-    /// It holds there in quick runs, and not with all repeats and points.
+    /// True if it holds there in quick runs, and not with all repeats and points.
     #[serde(default)]
     pub quick_alone: bool,
 }
@@ -152,6 +152,7 @@ impl PaperTable {
         Ok(table)
     }
 
+    /// Checks that each choice has a default without edits, and that each edit is sound.
     fn check(&self) -> Result<(), String> {
         for choice in &self.choices {
             let Some((default, others)) = choice.levels.split_first() else {
@@ -221,6 +222,7 @@ impl PaperTable {
         self.reading_of(&levels.map(|(c, l)| (c.to_owned(), l.to_owned())).collect())
     }
 
+    /// Returns the reading that these levels make up; other choices keep their default.
     fn reading_of(&self, levels: &BTreeMap<String, String>) -> Result<PaperReading, String> {
         let mut reading = self.default_reading();
         for (choice, level) in levels {

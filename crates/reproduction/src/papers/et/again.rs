@@ -134,6 +134,7 @@ impl Setting<'_> {
     }
 }
 
+/// Returns the findings on claim ET-5.
 pub(super) fn et_5(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("ET-5"), Findings::default());
     for ranges in &RANGES {

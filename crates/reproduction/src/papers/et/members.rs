@@ -93,6 +93,7 @@ fn sent(run: &RunRecords<'_>) -> Vec<SentPayload> {
     steps.iter().filter_map(of).collect()
 }
 
+/// Returns the findings on claim ET-6.
 pub(super) fn et_6(book: &Book) -> Findings {
     let (record, one, mut findings) = (book.of("ET-6"), book.of("ET-6-one"), Findings::default());
     let phases: [(&str, &[&str]); 3] =

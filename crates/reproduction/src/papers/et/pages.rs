@@ -91,6 +91,7 @@ impl<'a> Pages<'a> {
         Self { scenario, ..self }
     }
 
+    /// Returns a figure of a scheme on a page, repeat by repeat.
     fn samples(self, scheme: &str, page: &str, reading: &str) -> Samples {
         let Scenario { queue, connections, .. } = self.scenario;
         let [requests, delay, header, parameters] = self.choice.values;
@@ -220,6 +221,7 @@ fn add_other_choices(findings: &mut Findings, pages: Pages<'_>, claimed: [Claime
     }
 }
 
+/// Returns the findings on claim ET-1.
 pub(super) fn et_1(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, MODEL), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(6.0, 46.0));
@@ -258,6 +260,7 @@ pub(super) fn et_1(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-2.
 pub(super) fn et_2(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, CLIENT), Findings::default());
     let model = pages.with_scenario(MODEL);
@@ -304,6 +307,7 @@ pub(super) fn et_2(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-3.
 pub(super) fn et_3(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, NETWORK), Findings::default());
     let model = pages.with_scenario(MODEL);
@@ -346,6 +350,7 @@ pub(super) fn et_3(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim ET-4.
 pub(super) fn et_4(book: &Book) -> Findings {
     let (pages, mut findings) = (Pages::of(book, REALISTIC), Findings::default());
     let html = ClaimedGain::html(&PAGES[..], ClaimInterval::between(4.0, 75.0));

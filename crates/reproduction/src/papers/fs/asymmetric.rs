@@ -73,6 +73,7 @@ impl Column<'_> {
     }
 }
 
+/// Returns the findings on claim FS-9.
 pub(super) fn fs_9(book: &Book) -> Findings {
     let fifo =
         Column { record: book.of("FS-9"), parameters: PAPER, upload: WINDOW, queue: "droptail" };

@@ -12,6 +12,7 @@ const VARIANTS: [&str; 3] = ["fs", "fs-pdrop", "fs-pdrop-noflr"];
 const ALL: [&str; 4] = ["newreno", "fs", "fs-pdrop", "fs-pdrop-noflr"];
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 60.0);
 
+/// Returns the findings on claim FS-4.
 pub(super) fn fs_4(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed_load());
     let mut findings = Findings::default();
@@ -46,7 +47,7 @@ pub(super) fn fs_4(book: &Book) -> Findings {
     findings
 }
 
-/// Largest difference between the variants at low load.
+/// Returns the largest difference between the variants at low load.
 fn largest_difference(bursts: Bursts<'_>) -> FigureLine {
     let alike = ClaimInterval::between(-5.0, 5.0);
     let pairs = LOW.iter().flat_map(|load| VARIANTS.map(|scheme| (*load, scheme)));
@@ -84,6 +85,7 @@ const HIGH: [Reading; 3] = [
     reading("fs-pdrop-noflr", "clearly slower", ClaimInterval::at_least(20.0)),
 ];
 
+/// Returns the findings on claim FS-5.
 pub(super) fn fs_5(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-4")), ns2_changed_load());
     let mut findings = Findings::default();
@@ -113,6 +115,7 @@ pub(super) fn fs_5(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim FS-7.
 pub(super) fn fs_7(book: &Book) -> Findings {
     let [red, fifo] = ["FS-7", "FS-4"].map(|name| Bursts::of(book.of(name)));
     let red = red.with_max_p("0.1");

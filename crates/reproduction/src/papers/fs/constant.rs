@@ -11,6 +11,7 @@ use std::ops::Range;
 const GAIN: ClaimInterval = ClaimInterval::between(50.0, 65.0);
 const SHOWN: [&str; 2] = ["newreno", "fs-pdrop"];
 
+/// Returns the findings on claim FS-1.
 pub(super) fn fs_1(book: &Book) -> Findings {
     let (bursts, ns2) = (Bursts::of(book.of("FS-1")), ns2_constant_load());
     let mut findings = Findings::default();
@@ -62,6 +63,7 @@ fn of_newreno(bursts: Bursts<'_>) -> Range<f64> {
     time * (1.0 - GAIN.most / 100.0)..time * (1.0 - GAIN.least / 100.0)
 }
 
+/// Returns the findings on claim FS-2.
 pub(super) fn fs_2(book: &Book) -> Findings {
     let [near, far] = ["FS-1", "FS-2"].map(|name| Bursts::of(book.of(name)));
     let mut findings = Findings::default();
@@ -87,6 +89,7 @@ pub(super) fn fs_2(book: &Book) -> Findings {
 /// Noticeable is more than this, per cent of the time.
 const UNNOTICEABLE_CHANGE: ClaimInterval = ClaimInterval::between(-10.0, 10.0);
 
+/// Returns the findings on claim FS-3.
 pub(super) fn fs_3(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let schemes = ["newreno", "fs", "fs-pdrop"];

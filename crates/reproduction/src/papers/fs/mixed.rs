@@ -16,6 +16,8 @@ pub(super) const FS_8: Experiment = Experiment {
     quick: Quick { repeats: 30, keep: &[] },
 };
 
+/// Sets the mean times of each group's second bursts: to the last acknowledgement, and to the last
+/// byte.
 fn second_bursts(run: &RunRecords<'_>, readings: &mut Readings) {
     for group in ["group1", "group2"] {
         let second = || run.of(group).filter(|flow| flow.flow == 1);
@@ -51,6 +53,7 @@ fn time(record: &ExperimentRecord, parameters: &str, scheme: &str, group: &str) 
     record.samples(&[(PARAMETERS, parameters), ("scheme", scheme)], &format!("{group}.second"))
 }
 
+/// Returns the findings on claim FS-8.
 pub(super) fn fs_8(book: &Book) -> Findings {
     let record = book.of("FS-8");
     let ns2 = Ns2::read(include_str!("../../../data/ns2-fs8-table1.csv"));

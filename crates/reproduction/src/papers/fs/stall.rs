@@ -39,6 +39,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
+    /// Handles a segment that gets to the receiver.
     fn on_arrival(&mut self, time: f64, offset: u64, payload: u32) {
         self.waiting.insert(offset, offset + u64::from(payload));
         let before = self.next;
@@ -66,6 +67,7 @@ pub(crate) fn record_stall(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set("stall", stalls.fold(f64::NAN, f64::max));
 }
 
+/// Returns the findings on claim FS-6.
 pub(super) fn fs_6(book: &Book) -> Findings {
     let record = book.of("FS-6");
     let stall = |parameters, bulk, scheme| -> Samples {

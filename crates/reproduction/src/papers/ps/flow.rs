@@ -92,6 +92,7 @@ fn over_sack(case: &Case<'_>, reading: &str) -> Measured {
     case.samples(PAST, reading).over(&case.samples(SACK, reading))
 }
 
+/// Returns the findings on claim PS-2.
 pub(super) fn ps_2(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let (mut findings, all) = (Findings::default(), || cases.iter());
@@ -177,6 +178,7 @@ fn beside_ns2(findings: &mut Findings, cases: &[Case<'_>], variants: &[(&str, &s
     }
 }
 
+/// Plots a figure over the rate of the cross traffic, for each scheme.
 fn curves(cases: &[Case<'_>], figure: &str, y: PlotAxis, reading: &str, schemes: &[&str]) -> Plot {
     let title = format!("{} ({figure})", y.label);
     let mut plot = Plot::new(title, PlotAxis::new("cross traffic, Mbit/s", PLAIN), y);
@@ -189,6 +191,7 @@ fn curves(cases: &[Case<'_>], figure: &str, y: PlotAxis, reading: &str, schemes:
     plot
 }
 
+/// Returns the findings on claim PS-3.
 pub(super) fn ps_3(book: &Book) -> Findings {
     let cases = Case::all(book.of("PS-2"));
     let mut findings = Findings::default();

@@ -83,7 +83,7 @@ fn percentile(sorted: &[f64], percent: u32) -> f64 {
 }
 
 /// Returns the throughputs, ascending.
-fn sorted<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
+fn sorted_throughputs<'f>(flows: impl IntoIterator<Item = &'f Flow>, time: FlowTime) -> Vec<f64> {
     let mut values: Vec<f64> = flows.into_iter().map(|flow| throughput(flow, time)).collect();
     values.sort_by(f64::total_cmp);
     values
@@ -95,6 +95,8 @@ fn throughputs(kind: &str, flows: &[&Flow], readings: &mut Readings) {
     }
 }
 
+/// Sets the figures of throughput up to one end of a flow: percentiles, medians by class, and the
+/// mean of the middle half by size.
 fn throughputs_until(
     variant: &str,
     time: FlowTime,
@@ -102,13 +104,13 @@ fn throughputs_until(
     flows: &[&Flow],
     readings: &mut Readings,
 ) {
-    let all = sorted(flows.iter().copied(), time);
+    let all = sorted_throughputs(flows.iter().copied(), time);
     for percent in PERCENTILES.into_iter().chain([90]) {
         readings.set(format!("{kind}.p{percent}{variant}"), percentile(&all, percent));
     }
     for (number, class) in (0..=CLASSES.len()).map(|number| (number, class_of(number))) {
         let of_class = flows.iter().copied().filter(|flow| class.contains(&flow.bytes));
-        let median = percentile(&sorted(of_class, time), 50);
+        let median = percentile(&sorted_throughputs(of_class, time), 50);
         readings.set(format!("{kind}.class{number}{variant}"), median);
     }
     let mut by_size: Vec<&Flow> = flows.to_vec();
@@ -357,6 +359,7 @@ impl<'a> Network<'a> {
     }
 }
 
+/// Returns the findings on claim PS-4.
 pub(super) fn ps_4(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let short = Network::dumbbell(book.of("PS-4"), "mean 50");
@@ -396,6 +399,7 @@ fn beside_ns2(findings: &mut Findings, short: Network<'_>) {
 const DELAYED_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB+ack=100ms";
 const IMMEDIATE_20: &str = "profile=ns2+window=20000+ssthresh=20+rwnd=1000MB";
 
+/// Returns the findings on claim PS-5.
 pub(super) fn ps_5(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let free = Network::dumbbell(book.of("PS-4-200"), "threshold of 20,000");
@@ -421,6 +425,7 @@ pub(super) fn ps_5(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim PS-6.
 pub(super) fn ps_6(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let network = Network::ten_links(book.of("PS-6"));
@@ -436,6 +441,7 @@ const MEAN: &str = "workload.a-there.traffic.size.mean";
 /// The means of intermediate flows.
 const INTERMEDIATE: [&str; 2] = ["100kB", "150kB"];
 
+/// Returns the findings on claim PS-7.
 pub(super) fn ps_7(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("PS-7"), Findings::default());
     let at = |scheme: &'static str, mean: &str, acks: &str| {

@@ -55,6 +55,7 @@ fn is_mixed(cell: &&RecordCell) -> bool {
     has(SACK) && has(PAST)
 }
 
+/// Returns the findings on claim PS-8.
 pub(super) fn ps_8(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let mut all: Vec<(f64, Measured)> = Vec::new();

@@ -23,6 +23,8 @@ struct Exit {
 }
 
 impl Exit {
+    /// Runs the search of Paced Start against a path with this available rate, until the search
+    /// ends.
     fn at(available: u64) -> Self {
         let mut search = Search::new(CAPACITY_GAP, 0);
         let mut trains = 1;
@@ -86,6 +88,7 @@ fn by_row(exits: &[Exit]) -> Vec<(usize, Exit)> {
     found
 }
 
+/// Returns the findings on claim PS-1.
 pub(super) fn ps_1() -> Findings {
     let exits: Vec<Exit> = (1..WHOLE / STEP).map(|step| Exit::at(step * STEP)).collect();
     let mut findings = Findings::default();

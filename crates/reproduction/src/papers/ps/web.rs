@@ -60,6 +60,7 @@ fn medians(run: &RunRecords<'_>, readings: &mut Readings) {
     }
 }
 
+/// Returns the findings on claim PS-9.
 pub(super) fn ps_9(book: &Book) -> Findings {
     let (record, mut findings) = (book.of("PS-9"), Findings::default());
     for (name, unit, _, paper) in TABLE {
@@ -117,6 +118,7 @@ fn pages(run: &RunRecords<'_>, readings: &mut Readings) {
     readings.set(DROPS, links.map(|row| row.drops).sum::<u64>() as f64);
 }
 
+/// Returns the findings on claim PS-10.
 pub(super) fn ps_10(book: &Book) -> Findings {
     let mut findings = Findings::default();
     for (nth, case) in Case::all(book.of("PS-10")).iter().enumerate() {

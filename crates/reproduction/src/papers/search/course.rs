@@ -32,7 +32,7 @@ pub struct TriedReading {
 
 impl TriedReading {
     /// Returns the number of claims that hold.
-    pub fn holding(&self) -> usize {
+    pub fn claims_that_hold(&self) -> usize {
         self.results.iter().filter(|result| result.holds).count()
     }
 
@@ -41,7 +41,7 @@ impl TriedReading {
     fn rank(&self) -> (usize, u64, Reverse<usize>) {
         let part = |result: &ClaimUnder| 1000 * result.held as u64 / result.lines.max(1) as u64;
         let parts = self.results.iter().map(part).sum();
-        (self.holding(), parts, Reverse(self.reading.changes()))
+        (self.claims_that_hold(), parts, Reverse(self.reading.changes()))
     }
 }
 
@@ -88,7 +88,7 @@ impl<'t> ReadingSearch<'t> {
     }
 
     /// Returns the readings that were tried.
-    pub fn tried(&self) -> &[TriedReading] {
+    pub fn tried_readings(&self) -> &[TriedReading] {
         &self.tried
     }
 
@@ -127,6 +127,8 @@ impl<'t> ReadingSearch<'t> {
         }
     }
 
+    /// Returns combination `number` of levels: first the level of each choice that is best alone,
+    /// then drawn ones.
     fn combination(&self, number: usize) -> Option<PaperReading> {
         let best = self.best(1).first()?.reading.clone();
         let fresh = |reading: &PaperReading| !self.tried.iter().any(|t| t.reading == *reading);
@@ -218,6 +220,7 @@ impl<'t> ReadingSearch<'t> {
         Ok(new)
     }
 
+    /// Returns the plans of all experiments under a reading, each once.
     fn plans(&self, reading: &PaperReading) -> Result<Vec<EditedPlan>, PapersError> {
         let mut plans: Vec<EditedPlan> = Vec::new();
         for experiment in self.claims.iter().flat_map(|claim| claim.experiments()) {
@@ -246,6 +249,7 @@ impl<'t> ReadingSearch<'t> {
         Ok(format!("{} {extent} {}", env!("CARGO_PKG_VERSION"), hashes.join("+")))
     }
 
+    /// Runs the experiments of some claims under a reading, and answers these claims.
     fn run_and_answer(
         &self,
         claims: &[&'static PaperClaim],

@@ -18,7 +18,7 @@ pub struct ClaimUnder {
     pub claim: String,
     /// Identity of the run: plans, version, quick or full.
     pub run: String,
-    /// Whether it holds.
+    /// True if the claim holds.
     pub holds: bool,
     /// Number of its deciding lines that hold.
     pub held: usize,
@@ -32,6 +32,7 @@ pub struct ClaimUnder {
 }
 
 impl ClaimUnder {
+    /// Keeps what the search needs of an answer. `run`: identifies the runs.
     pub(super) fn new(answer: &ClaimAnswer, run: String) -> Self {
         let (lines, outside) = answer.verdict_lines();
         let figure =

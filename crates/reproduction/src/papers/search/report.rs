@@ -107,6 +107,7 @@ fn reading_rows(search: &ReadingSearch<'_>) -> Vec<ReadingRow> {
     search.best(usize::MAX).iter().map(row).collect()
 }
 
+/// Lists for each level which claims it gains and loses, compared with the default.
 fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
     let Some(default) = search.tried.first().map(holding_claims) else { return Vec::new() };
     let choices = search.table.choices.iter().enumerate();
@@ -127,6 +128,7 @@ fn levels(search: &ReadingSearch<'_>) -> Vec<LevelRow> {
     levels.zip(search.tried.iter().skip(1)).map(row).collect()
 }
 
+/// Describes a claim across all readings: how many make it hold, and the simplest of these.
 fn across(search: &ReadingSearch<'_>, claim: &str) -> ClaimAcross {
     let holds = |tried: &&&TriedReading| {
         tried.results.iter().any(|result| result.claim == claim && result.holds)

@@ -44,6 +44,7 @@ impl SiteEngines {
         }
     }
 
+    /// Creates the engines for a simulated capture, whose sender and vantage are known.
     fn of_simulation() -> Result<Self, String> {
         let model = SenderModel::of_scheme(SERVER).map_err(|error| error.to_string())?;
         let config = EngineConfig {
@@ -88,7 +89,7 @@ impl Shared {
 
 /// An observer at the server.
 pub(super) struct ServerCapture {
-    /// By link: it leads from the server (`true`), or to it.
+    /// Direction of each link: from the server (`true`), or to it.
     links: Vec<Option<bool>>,
     server: HostId,
     /// Links report arrivals ahead of time.
@@ -118,7 +119,7 @@ impl ServerCapture {
         }
     }
 
-    fn observed(&self, at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
+    fn observe_segment(&self, at: Instant, packet: &SimPacket, transit: &Transit) -> Observed {
         let end = |host: HostId, port| TcpEnd { ip: self.address(host), port };
         let source = end(packet.from, transit.source_port);
         let destination = end(packet.to, transit.destination_port);
@@ -148,7 +149,7 @@ impl Observer for ServerCapture {
         if !passes {
             return;
         }
-        let segment = self.observed(at, packet, transit);
+        let segment = self.observe_segment(at, packet, transit);
         if !from_server {
             return self.in_transit.push(at, segment);
         }

@@ -143,6 +143,7 @@ fn access_link(kind: &ClientKind) -> Result<LinkConfig, link::LinkError> {
         .with_loss(kind.loss as f64 / 1_000.0)
 }
 
+/// Describes how client `n` browses: it loads pages, and pauses for a minute in the mean.
 fn browsing(
     n: usize,
     server: HostId,
@@ -186,7 +187,7 @@ mod tests {
     fn acks_alone_tell_what_the_server_sent_again() {
         let found = run_shift(ShiftSize { clients: 160, visits: 1 }, 7).unwrap();
         let retransmitted = found.reported_retransmitted.unwrap();
-        assert_eq!(found.seen.retransmitted(), retransmitted);
+        assert_eq!(found.seen.retransmission_count(), retransmitted);
         assert!(retransmitted > 1_000, "{retransmitted}");
         for kind in RetransmissionKind::ALL {
             let [seen, reported] =

@@ -44,6 +44,7 @@ struct Clock<'a> {
 type HalfCoordinates<'p> = [&'p str; 3];
 
 impl Clock<'_> {
+    /// Returns the times of one half of the connections. `first`: the scheme of half a.
     fn time(self, half: &str, first: &str, [delay, size, count]: HalfCoordinates<'_>) -> Samples {
         let at = [
             (DELAY, delay),
@@ -83,6 +84,7 @@ fn label(place: HalfCoordinates<'_>) -> String {
     format!("{delay}, {size}, {count} + {count}")
 }
 
+/// Returns the findings on claim SP-8.
 pub(super) fn sp_8(book: &Book) -> Findings {
     let record = book.of("SP-8");
     let fine = Clock { record, reno: "reno-ssr+tick=50ms" };

@@ -110,6 +110,7 @@ fn informed_gain(case: &Case<'_>, baseline: &str) -> Option<Measured> {
     Some(case.gain([fastest, baseline], TIME))
 }
 
+/// Adds the gain that lies furthest outside of its interval, or nearest to a bound.
 fn add_deciding(
     findings: &mut Findings,
     with: &str,

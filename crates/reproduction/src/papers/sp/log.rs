@@ -8,10 +8,11 @@ use super::super::site::{LogFound, NamedNetworks, THINK};
 use super::super::unit::{PERCENT, PLAIN, SECONDS};
 use findings::CumulativeDistribution;
 
+/// Returns the findings on claim SP-9.
 pub(super) fn sp_9(book: &Book) -> Findings {
     let mut findings = Findings::default();
     let base = |log: &LogFound| log.think.is_none_or(|think| think == THINK);
-    let helped = |log: &LogFound| 100.0 * log.found.helped();
+    let helped = |log: &LogFound| 100.0 * log.found.helped_share();
     let networks = |log: &LogFound| log.found.networks_within.quantile(0.5).unwrap_or(f64::NAN);
     let (about, range) =
         (ClaimInterval::between(85.0, 95.0), ClaimInterval::between(15_000.0, 25_000.0));
@@ -74,6 +75,7 @@ fn other_times(book: &Book) -> Vec<f64> {
     thinks
 }
 
+/// Plots a cumulative distribution.
 fn plot(title: &str, x: PlotAxis, distribution: &CumulativeDistribution) -> Plot {
     let point = |step: &findings::CumulativeStep| CurvePoint {
         x: step.value,

@@ -71,6 +71,7 @@ fn delay_key(record: &ExperimentRecord) -> &'static str {
     DELAYS.into_iter().find(|key| !record.values(key).is_empty()).unwrap_or(DELAYS[0])
 }
 
+/// Returns the findings on claim SP-2.
 pub(super) fn sp_2(book: &Book) -> Findings {
     let record = book.of("SP-2");
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -134,6 +135,7 @@ fn scenario(case: &Case<'_>) -> &'static str {
     }
 }
 
+/// Returns the findings on claim SP-3.
 pub(super) fn sp_3(book: &Book) -> Findings {
     let record = book.of("SP-3");
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -191,6 +193,7 @@ fn falls_with_size(findings: &mut Findings, record: &ExperimentRecord, baseline:
     findings.line(line("gain rises at a step of size by at most", furthest_out(rise, steps), rise));
 }
 
+/// Returns the findings on claim SP-4.
 pub(super) fn sp_4(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-4"), book.of("SP-4-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -225,6 +228,7 @@ fn with_larger_pipes(findings: &mut Findings, sizes: &ExperimentRecord) {
     }
 }
 
+/// Returns the findings on claim SP-5.
 pub(super) fn sp_5(book: &Book) -> Findings {
     let (record, t3) = (book.of("SP-5"), book.of("SP-5-t3"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -283,6 +287,7 @@ fn on_t3(
     }
 }
 
+/// Returns the findings on claim SP-6.
 pub(super) fn sp_6(book: &Book) -> Findings {
     let (record, sizes) = (book.of("SP-6"), book.of("SP-6-sizes"));
     let (cases, mut findings) = (Case::all(record), Findings::default());
@@ -300,6 +305,7 @@ pub(super) fn sp_6(book: &Book) -> Findings {
     findings
 }
 
+/// Returns the findings on claim SP-7.
 pub(super) fn sp_7(book: &Book) -> Findings {
     let (record, lighter) = (book.of("SP-7"), book.of("SP-6"));
     let (cases, mut findings) = (Case::all(record), Findings::default());

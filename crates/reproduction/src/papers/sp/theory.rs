@@ -36,6 +36,7 @@ fn largest(values: impl Iterator<Item = u64>) -> Measured {
     Measured::exact(values.max().unwrap_or(0) as f64)
 }
 
+/// Returns the findings on claim SP-1.
 pub(super) fn sp_1() -> Findings {
     let mut findings = Findings::default();
     let sizes = || 1..=MAX_SEGMENTS;
@@ -47,7 +48,8 @@ pub(super) fn sp_1() -> Findings {
     for size in FIGURE_SIZES {
         let label =
             format!("steps of Wc from 1 to {FIGURE_SHARES} that leave the window, {size} segments");
-        findings.line(FigureLine::new(label, PERCENT).ours(unchanged(size)).must(MAJORITY_SHARE));
+        findings
+            .line(FigureLine::new(label, PERCENT).ours(unchanged_share(size)).must(MAJORITY_SHARE));
         let label = format!("segments by which the window changes for each of Wc, {size} segments");
         findings.line(FigureLine::new(label, PLAIN).ours(slope(size)));
     }
@@ -68,7 +70,7 @@ pub(super) fn sp_1() -> Findings {
 }
 
 /// Returns the percentage of steps of the share by one segment that leave the window unchanged.
-fn unchanged(size: u64) -> Measured {
+fn unchanged_share(size: u64) -> Measured {
     let step = |capacity| {
         let [before, after] = [capacity, capacity + 1].map(|c| window(share(c), size, true));
         Measured::exact(after.abs_diff(before) as f64)

@@ -50,7 +50,7 @@ fn a_second_flight_that_loses_something_ends_the_rate() {
         line.arrive(&mut warm, 170, arrived);
         line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
         let max_age = Duration::from_secs(600);
-        host.borrow_mut().pool.carried(at(170), PEER.into(), max_age) > 0
+        host.borrow_mut().pool.delivery_rate(at(170), PEER.into(), max_age) > 0
     };
     assert!(!carried_after_a_loss(79));
     assert!(carried_after_a_loss(80));

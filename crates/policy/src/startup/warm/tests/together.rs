@@ -49,7 +49,7 @@ fn flights_that_begin_together_leave_by_turns_at_the_rate_of_all() {
     line.start(&mut third, 10);
     line.queue();
     line.notify(&mut third, |startup, window, at| startup.on_loss_or_mark(window, at));
-    assert_eq!(host.borrow_mut().pool.carried(at(0), to, Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().pool.delivery_rate(at(0), to, Duration::from_secs(600)), 0);
 }
 
 /// All have shown 2.5 MB/s, and the path is known to carry half of that: 103 segments in a round
@@ -83,7 +83,7 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.arrive(&mut warm, 1081, 10);
     line.queue();
     line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
-    assert_eq!(host.borrow_mut().pool.carried(at(0), PEER.into(), Duration::from_secs(600)), 0);
+    assert_eq!(host.borrow_mut().pool.delivery_rate(at(0), PEER.into(), Duration::from_secs(600)), 0);
 }
 
 /// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over

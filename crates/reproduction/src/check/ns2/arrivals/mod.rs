@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 /// Agreement demanded.
 const BOUND: f64 = 0.1;
-/// Runs of ours.
+/// Number of our runs.
 const SEEDS: u64 = 8;
 
 /// The suite.
@@ -31,7 +31,7 @@ impl Suite for ArrivalsSuite {
         "Poisson arrivals of flows over 20 Mbit/s, 20 ms"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[("ns2-ps4-dumbbell.csv", include_str!("../../../../data/ns2-ps4-dumbbell.csv"))]
     }
 
@@ -119,6 +119,7 @@ impl Row {
         })
     }
 
+    /// Returns the values that name the case.
     fn key(&self) -> Fields {
         Fields::default()
             .with("variant", self.variant.clone())
@@ -138,6 +139,7 @@ struct Pair {
     ours: fn(&Measured) -> f64,
 }
 
+/// Pairs a metric's column in ns-2's rows with our figure.
 const fn pair(
     name: &'static str,
     unit: MetricUnit,
@@ -172,6 +174,7 @@ const LOSSES: [(Pair, &str); 2] = [
     (pair("loss", MetricUnit::Share, |r| r.loss, |m| m.loss), "loss_se"),
 ];
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(rows: &[Row], ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mut beside = Fields::default().with("seeds", [rows.len() as u64, ours.len() as u64]);
     for pair in &BESIDE {
@@ -209,7 +212,7 @@ impl Pair {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Selection, prepare, read, shipped};
+    use super::super::{Selection, prepare, read, shipped_measurements};
 
     fn cases(text: &str) -> usize {
         let file = read("x.csv", text).unwrap();
@@ -220,7 +223,7 @@ mod tests {
     fn rows_that_differ_in_their_seed_are_one_case() {
         // Five rows: three seeds of sack1 both ways, one of sack1 one way, one of newreno.
         let selection = Selection { suite: Some("ps4".into()), quick: false };
-        assert_eq!(prepare(&shipped().unwrap(), &selection).unwrap().len(), 3);
+        assert_eq!(prepare(&shipped_measurements().unwrap(), &selection).unwrap().len(), 3);
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) struct SetUp {
     pub(super) mean_packets: f64,
     /// Number of measured flows.
     pub(super) flows: u32,
-    /// Whether flows go either way, with equal probability.
+    /// True if flows go both ways, with equal probability.
     pub(super) both_ways: bool,
 }
 
@@ -68,6 +68,7 @@ impl Measured {
     }
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let dumbbell = dumbbell()?;
     let wire_sizes = WireSizes {
@@ -95,6 +96,11 @@ pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     measure(set_up, &flows, drops)
 }
 
+/// Computes the figures of the flows behind the warm-up.
+///
+/// # Errors
+///
+/// If there are too few flows, or one was reset.
 fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured, String> {
     let counted = flows.get(WARM_UP..WARM_UP + set_up.flows as usize);
     let counted = counted.ok_or("fewer flows than are measured")?;
@@ -115,6 +121,7 @@ fn measure(set_up: &SetUp, flows: &[FlowRecord], drops: u64) -> Result<Measured,
     })
 }
 
+/// Returns the dumbbell of the runs.
 fn dumbbell() -> Result<Dumbbell, String> {
     let link = |mbit, us, queue| {
         LinkConfig::new(Rate::from_mbps(mbit), Duration::from_micros(us), queue)

@@ -45,7 +45,7 @@ impl Suite for FourTransfersSuite {
         "four transfers to one host through a router with room for two or three packets"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[(
             "ns2-bs2-four-transfers.csv",
             include_str!("../../../../data/ns2-bs2-four-transfers.csv"),
@@ -119,6 +119,7 @@ pub(super) fn scheme_of(proto: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case {
     let mut key = Fields::default()
         .with("delay", row.delay.clone())
@@ -131,6 +132,7 @@ fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case 
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: &dyn Fn(&Measured) -> f64| over_runs(ours, value).mean;
     let bytes = |n: usize, ns2: f64| [ns2, mean(&|m| m.bytes[n] as f64)];

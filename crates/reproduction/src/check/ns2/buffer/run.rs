@@ -47,6 +47,7 @@ impl Measured {
     }
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let side_delay = Duration::from_millis(2);
     let wires = Wires {

@@ -40,7 +40,7 @@ impl Suite for BurstsSuite {
         "a transfer of 10 s beside bursts of cross traffic, by recovery"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("ns2-bs1-right-edge.csv", include_str!("../../../../data/ns2-bs1-right-edge.csv")),
             (
@@ -78,6 +78,7 @@ struct Row {
 }
 
 impl Row {
+    /// Returns the set-up of the row. `tick`: of the file's name.
     fn set_up(&self, tick: Duration) -> Result<SetUp, Refusal> {
         let impossible = Refusal::Impossible;
         let delay: Duration =
@@ -93,6 +94,7 @@ impl Row {
     }
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp, tick: Duration) -> Ns2Case {
     let key = Fields::default()
         .with("delay", row.delay.clone())
@@ -103,6 +105,7 @@ fn case(file: &str, row: Row, set_up: SetUp, tick: Duration) -> Ns2Case {
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: fn(&Measured) -> f64| over_runs(ours, value).mean;
     let beside = Fields::default()

@@ -40,7 +40,7 @@ impl Suite for CrossTrafficSuite {
         "one flow beside constant cross traffic, 100 Mbit/s, 80 ms"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[("ns2-ps2-single.csv", include_str!("../../../../data/ns2-ps2-single.csv"))]
     }
 
@@ -110,6 +110,7 @@ impl Row {
         })
     }
 
+    /// Returns the values that name the case.
     fn key(&self) -> Fields {
         Fields::default()
             .with("variant", self.variant.clone())
@@ -123,6 +124,7 @@ impl Row {
     }
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = row.key();
     let run = move || {
@@ -134,6 +136,7 @@ fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
 
 type Value = fn(&Measured) -> f64;
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean =
         |value: fn(&Measured) -> f64| ours.iter().map(value).sum::<f64>() / ours.len() as f64;

@@ -14,7 +14,7 @@ const PACKET: u32 = 1000;
 const SIDE: Rate = Rate::from_mbps(1000);
 /// Duration of a run.
 const LENGTH: Duration = Duration::from_secs(50);
-/// When ns-2 was first looked at after the flow's start, and how often.
+/// Time from the flow's start to the first look at ns-2, and between looks.
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
@@ -77,6 +77,7 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<(&'static str, u32)> 
     })
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let mut run = Run::new(set_up, seed)?;
     let mut measured = run.measure_flow();
@@ -98,7 +99,7 @@ struct Run {
 /// The state of the flow at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct FlowSnapshot {
-    /// Bytes.
+    /// Congestion window, bytes.
     cwnd: u64,
     ssthresh: u64,
     acked: u64,
@@ -119,6 +120,7 @@ impl FlowSnapshot {
 }
 
 impl Run {
+    /// Builds the simulation: the measured flow, and the cross traffic beside it.
     fn new(set_up: &SetUp, seed: u64) -> Result<Self, String> {
         let core = |queue| {
             let delay = Duration::from_nanos(set_up.round_trip_us * 500);
@@ -193,6 +195,7 @@ impl Run {
         measured
     }
 
+    /// Returns the state of the flow now.
     fn take_look(&self) -> FlowSnapshot {
         let host = self.simulation.host(self.sender);
         let transfer: Option<&BulkTransfer> = self.simulation.application(self.flow);

@@ -36,7 +36,7 @@ impl Suite for EnsemblePagesSuite {
         "pages of many connections over 800 kbit/s, 50 ms"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[("ns2-et-reno-pages.csv", include_str!("../../../../data/ns2-et-reno-pages.csv"))]
     }
 
@@ -130,6 +130,7 @@ impl Row {
     }
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     let key = Fields::default()
         .with("page", row.page.clone())
@@ -145,6 +146,7 @@ fn case(file: &str, row: Row, set_up: SetUp) -> Ns2Case {
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &Load) -> Vec<Ns2Comparison> {
     let seconds = |time: Option<Duration>| time.map_or(f64::INFINITY, |t| t.as_secs_f64());
     let one = |mean| MeanEstimate { mean, standard_error: None };

@@ -22,7 +22,7 @@ pub(super) struct SetUp {
     pub(super) page: String,
     /// Scheme, without the parameters that all rows share.
     pub(super) base: &'static str,
-    /// Segments.
+    /// Window, segments.
     pub(super) window: u32,
     /// Packets with the one in service; 0: unlimited.
     pub(super) queue: u32,
@@ -45,10 +45,11 @@ pub(super) struct Load {
     pub(super) segments_sent: u64,
     pub(super) drops: u64,
     pub(super) timeouts: u64,
-    /// Most connections at once.
+    /// Largest number of connections at once.
     pub(super) max_active: u64,
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp) -> Result<Load, String> {
     let queue = match set_up.queue {
         0 => QueueLimit::Unlimited,
@@ -80,6 +81,7 @@ pub(super) fn run(set_up: &SetUp) -> Result<Load, String> {
     })
 }
 
+/// Returns the page, its clients and its schemes, as the set-up has them.
 fn spec(set_up: &SetUp, access: &Access) -> Result<PageSpec, String> {
     let SetUp { base, window, timing, delay, .. } = set_up;
     let text = format!("{base}+profile=ns2-one-way+mss=512+window={window}+ssthresh={window}");

@@ -60,7 +60,7 @@ impl Suite for FastStartSuite {
         "bursts after idle, by slow start and by fast start, with bulk transfers beside"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         shipped!(
             "ns2-fs1-constant-load-50ms.csv",
             "ns2-fs4-changed-load-50ms.csv",
@@ -110,6 +110,8 @@ where
     (rows, refused)
 }
 
+/// Adds a case for each row whose scheme headstart has. Rows of ns-2 as shipped are shown beside
+/// their variants.
 fn add_cases(
     table: &Ns2Table,
     rows: &[(u64, Measured)],
@@ -150,6 +152,7 @@ fn add_cases(
     cases.leave_out(refused, compared)
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Ns2Case {
     let mut key = Fields::default().with("proto", row.proto.as_str());
     key = match set_up.load {
@@ -168,6 +171,7 @@ fn case(file: &str, row: Measured, set_up: SetUp, raw: Option<Measured>) -> Ns2C
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(
     row: &Measured,
     set_up: &SetUp,
@@ -197,6 +201,7 @@ fn compare(
 /// The bursts of every group, for every run.
 type Runs = Vec<Vec<[Burst; 2]>>;
 
+/// Compares the times of both bursts of a group. `beside` is shown with the second one.
 fn compare_group(
     metrics: [Ns2Metric; 2],
     group: &Group,

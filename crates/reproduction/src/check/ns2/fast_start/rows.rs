@@ -114,7 +114,7 @@ impl From<MixedRow> for Measured {
 
 /// Bound on the counts of a case.
 const MAX_COUNT: u64 = 1000;
-/// The same, of time between a crowd's second bursts.
+/// Largest time between a crowd's second bursts.
 const MAX_GAP: Duration = Duration::from_secs(1000);
 
 impl Measured {

@@ -72,6 +72,7 @@ fn uniform(most: f64) -> Result<Distribution, String> {
     Distribution::uniform(0.0, most).map_err(|e| e.to_string())
 }
 
+/// Returns the bursty connections of all groups, with their idle times.
 fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
     let mut pairs = Vec::new();
     for (n, text) in set_up.groups.iter().enumerate() {
@@ -99,6 +100,7 @@ fn rounds(set_up: &SetUp, bell: &Dumbbell) -> Result<Rounds, String> {
     }))
 }
 
+/// Adds the bulk transfers. If load appears later, they begin after the first burst.
 fn add_bulk(simulation: &mut Simulation, set_up: &SetUp, bell: &Dumbbell) -> Result<(), String> {
     let scheme = Scheme::parse(&set_up.bulk_scheme).map_err(|e| e.to_string())?;
     let within = uniform(BULK_STARTS)?;
@@ -116,6 +118,7 @@ fn add_bulk(simulation: &mut Simulation, set_up: &SetUp, bell: &Dumbbell) -> Res
     Ok(())
 }
 
+/// Computes the figures of both bursts, group by group.
 fn measure(simulation: &Simulation, set_up: &SetUp, id: AppId) -> Vec<[Burst; 2]> {
     let flows = simulation.application::<Rounds>(id).map_or(&[][..], Rounds::flows);
     let count = set_up.connections;
@@ -126,6 +129,7 @@ fn measure(simulation: &Simulation, set_up: &SetUp, id: AppId) -> Vec<[Burst; 2]
     (0..set_up.groups.len()).map(|n| [group(0, n), group(1, n)]).collect()
 }
 
+/// Computes the mean time of a group's flows, and their retransmissions and timeouts in all.
 fn of_group(flows: &[FlowRecord]) -> Burst {
     let sum = |figure: &dyn Fn(&FlowRecord) -> f64| flows.iter().map(figure).sum::<f64>();
     let seconds = |f: &FlowRecord| f.time_to_ack().map_or(f64::INFINITY, |t| t.as_secs_f64());

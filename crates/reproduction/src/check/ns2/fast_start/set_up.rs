@@ -46,7 +46,7 @@ pub(in super::super) fn scheme_of(variant: &str) -> Option<&'static str> {
 const CROWD_GAP: Duration = Duration::from_secs(1);
 /// Windows of the bursty connections, packets; ns-2's first threshold is the same.
 const BURSTY_WINDOW: u32 = 32;
-/// Most packets they send at one send opportunity.
+/// Largest number of packets at one send opportunity.
 const MAX_BURST: u32 = 4;
 
 impl SetUp {
@@ -104,6 +104,7 @@ impl SetUp {
 const SHORT_DELAY: Duration = Duration::from_millis(50);
 const NO_DELAY: &str = "the file's name does not say the bottleneck's delay, like 50ms";
 
+/// Returns the load that the words of a file's name give.
 fn load_of(words: &[&str]) -> Result<Load, String> {
     let mut loads = words.windows(2).filter_map(|pair| match pair {
         ["constant", "load"] => Some(Load::Constant),

@@ -84,6 +84,7 @@ impl PlannedRow {
         Ok(Ns2Case { file: file.to_owned(), key, run: Box::new(move || self.compare()) })
     }
 
+    /// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
     fn compare(&self) -> Result<Vec<Ns2Comparison>, String> {
         let plan = read_plan(&self.plan)?;
         let ours = over_seeds(u64::from(self.runs), |seed| {

@@ -28,7 +28,7 @@ impl Suite for SharesSuite {
         "one transfer to a host and two to another, beside cross traffic"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
@@ -41,7 +41,7 @@ impl Suite for SharesSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
-        cases_of(tables, COLUMNS, |file, row: Row| row.planned(file))
+        cases_of(tables, COLUMNS, |file, row: Row| row.to_planned(file))
     }
 }
 
@@ -65,7 +65,9 @@ struct Row {
 }
 
 impl Row {
-    fn planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
+    /// Returns the plan of the row, and the figures that are compared. The file's name gives the
+    /// tick.
+    fn to_planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
         within("ncross", f64::from(self.ncross), [1.0, 100.0]).map_err(Refusal::Impossible)?;
         let scheme = super::super::buffer::scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
@@ -137,7 +139,7 @@ mod tests {
         );
         let table = Ns2Table::parse("shares-tick500ms.csv", &text).unwrap();
         let (_, row) = table.rows::<Row>().unwrap().remove(0);
-        match row.planned("shares-tick500ms.csv") {
+        match row.to_planned("shares-tick500ms.csv") {
             Ok(row) => Ok(row.plan),
             Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
         }

@@ -26,7 +26,7 @@ impl Suite for StallsSuite {
         "how long a bulk transfer stalls when ten connections fast-start beside it"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
@@ -39,7 +39,7 @@ impl Suite for StallsSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
-        cases_of(tables, COLUMNS, |file, row: Row| row.planned(file))
+        cases_of(tables, COLUMNS, |file, row: Row| row.to_planned(file))
     }
 }
 
@@ -53,7 +53,9 @@ struct Row {
 }
 
 impl Row {
-    fn planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
+    /// Returns the plan of the row, and the figures that are compared. The file's name gives the
+    /// tick.
+    fn to_planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
         within("nbulk", f64::from(self.nbulk), [1.0, 100.0]).map_err(Refusal::Impossible)?;
         let scheme = super::super::fast_start::scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;

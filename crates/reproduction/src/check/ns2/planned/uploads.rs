@@ -40,7 +40,7 @@ impl Suite for UploadsSuite {
         "bursts over an asymmetric path whose slow way up carries uploads, too"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
@@ -63,7 +63,7 @@ impl Suite for UploadsSuite {
     }
 
     fn cases(&self, tables: &[&Ns2Table]) -> Result<Cases, CheckError> {
-        cases_of(tables, COLUMNS, |file, row: Row| row.planned(file))
+        cases_of(tables, COLUMNS, |file, row: Row| row.to_planned(file))
     }
 }
 
@@ -115,7 +115,9 @@ impl Row {
         Ok(())
     }
 
-    fn planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
+    /// Returns the plan of the row, and the figures that are compared. The file's name gives the
+    /// tick.
+    fn to_planned(&self, file: &str) -> Result<PlannedRow, Refusal> {
         self.check().map_err(Refusal::Impossible)?;
         let scheme = super::super::fast_start::scheme_of(&self.proto)
             .ok_or_else(|| Refusal::Unknown(format!("no scheme for proto {:?}", self.proto)))?;
@@ -191,7 +193,7 @@ mod tests {
         );
         let table = Ns2Table::parse("table2.csv", &text).unwrap();
         let (_, row) = table.rows::<Row>().unwrap().remove(0);
-        match row.planned("table2.csv") {
+        match row.to_planned("table2.csv") {
             Ok(row) => Ok(row.plan),
             Err(Refusal::Impossible(why) | Refusal::Unknown(why)) => Err(why),
         }

@@ -57,7 +57,7 @@ impl Suite for RestartAfterIdleSuite {
         "two bursts with an idle time between"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[("ns2-rbp-50ms.csv", include_str!("../../../../data/ns2-rbp-50ms.csv"))]
     }
 
@@ -119,6 +119,7 @@ fn rate(text: &str) -> Result<Rate, ParseUnitError> {
     format!("{text}{unit}").parse()
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, setup: Setup, scheme: String) -> Ns2Case {
     let key = Fields::default()
         .with("cls", row.cls.clone())
@@ -136,6 +137,7 @@ fn case(file: &str, row: Row, setup: Setup, scheme: String) -> Ns2Case {
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, setup: &Setup, scheme: &str) -> Result<Vec<Ns2Comparison>, String> {
     let outcome = run_case(setup, scheme)?;
     let both = |metric, ns2, ours: Option<Duration>| {

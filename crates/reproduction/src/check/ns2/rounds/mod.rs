@@ -37,7 +37,7 @@ impl Suite for RoundsSuite {
         "repeated transfers on kept connections, with telnet, UDP and FTP beside"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         SHIPPED
     }
 
@@ -56,6 +56,7 @@ impl Suite for RoundsSuite {
     }
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, measured: Measured) -> Ns2Case {
     let CaseKey { scenario, variant, n, pkts, jitter, telnet, udp, ftp, .. } = measured.key.clone();
     let key = Fields::default()
@@ -71,6 +72,7 @@ fn case(file: &str, measured: Measured) -> Ns2Case {
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(measured: &Measured) -> Result<Ns2Comparison, String> {
     let runs = over_seeds(measured.key.runs, |seed| run_case(&measured.key, seed))?;
     let ours = |figure: fn(&Outcome) -> f64| {

@@ -61,6 +61,7 @@ pub(super) fn run_case(key: &CaseKey, seed: u64) -> Result<Outcome, String> {
     Ok(measure(&simulation, key, id, &bell))
 }
 
+/// Returns the dumbbell of the scenario, with a pair of hosts for each connection.
 fn dumbbell(key: &CaseKey) -> Result<Dumbbell, String> {
     let (rate, delay) = bottleneck_of(key.scenario).ok_or("no such scenario")?;
     let link = |rate, delay, queue| LinkConfig::new(rate, delay, queue).map_err(|e| e.to_string());
@@ -72,6 +73,7 @@ fn dumbbell(key: &CaseKey) -> Result<Dumbbell, String> {
     Ok(Dumbbell::new(key.n + key.telnet + key.udp + key.ftp, side, bottleneck))
 }
 
+/// Returns the measured connections, which send in rounds.
 fn rounds(key: &CaseKey, scheme: &Scheme, pairs: Vec<(HostId, HostId)>) -> Result<Rounds, String> {
     let pair =
         |(from, to)| RoundPair { from, to, scheme: scheme.clone(), receiver: scheme.clone() };
@@ -119,6 +121,7 @@ fn add_beside(
     Ok(())
 }
 
+/// Computes the figures of all rounds of a run.
 fn measure(simulation: &Simulation, key: &CaseKey, id: AppId, bell: &Dumbbell) -> Outcome {
     let flows = simulation.application::<Rounds>(id).map_or(&[][..], Rounds::flows);
     let seconds = |flow: &FlowRecord| flow.time_to_ack().map_or(f64::INFINITY, |t| t.as_secs_f64());

@@ -40,7 +40,7 @@ impl Suite for SessionPagesSuite {
         "pages of four transfers over T1, by number of pages at once"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         &[
             ("ns2-ses-pages.csv", include_str!("../../../../data/ns2-ses-pages.csv")),
             (
@@ -135,6 +135,7 @@ fn profile_of(variant: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case {
     let mut key = Fields::default();
     if let Some(jitter) = row.jitter {
@@ -151,6 +152,7 @@ fn case(file: &str, row: Row, set_up: SetUp, tick: Option<Duration>) -> Ns2Case 
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(row: &Row, ours: &[Measured]) -> Vec<Ns2Comparison> {
     let mean = |value: fn(&Measured) -> f64| over_runs(ours, value).mean;
     let beside = Fields::default()

@@ -43,6 +43,7 @@ impl Measured {
     }
 }
 
+/// Simulates the set-up and measures it.
 pub(super) fn run(set_up: &SetUp, seed: u64) -> Result<Measured, String> {
     let wires = Wires {
         pairs: set_up.pairs,

@@ -40,7 +40,7 @@ impl Suite for SingleSuite {
         "one flow over 1.5 Mbit/s, 50 ms"
     }
 
-    fn shipped(&self) -> &'static [(&'static str, &'static str)] {
+    fn shipped_files(&self) -> &'static [(&'static str, &'static str)] {
         SHIPPED
     }
 
@@ -58,7 +58,7 @@ impl Suite for SingleSuite {
             bands.extend(case::parse_bands(&mut out, &Ns2Table::parse(name, text)?)?);
         }
         for table in tables.iter().filter(|table| case::holds_flows(table)) {
-            let flows = out.rows_of(table, |row: CaseRow| measured(row))?;
+            let flows = out.rows_of(table, |row: CaseRow| check_row(row))?;
             out.cases.extend(flows.into_iter().map(|measured| {
                 let band = bands.iter().find(|b| b.key == measured.key).cloned();
                 case(table.name(), measured, band)
@@ -68,8 +68,13 @@ impl Suite for SingleSuite {
     }
 }
 
-fn measured(row: CaseRow) -> Result<Measured, Refusal> {
-    let measured = row.measured();
+/// Checks a row and returns its flow.
+///
+/// # Errors
+///
+/// If no scheme stands for its variant, or a value is impossible.
+fn check_row(row: CaseRow) -> Result<Measured, Refusal> {
+    let measured = row.to_measured();
     let variant = &measured.key.variant;
     if run::scheme_of(variant).is_none() {
         return Err(Refusal::Unknown(format!("no scheme for variant {variant:?}")));
@@ -78,6 +83,7 @@ fn measured(row: CaseRow) -> Result<Measured, Refusal> {
     Ok(measured)
 }
 
+/// Returns the case of a row: the values that name it, and the run that is compared.
 fn case(file: &str, measured: Measured, band: Option<Band>) -> Ns2Case {
     let CaseKey { variant, npkts, buffer, delack } = measured.key.clone();
     let key = Fields::default()
@@ -89,6 +95,7 @@ fn case(file: &str, measured: Measured, band: Option<Band>) -> Ns2Case {
     Ns2Case { file: file.to_owned(), key, run: Box::new(run) }
 }
 
+/// Compares our figures with ns-2's. Figures that decide nothing are shown beside.
 fn compare(case: &Measured, band: Option<&Band>) -> Result<Ns2Comparison, String> {
     let outcome = run_case(&case.key, Ties::StillIn)?;
     let other_ties = run_case(&case.key, Ties::Gone)?;
