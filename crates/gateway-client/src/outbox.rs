@@ -29,7 +29,8 @@ impl Outbox {
         Self { epoch, next: 1, collector, gathered: Vec::new(), batches: VecDeque::new(), sent: 0 }
     }
 
-    /// Adds a report; returns false if there is no room.
+    /// Adds a report. Returns false, with the report dropped, if [`MAX_BATCH_REPORTS`] are
+    /// gathered.
     pub(crate) fn put(&mut self, now: Instant, report: Report) -> bool {
         if self.gathered.len() == MAX_BATCH_REPORTS {
             return false;
@@ -43,7 +44,8 @@ impl Outbox {
         self.gathered.len() == MAX_BATCH_REPORTS
     }
 
-    /// Makes the gathered reports a batch, if there is room for one more.
+    /// Makes the gathered reports a batch. If [`MAX_UNACKNOWLEDGED_BATCHES`] wait already, the
+    /// reports stay gathered.
     pub(crate) fn close(&mut self, now: Instant, status: HostStatus) {
         if self.gathered.is_empty() || self.batches.len() == MAX_UNACKNOWLEDGED_BATCHES {
             return;

@@ -28,7 +28,7 @@ pub struct ServiceRecord {
     pub priority: u16,
     /// Share of the clients among servers of the same priority.
     pub weight: u16,
-    /// Port.
+    /// Port of the service.
     pub port: u16,
     /// Name of the host.
     pub host: String,

@@ -32,8 +32,8 @@ const SLOW_AFTER: Duration = Duration::from_millis(750);
 /// longest.
 const MIN_PAUSE: Duration = Duration::from_millis(200);
 const MAX_PAUSE: Duration = Duration::from_secs(10);
-/// Least time of a connection that did not fail: gateways that accept connections and end them at
-/// once are not tried without a pause. Chosen, not measured.
+/// Shortest time of a connection that did not fail: gateways that accept connections and end them
+/// at once are not tried without a pause. Chosen, not measured.
 const MIN_CONVERSATION: Duration = Duration::from_secs(1);
 
 /// The receiver of events; it returns true if an answer was in time.

@@ -30,7 +30,7 @@ pub(super) struct SiteStatus {
     pub version: &'static str,
     /// Time since its start.
     pub uptime_s: f64,
-    /// Whether it takes reports and answers.
+    /// True if it takes reports and answers.
     pub ready: bool,
     /// Open connections of reporters.
     pub connections: u64,
@@ -159,7 +159,7 @@ pub(super) struct ReporterStatus {
     pub role: &'static str,
     /// Time since its last message.
     pub heard_s: f64,
-    /// Whether that is less than a minute.
+    /// True if that is less than a minute.
     pub alive: bool,
     /// Its accepted reports.
     pub taken: u64,

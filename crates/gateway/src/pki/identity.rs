@@ -32,7 +32,7 @@ pub struct Identity {
     pub role: HolderRole,
     /// Fingerprint of the certificate.
     pub fingerprint: Fingerprint,
-    /// When the certificate ends, seconds since 1970.
+    /// Time at which the certificate ends, seconds since 1970.
     pub not_after: i64,
 }
 

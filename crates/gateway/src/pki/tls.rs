@@ -34,9 +34,9 @@ pub struct TlsFiles {
 /// Returns whether this gateway has the holder's tenant.
 pub type KnowsTenant = dyn Fn(&Identity) -> bool + Send + Sync;
 
-/// Sets up the server's side: `certificate` (a chain) and `key` in PEM. Clients show certificates
-/// of `authority`. Certificates that `revocations` lists, and holders that `knows` does not know,
-/// are refused in the handshake, whose alert gives the reason.
+/// Sets up the server's side with the certificate chain and key of `files`. Clients show
+/// certificates of `authority`. Certificates that `revocations` lists, and holders that `knows`
+/// does not know, are refused in the handshake, whose alert gives the reason.
 ///
 /// # Errors
 /// If a file cannot be read, if certificate and key do not match, or if agents would refuse the

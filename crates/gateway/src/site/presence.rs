@@ -54,7 +54,7 @@ pub struct Presences {
     own: GatewayPresence,
     /// True if this gateway keeps its number over a restart.
     keeps_number: bool,
-    /// When this gateway started, seconds since 1970.
+    /// Time at which this gateway started, seconds since 1970.
     started: i64,
     /// The last list in the store, this gateway included; empty without a store.
     in_store: Mutex<Vec<GatewayPresence>>,

@@ -64,7 +64,8 @@ impl BusyNetworks {
         self.0.peek(network).is_some_and(|busy| busy.is_due(now))
     }
 
-    /// Adds the current estimate of `network` to its history.
+    /// Adds the current estimate of `network` to its history, if a point is due. If it has
+    /// [`MAX_POINTS`] points, the oldest is dropped.
     pub fn note_estimate(&mut self, now: Instant, network: IpNet, estimate: &SiteEstimate) {
         let Some(busy) = self.0.peek_mut(&network) else { return };
         if !busy.is_due(now) {

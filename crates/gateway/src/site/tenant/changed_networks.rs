@@ -16,7 +16,8 @@ pub(crate) struct ChangedNetworks {
 }
 
 impl ChangedNetworks {
-    /// Adds a network. If there is no room, subscribers are notified at its next report.
+    /// Adds a network. If [`MAX_CHANGED`] networks wait already, it is dropped, and subscribers are
+    /// notified at its next report.
     pub(crate) fn add(&mut self, network: IpNet) {
         if self.waiting.len() < MAX_CHANGED && self.members.insert(network) {
             self.waiting.push_back(network);

@@ -50,7 +50,7 @@ pub struct SiteComparison {
 struct AgedSums {
     at: Instant,
     sums: HostSums,
-    /// Other gateways do not have them yet.
+    /// True if other gateways do not have them yet.
     is_unshared: bool,
 }
 

@@ -93,7 +93,8 @@ impl ReporterRecord {
     }
 
     /// Returns true the first time that this batch is claimed. Batches of an epoch arrive in order,
-    /// so all up to the highest are finished.
+    /// so all up to the highest are finished. If [`MAX_EPOCHS`] epochs are known, the oldest is
+    /// dropped.
     pub fn claim(&mut self, epoch: u64, sequence: u64) -> bool {
         if let Some(seen) = self.epochs.iter_mut().find(|seen| seen.epoch == epoch) {
             let is_new = sequence > seen.sequence;

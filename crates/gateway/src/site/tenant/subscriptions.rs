@@ -32,6 +32,7 @@ struct ForgetLog {
 }
 
 impl ForgetLog {
+    /// Adds an order. If [`MAX_KEPT_FORGETS`] orders are kept, the oldest is dropped.
     fn push(&mut self, network: IpNet, now: Instant) {
         if self.last.len() == MAX_KEPT_FORGETS {
             self.last.pop_front();

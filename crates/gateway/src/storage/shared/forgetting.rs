@@ -74,8 +74,9 @@ impl SharedStore {
     }
 }
 
-/// If `entry` of the stream orders to forget a network, forgets it; returns true if that was new.
-/// The other gateway's clock may be behind, so everything taken in here by now is forgotten, too.
+/// Forgets the network that `entry` of the stream orders to forget, if it is an order. Returns true
+/// if that was new. The other gateway's clock may be behind, so everything taken in here by now is
+/// forgotten, too.
 pub(super) async fn take_forget(site: &GatewaySite, tenant: &Tenant, entry: &StreamId) -> bool {
     let network = entry.get::<String>("forget").and_then(|text| text.parse::<IpNet>().ok());
     let Some(network) = network else { return false };
