@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// First bytes of each file of redb (its `docs/design.md`).
 const MAGIC: [u8; 9] = [b'r', b'e', b'd', b'b', 0x1a, 0x0a, 0xa9, 0x0d, 0x0a];
-/// For the owner alone: the state says with which networks a machine has spoken.
+/// Mode of a file for the owner alone: the state says with which networks a machine has spoken.
 const PRIVATE: u32 = 0o600;
 /// Time between two attempts to open a file that another process has open.
 const RETRY: Duration = Duration::from_millis(20);
@@ -48,7 +48,7 @@ pub struct OpenState {
 
 /// Kinds of files, found before anything is changed.
 enum FileKind {
-    /// It does not exist, or has no bytes.
+    /// The file does not exist, or has no bytes.
     Nothing,
     Own,
     Foreign,

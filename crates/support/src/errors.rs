@@ -125,7 +125,7 @@ const TYPES: [(&str, &str); 5] = [
     ("invalid type: map, expected a list, in [ ]", "expected tables in a list, each under [[ ]]"),
 ];
 
-/// Most suggestions that an error makes.
+/// Largest number of suggestions in an error.
 const SUGGESTIONS: usize = 3;
 
 /// Returns the names among `candidates` that `found` probably stands for: the nearest first, at
@@ -150,7 +150,7 @@ pub fn nearest<S: AsRef<str>>(found: &str, candidates: impl IntoIterator<Item = 
 fn distance(found: &str, name: &str) -> Option<usize> {
     /// Shorter beginnings are shared by names that have nothing in common.
     const MIN_PREFIX: usize = 2;
-    /// More letters that differ make another name.
+    /// Largest number of letters that a slip changes.
     const MAX_EDITS: usize = 2;
     let edits = strsim::damerau_levenshtein(found, name);
     let shorter = found.chars().count().min(name.chars().count());

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum LogPriority {
     /// The operator has to look.
     Error = 3,
-    /// Not as it should be, but it goes on.
+    /// A fault that the service survives.
     Warning = 4,
     /// Worth knowing.
     Notice = 5,

@@ -30,7 +30,7 @@ const GROUP: usize = 1 << 16;
 /// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// UTF-8.
+    /// Text in UTF-8.
     Text,
     /// 64 bits, signed.
     Integer,
