@@ -180,7 +180,7 @@ impl Destination {
 
 impl Estimate {
     /// Returns the memory that a sender gets from an estimate.
-    fn to_remembered(&self, now: Instant) -> Remembered {
+    fn to_remembered(self, now: Instant) -> Remembered {
         Remembered {
             cwnd: self.share,
             srtt: self.rtt,

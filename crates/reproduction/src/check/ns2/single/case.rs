@@ -87,7 +87,7 @@ impl Measured {
 
 impl CaseRow {
     /// Returns the flow that the row holds.
-    pub(super) fn to_measured(self) -> Measured {
+    pub(super) fn into_measured(self) -> Measured {
         let Self { variant, npkts, buffer, delack, time_last_ack: time, drops, rexmit, timeouts } =
             self;
         let key = CaseKey { variant, npkts, buffer, delack: delack != 0 };

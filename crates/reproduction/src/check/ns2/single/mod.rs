@@ -74,7 +74,7 @@ impl Suite for SingleSuite {
 ///
 /// If no scheme stands for its variant, or a value is impossible.
 fn check_row(row: CaseRow) -> Result<Measured, Refusal> {
-    let measured = row.to_measured();
+    let measured = row.into_measured();
     let variant = &measured.key.variant;
     if run::scheme_of(variant).is_none() {
         return Err(Refusal::Unknown(format!("no scheme for variant {variant:?}")));
