@@ -93,7 +93,7 @@ impl LossyStage {
 
 impl LossyStages {
     /// Adds a stage. Ignores it if a group has fewer than `fewest` connections, as in all
-    /// comparisons. At most [`MAX_ODDS`] odds are kept apart; further stages join the nearest ones.
+    /// comparisons. At most `MAX_ODDS` odds are kept apart; further stages join the nearest ones.
     pub fn add(&mut self, stage: &LossyStage, fewest: u64) {
         if !stage.is_counted(fewest) {
             return;

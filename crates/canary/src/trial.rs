@@ -131,7 +131,8 @@ impl Stage {
         to.add(&self.chosen.retransmissions, &self.control.retransmissions, fewest);
     }
 
-    /// Adds the stage to the sums for the fleet, if each group has [`MIN_STAGE_CONNECTIONS`].
+    /// Adds the stage to the sums for the fleet. Its times and retransmissions count if each group
+    /// has [`MIN_STAGE_CONNECTIONS`].
     fn add_sums(&self, to: &mut TrialSums) {
         to.chosen += self.chosen.retransmissions.closed;
         to.control += self.control.retransmissions.closed;

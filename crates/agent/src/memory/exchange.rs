@@ -1,6 +1,6 @@
 //! The memory as a JSON document, for other machines and other times: exported, checked, imported.
-//! Ages are of the moment of the export, by the wall clock; [`ExchangeDocument::aged`] brings them
-//! to now.
+//! Ages are of the moment of the export, by the wall clock; [`ExchangeDocument::paths_at`] brings
+//! them to now.
 
 use crate::contract::{LearntPath, PrefixKey};
 use ipnet::IpNet;

@@ -45,7 +45,7 @@ struct DomainsOf {
 
 impl DomainWatch {
     /// Notes a request of `client`, which has this name, if any. Clients after the first
-    /// [`MAX_REMEMBERED`] are left out; `left_out` has the number of their requests.
+    /// `MAX_REMEMBERED` are left out; `left_out` has the number of their requests.
     pub fn on_request(&mut self, client: IpAddr, name: Option<&str>) {
         // An IPv4 address is the same client when it arrives over a socket of IPv6.
         let client = client.to_canonical();

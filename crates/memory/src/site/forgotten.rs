@@ -47,7 +47,7 @@ pub struct ForgottenNetworks {
 
 impl ForgottenNetworks {
     /// Notes that a network was forgotten. Notes that are too old, or lie within it and are not
-    /// later, are dropped. If there are more than [`MAX_NETWORKS`], the longest prefixes become
+    /// later, are dropped. If there are more than `MAX_NETWORKS`, the longest prefixes become
     /// shorter, so more than the named networks counts as forgotten.
     pub fn add(&mut self, forget: SiteForget) {
         let (prefix, at) = (Prefix::of_any(forget.network), Tick(forget.at));

@@ -105,8 +105,8 @@ impl Tenant {
         shared
     }
 
-    /// Notes the changes of `shared` again, after a failed write. If [`MAX_CHANGED`]
-    /// networks wait already, further notes are dropped.
+    /// Notes the changes of `shared` again, after a failed write. If `MAX_CHANGED` networks wait
+    /// already, further notes are dropped.
     pub fn give_back_unshared(&self, shared: Unshared) {
         if let Some(unshared) = &mut self.known().unshared {
             unshared.give_back(shared);
