@@ -92,6 +92,13 @@ static inline u32 acked_in_round(const struct tcp_sock *tp, const struct connect
 	return (tp->snd_una - begin + mss - 1) / mss;
 }
 
+/* True if nothing was outstanding when it sent the segments that are acknowledged now. Only then
+ * the kernel sets `delivered_mstamp` as it sends; otherwise each ACK does. */
+static inline bool has_sent_from_idle(const struct tcp_sock *tp)
+{
+	return tp->first_tx_mstamp >= tp->delivered_mstamp;
+}
+
 /* Handles a measured round trip. The kernel calls this once a round trip (`tcp_rtt_estimator`), at
  * the first ACK of a segment that was sent after the call before. */
 static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, struct connection *c)
@@ -100,10 +107,9 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 	u32 acked = acked_in_round(tp, c);
 	struct path_sample sample = {};
 
-	/* The pause ends when it began to send these segments. Without a pause that is the ACK
-	 * before: the kernel keeps both in one field. After a loss the kernel may not have reported
-	 * all ACKs. */
-	if (!before(c->una, c->loss_end))
+	/* The pause ends when it began to send these segments. After a loss their time is that of
+	 * a retransmission. */
+	if (!before(c->una, c->loss_end) && has_sent_from_idle(tp))
 		count_pause(tp, c, c->arrived_ns, tp->delivered_mstamp * NS_PER_US);
 	c->arrived_ns = tp->tcp_mstamp * NS_PER_US;
 	c->una = tp->snd_una;

@@ -3,7 +3,7 @@
 //!
 //! 20 Mbit/s, 80 ms.
 
-use crate::bed::{Agent, Bed, Server, finish, timed};
+use crate::bed::{Agent, Bed, Server, finish, link_of, timed};
 use crate::memory::Memory;
 use agent::programs::load_options::Mode;
 use nix::sys::signal::Signal;
@@ -121,5 +121,25 @@ fn no_more_is_set_than_was_asked_for() {
         drop(agent);
         let agent = bed.agent_giving("auto", &[]);
         assert_eq!(agent.status().mode, Mode::Wrap);
+    });
+}
+
+/// The queue grows while slow start lasts, and with it each round trip. No part of that is a pause.
+/// The server's time begins with the ACK of its SYN-ACK, one and a half round trips after the SYN.
+/// It ends with the ACK of its FIN, which answers the visitor's: as much after the last data.
+#[test]
+fn a_growing_round_trip_is_no_pause() {
+    retry_on_stall(|| {
+        let Some(bed) = Bed::over(link_of(5, 40, 200)) else { return };
+        bed.widen_receive_window();
+        let (agent, server) = windows(&bed, "reno", &["--log", "debug"]);
+        let took = bed.visit(&server, 200_000);
+        agent.wait_for_closed(1);
+        let printed = agent.printed();
+        let lasted = printed.split("lasted_ms=").nth(1).unwrap().split(' ').next().unwrap();
+        let lasted: f64 = lasted.parse().unwrap();
+        let expected = took.as_secs_f64() * 1000.0;
+        eprintln!("{lasted} ms, expected {expected}");
+        assert!((lasted - expected).abs() < 10.0, "{lasted} ms, expected {expected}");
     });
 }
