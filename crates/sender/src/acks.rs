@@ -150,7 +150,11 @@ impl Sender {
         let progress = &info.progress;
         let whole = progress.delivered - progress.partial;
         self.counts.delivered_segments += progress.segments;
-        let all = whole - u64::from(info.una_before == 0).min(whole);
+        let syn = u64::from(info.una_before == 0 && info.advanced());
+        let all = match self.board.counts_segments() {
+            true => progress.segments.saturating_sub(syn) * self.terms.mss,
+            false => whole - syn.min(whole),
+        };
         let all = match !self.terms.sack && self.config.duplicates_deliver {
             true => self.less_duplicates(info, all, path.is_shared()),
             false => all,
@@ -176,7 +180,7 @@ impl Sender {
             srtt: path.rtt.srtt(),
             min_rtt: path.rtt.min_rtt(),
             prior_in_flight,
-            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.pipe(),
+            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.in_flight(),
             cwnd_limited: true,
             sent_total: 0,
             acked_total: 0,

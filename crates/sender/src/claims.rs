@@ -20,7 +20,8 @@ impl Sender {
         if self.terms.sack && !ack.sack.is_empty() {
             self.digest_sack(ack, info);
         }
-        info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
+        let is_update = ack.changes_window || ack.follows_data && self.terms.sack;
+        info.repeats = ack.una == una_before && !is_update && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
         // A SACK echoes the segment before the hole, whatever it answers (RFC 7323 §4.3). Linux's
         // RACK uses round trips alone there (`tcp_rack_advance`).

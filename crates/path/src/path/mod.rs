@@ -218,7 +218,8 @@ impl Path {
     #[inline]
     const fn bytes(&self) -> PathBytes {
         let (sent, acked) = (self.sent_total, self.acked_total);
-        PathBytes { sent, acked, in_flight: self.in_flight }
+        let new_segments = self.segments_sent - self.segments_resent;
+        PathBytes { sent, acked, in_flight: self.in_flight, new_segments }
     }
 
     /// Returns the report of the path's first start-up.

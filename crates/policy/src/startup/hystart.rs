@@ -76,7 +76,9 @@ impl StartUp for HyStart {
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.last_now = sample.now;
         self.last_sent = sample.sent_total;
-        if let Some(delay) = sample.rtt {
+        // Linux begins to measure behind the handshake (`cubictcp_init`).
+        let opens = sample.acked == 0 && sample.delivered == 0;
+        if let Some(delay) = sample.rtt.filter(|_| !opens) {
             self.min_delay = Some(self.min_delay.map_or(delay, |least| least.min(delay)));
             if !self.found && window.below_ssthresh() && self.is_path_full(window, sample, delay) {
                 self.found = true;

@@ -83,7 +83,7 @@ impl World {
             }
             Step::Forgive => {
                 self.board.forgive_losses();
-                self.model.iter_mut().for_each(|m| (m.lost, m.again) = (false, false));
+                self.model.iter_mut().for_each(|m| m.lost = false);
             }
         }
     }

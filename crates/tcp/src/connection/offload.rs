@@ -140,7 +140,7 @@ impl Connection {
         let most = || path.offload_batch().max(least).min(half.max(1));
         let ready = ReadySegments {
             admitted: edge.saturating_sub(piece.start) / full,
-            allowed: piece.allowance / full,
+            allowed: piece.allowance / self.sender.taken_of_window(full),
             is_cut: self.sender.window_edge() < self.sender.written(),
             end,
         };

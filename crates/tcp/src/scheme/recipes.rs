@@ -66,7 +66,7 @@ pub(super) fn linux() -> Recipe {
         validation: WindowValidation::Linux,
         offload: true,
         minshall: true,
-        fin_takes_window: true,
+        counts_segments: true,
         halves_window: true,
         duplicates_deliver: true,
         idle: IdleRestart::Decay,

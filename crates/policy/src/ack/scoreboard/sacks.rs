@@ -1,6 +1,7 @@
 //! Effects of SACK blocks: the ranges received above a hole, and the segments within them (RFC 6675
 //! §4).
 
+use super::in_segments::padding;
 use super::segment::SACKED;
 use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
 
@@ -239,6 +240,7 @@ impl Scoreboard {
             }
             let before = *s;
             let len = u64::from(s.len);
+            self.padding -= padding(self.full, s);
             s.marks |= SACKED;
             self.sacked += len;
             self.lost_beneath_sacks += s.waiting_beneath_sack(len);
@@ -247,6 +249,7 @@ impl Scoreboard {
             }
             if before.is_retransmission_in_flight() {
                 self.again -= len;
+                self.again_forgiven -= if before.is_lost() { 0 } else { len };
             }
             // Linux reads SACK blocks before the cumulative acknowledgement, and by ascending
             // number whatever their order on the wire (`tcp_sacktag_write_queue`).

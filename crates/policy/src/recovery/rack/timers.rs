@@ -88,6 +88,10 @@ impl RackTlp {
             if index == 0 || reneged || !recent {
                 cx.board.mark_lost(index);
             }
+            if index == 0 && cx.board.segment(0).is_some_and(|s| s.is_retransmission_in_flight()) {
+                // The head leaves once more, whatever is forgiven (`tcp_retransmit_timer`).
+                cx.board.mark_lost(0);
+            }
         }
     }
 }
