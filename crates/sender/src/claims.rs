@@ -47,7 +47,19 @@ impl Sender {
             if !self.is_sound(left, right) {
                 self.counts.sack_discarded += 1;
             } else if right > self.una {
-                self.board.sack(left, right, &mut info.progress);
+                self.sack_around_repetition(left, right, info);
+            }
+        }
+    }
+
+    /// Books a SACK block, of which the D-SACK block may repeat a part.
+    fn sack_around_repetition(&mut self, left: u64, right: u64, info: &mut AckInfo) {
+        match info.dsack.filter(|dsack| left <= dsack.0 && dsack.1 <= right) {
+            None => self.board.sack(left, right, &mut info.progress),
+            Some(dsack) => {
+                self.board.sack(left, dsack.0, &mut info.progress);
+                self.board.sack_repeated(dsack.0, dsack.1, &mut info.progress);
+                self.board.sack(dsack.1, right, &mut info.progress);
             }
         }
     }

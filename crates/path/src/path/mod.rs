@@ -409,9 +409,17 @@ impl Path {
             self.in_startup = false;
             self.startup_meter.on_exit(StartUpExit::Completed);
             self.hand_over();
-            if self.window.cwnd() == before {
+            let grown = self.window.cwnd().checked_sub(before);
+            if grown == Some(0) {
                 // The window was at the threshold before, so this ACK is for congestion avoidance.
                 self.grow_in_avoidance(sample);
+            } else if let Some(grown) = grown
+                && grown < sample.delivered
+                && self.usage.validation == WindowValidation::Linux
+            {
+                // Segments that slow start has not used (`cubictcp_cong_avoid`).
+                let delivered = sample.delivered - grown;
+                self.grow_in_avoidance(&AckSample { delivered, ..*sample });
             }
         }
         phase == Phase::FallBack

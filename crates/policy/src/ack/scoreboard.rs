@@ -13,7 +13,7 @@ mod segment;
 pub use progress::{AckProgress, Newest, RepeatedSegments};
 pub use segment::SentSegment;
 
-use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, OVERDUE, SACKED};
+use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, MERGED, OVERDUE, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -26,8 +26,6 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     again: u64,
-    /// Bytes among them whose loss was forgiven.
-    again_forgiven: u64,
     /// Bytes of a full segment if the window counts segments; otherwise zero.
     full: u64,
     /// Bytes by which full segments would exceed those in flight, if the window counts segments.
@@ -82,9 +80,10 @@ impl Scoreboard {
     pub fn pipe_ignoring_sacks(&self) -> u64 {
         self.pipe() + self.sacked - self.lost_beneath_sacks
     }
-    /// Lost bytes that wait to be retransmitted.
+    /// Lost bytes that wait to be retransmitted. Retransmissions whose loss was forgiven hold back as
+    /// many bytes (`tcp_xmit_retransmit_queue`).
     pub fn waiting(&self) -> u64 {
-        self.lost - (self.again - self.again_forgiven)
+        self.lost.saturating_sub(self.again)
     }
     /// Number of segments outstanding.
     pub fn len(&self) -> usize {
@@ -220,9 +219,6 @@ impl Scoreboard {
             } else {
                 s.marks |= LOST;
                 self.lost += len;
-                if s.is_retransmission_in_flight() {
-                    self.again_forgiven -= len;
-                }
             }
         }
         self.enter_padding(index);
@@ -253,7 +249,6 @@ impl Scoreboard {
         }
         self.lost_beneath_sacks = 0;
         self.lost = 0;
-        self.again_forgiven = self.again;
         self.count_in_segments_of(self.full);
     }
 
@@ -273,7 +268,7 @@ impl Scoreboard {
             return;
         }
         for s in self.segments.iter_mut().filter(|s| s.is_sacked()) {
-            s.marks &= !SACKED;
+            s.marks &= !(SACKED | MERGED);
             let len = u64::from(s.len);
             if s.is_lost() {
                 self.lost += len;
@@ -281,7 +276,6 @@ impl Scoreboard {
             }
             if s.is_retransmission_in_flight() {
                 self.again += len;
-                self.again_forgiven += if s.is_lost() { 0 } else { len };
             }
         }
         self.sacked = 0;
@@ -416,7 +410,6 @@ impl Scoreboard {
         self.padding -= self.padding_of(s);
         if s.is_retransmission_in_flight() {
             self.again -= part;
-            self.again_forgiven -= if s.is_lost() { 0 } else { part };
         }
         if s.is_lost() {
             self.lost -= part;

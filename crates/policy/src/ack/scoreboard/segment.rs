@@ -30,6 +30,9 @@ pub(super) const OVERDUE: u8 = 16;
 /// Its bytes are not those of full segments, and the window counts segments.
 pub(super) const ODD: u8 = 32;
 
+/// It was SACKed behind a SACKed segment: Linux has both in one buffer (`tcp_shift_skb_data`).
+pub(super) const MERGED: u8 = 64;
+
 impl SentSegment {
     /// Offset one past its last byte.
     pub const fn end(&self) -> u64 {
@@ -46,6 +49,10 @@ impl SentSegment {
     /// Retransmitted, and that transmission is not yet presumed lost.
     pub const fn is_retransmission_in_flight(&self) -> bool {
         self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
+    }
+    /// In one buffer with the segment before it.
+    pub(super) const fn is_merged(&self) -> bool {
+        self.marks & MERGED != 0
     }
     /// Sent with low priority, whether or not it was retransmitted without it since.
     pub const fn is_low_priority(&self) -> bool {

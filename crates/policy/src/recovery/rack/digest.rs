@@ -92,8 +92,8 @@ impl RackTlp {
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
-        if let Some(original) = ack.progress.newest_original {
-            self.note_delivery(cx, ack, original);
+        if let Some(trusted) = ack.progress.newest_trusted {
+            self.note_delivery(cx, ack, trusted);
         }
         if let Some(newest) = ack.progress.newest {
             self.note_delivery(cx, ack, newest);
