@@ -9,6 +9,7 @@
 
 use super::config::ReceiveConfig;
 use super::linux_acks::MSS_DEFAULT;
+use super::window::UNSCALED_MAX;
 use units::{Duration, Instant};
 
 /// Segments that a sender is expected to send in its first round trip.
@@ -101,12 +102,20 @@ impl RightSizing {
     }
 
     /// Returns the payload that the first buffer offered and holds, in segments of `len` bytes. It
-    /// holds less where segments carry less than half of their memory. `None` once reading has let
-    /// it grow, and before a segment is larger than `TCP_MSS_DEFAULT`.
+    /// holds less where segments carry less than half of their memory. Before a segment is larger
+    /// than `TCP_MSS_DEFAULT`, room for one is reserved (`tcp_init_buffer_space`). `None` once
+    /// reading has let it grow.
     #[inline]
     pub const fn first_buffer(&self, len: u64) -> Option<FirstBuffer> {
-        if !self.is_on || self.space > 0 || len <= MSS_DEFAULT {
+        if !self.is_on || self.space > 0 {
             return None;
+        }
+        if len <= MSS_DEFAULT {
+            let half = self.buffer / 2;
+            let offered = half - half % ETHERNET_PAYLOAD_BYTES;
+            let reserved = half.saturating_sub(ETHERNET_PAYLOAD_BYTES);
+            let holds = if reserved < UNSCALED_MAX { reserved } else { UNSCALED_MAX };
+            return Some(FirstBuffer { offered, holds });
         }
         let holds = self.buffer * share_of_payload(len) / 256;
         Some(FirstBuffer { offered: self.buffer / 2, holds })

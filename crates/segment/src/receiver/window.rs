@@ -7,7 +7,7 @@ use super::config::ReceiveConfig;
 use super::right_sizing::Backlog;
 
 /// Largest window that a SYN can offer.
-const UNSCALED_MAX: u64 = 65_535;
+pub(super) const UNSCALED_MAX: u64 = 65_535;
 
 /// The receive buffer, and the data in it.
 #[derive(Clone, Copy, Debug)]
