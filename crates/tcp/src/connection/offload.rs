@@ -50,7 +50,9 @@ impl Batch {
             self.is_cut = ready.is_cut && ready.admitted < most.min(ready.allowed);
         }
         self.left = self.left.saturating_sub(1);
-        self.cut_at = (self.left == 0 && self.is_cut).then_some(ready.end);
+        // What follows a full buffer is in another one, and does not leave with this batch.
+        let is_cut = self.left == 0 && self.is_cut && !self.fills_buffer(ready.end);
+        self.cut_at = is_cut.then_some(ready.end);
         self.left == 0 && self.several
     }
 
@@ -88,12 +90,18 @@ impl Batch {
     /// True if a full buffer must be pushed because its end is more than half the peer's largest
     /// window after the last push, so that the peer never waits (`forced_push`).
     pub(super) fn is_forced(&mut self, end: u64, half: u64) -> bool {
-        let far = end > self.pushed + half && self.buffer > 0;
-        let forced = far && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer);
+        let forced = end > self.pushed + half && self.fills_buffer(end);
         if forced {
             self.pushed = end;
         }
         forced
+    }
+}
+
+impl Batch {
+    /// True if a buffer of written data is full at offset `end`.
+    fn fills_buffer(&self, end: u64) -> bool {
+        self.buffer > 0 && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer)
     }
 }
 

@@ -221,9 +221,13 @@ impl Connection {
     }
 
     /// The piece of the segment at `index` that can be retransmitted now. SACK blocks beside it
-    /// leave less room than it had, so Linux cuts it (`__tcp_retransmit_skb`).
+    /// leave less room than it had, so Linux cuts it. If the peer has taken back its window, only
+    /// the head leaves beyond that (`__tcp_retransmit_skb`).
     fn retransmitted_piece(&mut self, index: usize) -> Option<Piece> {
         let piece = self.piece_at(index)?;
+        if piece.start >= self.sender.window_edge() && piece.start > self.sender.una() {
+            return None;
+        }
         let room = self.current_mss();
         let fin = u64::from(piece.start + piece.len > self.sender.written());
         if piece.start == 0 || room >= self.full_payload() || piece.len - fin <= room {

@@ -67,6 +67,8 @@ pub(super) fn linux() -> Recipe {
         offload: true,
         minshall: true,
         counts_segments: true,
+        // RACK decides which timeouts lower the threshold (`tcp_enter_loss`).
+        halve_again: true,
         halves_window: true,
         duplicates_deliver: true,
         idle: IdleRestart::Decay,
