@@ -35,6 +35,8 @@ pub(super) struct ReadySegments {
     is_cut: bool,
     /// Offset of the end of the segment.
     end: u64,
+    /// Bytes of written data that one buffer holds at most.
+    most_written: u64,
 }
 
 impl Batch {
@@ -50,8 +52,10 @@ impl Batch {
             self.is_cut = ready.is_cut && ready.admitted < most.min(ready.allowed);
         }
         self.left = self.left.saturating_sub(1);
-        // What follows a full buffer is in another one, and does not leave with this batch.
-        let is_cut = self.left == 0 && self.is_cut && !self.fills_buffer(ready.end);
+        // A written buffer holds half a window at most (`tcp_bound_to_half_wnd`). The next one does
+        // not leave with this batch.
+        let filled = ready.end.saturating_sub(self.filled_from);
+        let is_cut = self.left == 0 && self.is_cut && !filled.is_multiple_of(ready.most_written);
         self.cut_at = is_cut.then_some(ready.end);
         self.left == 0 && self.several
     }
@@ -90,18 +94,12 @@ impl Batch {
     /// True if a full buffer must be pushed because its end is more than half the peer's largest
     /// window after the last push, so that the peer never waits (`forced_push`).
     pub(super) fn is_forced(&mut self, end: u64, half: u64) -> bool {
-        let forced = end > self.pushed + half && self.fills_buffer(end);
+        let far = end > self.pushed + half && self.buffer > 0;
+        let forced = far && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer);
         if forced {
             self.pushed = end;
         }
         forced
-    }
-}
-
-impl Batch {
-    /// True if a buffer of written data is full at offset `end`.
-    fn fills_buffer(&self, end: u64) -> bool {
-        self.buffer > 0 && end.saturating_sub(self.filled_from).is_multiple_of(self.buffer)
     }
 }
 
@@ -140,7 +138,8 @@ impl Connection {
             self.batch.end();
             return ends || ends_batch;
         }
-        let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
+        let half_window = self.sender.largest_window() / 2;
+        let forced = self.batch.is_forced(end, half_window);
         let edge = self.sender.written().min(self.sender.window_edge());
         let least = u64::from(self.config.least_batch);
         // A batch takes half a window at most (`tcp_cwnd_test`).
@@ -151,6 +150,7 @@ impl Connection {
             allowed: piece.allowance / self.sender.taken_of_window(full),
             is_cut: self.sender.window_edge() < self.sender.written(),
             end,
+            most_written: (half_window / full).max(1) * full,
         };
         self.batch.on_full(ready, most) || ends || forced
     }
@@ -162,7 +162,7 @@ mod tests {
 
     /// `ready` full segments that neither window cuts.
     fn full(ready: u64) -> ReadySegments {
-        ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0 }
+        ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0, most_written: 100 }
     }
 
     /// A batch holds two. If the window admits two segments and a half, the half waits, because the
@@ -170,7 +170,13 @@ mod tests {
     /// waits if the congestion window allows one segment alone.
     #[test]
     fn part_of_a_segment_leaves_with_a_batch_that_the_window_cuts() {
-        let cut = |admitted, allowed| ReadySegments { admitted, allowed, is_cut: true, end: 9 };
+        let cut = |admitted, allowed| ReadySegments {
+            admitted,
+            allowed,
+            is_cut: true,
+            end: 9,
+            most_written: 100,
+        };
         let mut batch = Batch::default();
         batch.on_full(cut(2, 8), || 2);
         batch.on_full(cut(1, 7), || 2);
@@ -180,6 +186,9 @@ mod tests {
         batch.forget_cut();
         assert!(!batch.takes_part_at(9));
         batch.on_full(cut(1, 1), || 2);
+        assert!(!batch.takes_part_at(9));
+        // Three bytes fill a buffer: the third ends with the segment.
+        batch.on_full(ReadySegments { most_written: 3, ..cut(1, 8) }, || 2);
         assert!(!batch.takes_part_at(9));
     }
 

@@ -149,7 +149,7 @@ fn is_dubious(ack: &AckInfo) -> bool {
 }
 
 /// The head is lost and not retransmitted yet.
-fn head_waits(cx: &RecoveryContext<'_>) -> bool {
+pub(super) fn head_waits(cx: &RecoveryContext<'_>) -> bool {
     let head = cx.board.segment(0);
     head.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight())
 }
