@@ -89,12 +89,13 @@ impl Sender {
         if self.board.is_empty() {
             return self.timer.at;
         }
-        self.timer.at.min(self.recovery.state().timeout.into())
+        // Recovery's timer is in place of the retransmission timer (RFC 8985 §8.2).
+        self.recovery.state().timeout.map_or(self.timer.at, Deadline::at)
     }
 
     /// The retransmission timer is due.
     pub fn is_timer_due(&self, now: Instant) -> bool {
-        self.timer.at.is_due(now)
+        self.timer.at.is_due(now) && self.recovery.state().timeout.is_none()
     }
 
     /// Returns when the retransmission timer, or a start-up's instead of it, runs out, if it runs.

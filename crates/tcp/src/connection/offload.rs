@@ -31,12 +31,10 @@ pub(super) struct ReadySegments {
     admitted: u64,
     /// Full segments that the congestion window allows.
     allowed: u64,
-    /// More is written than the peer's window admits.
+    /// More is written than the peer's window admits, into buffers of several segments.
     is_cut: bool,
     /// Offset of the end of the segment.
     end: u64,
-    /// Bytes of written data that one buffer holds at most.
-    most_written: u64,
 }
 
 impl Batch {
@@ -52,11 +50,7 @@ impl Batch {
             self.is_cut = ready.is_cut && ready.admitted < most.min(ready.allowed);
         }
         self.left = self.left.saturating_sub(1);
-        // A written buffer holds half a window at most (`tcp_bound_to_half_wnd`). The next one does
-        // not leave with this batch.
-        let filled = ready.end.saturating_sub(self.filled_from);
-        let is_cut = self.left == 0 && self.is_cut && !filled.is_multiple_of(ready.most_written);
-        self.cut_at = is_cut.then_some(ready.end);
+        self.cut_at = (self.left == 0 && self.is_cut).then_some(ready.end);
         self.left == 0 && self.several
     }
 
@@ -148,9 +142,9 @@ impl Connection {
         let ready = ReadySegments {
             admitted: edge.saturating_sub(piece.start) / full,
             allowed: piece.allowance / self.sender.taken_of_window(full),
-            is_cut: self.sender.window_edge() < self.sender.written(),
+            // A buffer holds half a window at most (`tcp_bound_to_half_wnd`).
+            is_cut: self.sender.window_edge() < self.sender.written() && half_window >= 2 * full,
             end,
-            most_written: (half_window / full).max(1) * full,
         };
         self.batch.on_full(ready, most) || ends || forced
     }
@@ -162,7 +156,7 @@ mod tests {
 
     /// `ready` full segments that neither window cuts.
     fn full(ready: u64) -> ReadySegments {
-        ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0, most_written: 100 }
+        ReadySegments { admitted: ready, allowed: ready, is_cut: false, end: 0 }
     }
 
     /// A batch holds two. If the window admits two segments and a half, the half waits, because the
@@ -170,13 +164,7 @@ mod tests {
     /// waits if the congestion window allows one segment alone.
     #[test]
     fn part_of_a_segment_leaves_with_a_batch_that_the_window_cuts() {
-        let cut = |admitted, allowed| ReadySegments {
-            admitted,
-            allowed,
-            is_cut: true,
-            end: 9,
-            most_written: 100,
-        };
+        let cut = |admitted, allowed| ReadySegments { admitted, allowed, is_cut: true, end: 9 };
         let mut batch = Batch::default();
         batch.on_full(cut(2, 8), || 2);
         batch.on_full(cut(1, 7), || 2);
@@ -186,9 +174,6 @@ mod tests {
         batch.forget_cut();
         assert!(!batch.takes_part_at(9));
         batch.on_full(cut(1, 1), || 2);
-        assert!(!batch.takes_part_at(9));
-        // Three bytes fill a buffer: the third ends with the segment.
-        batch.on_full(ReadySegments { most_written: 3, ..cut(1, 8) }, || 2);
         assert!(!batch.takes_part_at(9));
     }
 
