@@ -104,16 +104,17 @@ impl RightSizing {
     /// Returns the payload that the first buffer offered and holds, in segments of `len` bytes. It
     /// holds less where segments carry less than half of their memory. Before a segment is larger
     /// than `TCP_MSS_DEFAULT`, room for one is reserved (`tcp_init_buffer_space`). `None` once
-    /// reading has let it grow.
+    /// reading has let it grow. `options`: bytes of the timestamps in each segment.
     #[inline]
-    pub const fn first_buffer(&self, len: u64) -> Option<FirstBuffer> {
+    pub const fn first_buffer(&self, len: u64, options: u64) -> Option<FirstBuffer> {
         if !self.is_on || self.space > 0 {
             return None;
         }
         if len <= MSS_DEFAULT {
             let half = self.buffer / 2;
-            let offered = half - half % ETHERNET_PAYLOAD_BYTES;
-            let reserved = half.saturating_sub(ETHERNET_PAYLOAD_BYTES);
+            let full = ETHERNET_PAYLOAD_BYTES - options;
+            let offered = half - half % full;
+            let reserved = half.saturating_sub(full);
             let holds = if reserved < UNSCALED_MAX { reserved } else { UNSCALED_MAX };
             return Some(FirstBuffer { offered, holds });
         }
