@@ -443,8 +443,9 @@ impl Sender {
 
     /// Cuts the outstanding segment at `offset`, so that its first part can be retransmitted alone.
     #[cold]
-    pub fn split_at(&mut self, offset: u64) {
+    pub fn split_at(&mut self, path: &mut Path, offset: u64) {
         self.board.split_at(offset);
+        self.settle_in_flight(path);
     }
 
     /// Outstanding segments are cut to full ones at most.

@@ -223,7 +223,7 @@ impl Connection {
     /// The piece of the segment at `index` that can be retransmitted now. SACK blocks beside it
     /// leave less room than it had, so Linux cuts it. If the peer has taken back its window, only
     /// the head leaves beyond that (`__tcp_retransmit_skb`).
-    fn retransmitted_piece(&mut self, index: usize) -> Option<Piece> {
+    fn retransmitted_piece(&mut self, path: &mut Path, index: usize) -> Option<Piece> {
         let piece = self.piece_at(index)?;
         if piece.start >= self.sender.window_edge() && piece.start > self.sender.una() {
             return None;
@@ -233,12 +233,12 @@ impl Connection {
         if piece.start == 0 || room >= self.full_payload() || piece.len - fin <= room {
             return Some(piece);
         }
-        self.sender.split_at(piece.start + room);
+        self.sender.split_at(path, piece.start + room);
         Some(Piece { len: room, ..piece })
     }
 
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
-    pub(super) fn probe_piece(&mut self, path: &Path) -> Option<Piece> {
+    pub(super) fn probe_piece(&mut self, path: &mut Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
             let (start, len) = (self.sender.nxt(), self.next_new_len(self.sender.nxt()));
             // The peer's window has to admit the whole segment (`tcp_snd_wnd_test`).
@@ -247,7 +247,7 @@ impl Connection {
             }
         }
         let last = self.sender.board().len().checked_sub(1)?;
-        self.retransmitted_piece(last)
+        self.retransmitted_piece(path, last)
     }
 
     #[inline]
@@ -258,7 +258,7 @@ impl Connection {
         let may_send = self.may_send_new();
         let (allowance, again) = self.sender.next_repair(path, 0, may_send);
         if let Some(index) = again {
-            let piece = self.retransmitted_piece(index)?;
+            let piece = self.retransmitted_piece(path, index)?;
             // A segment cut before the segment size was agreed on may be longer than a full one.
             let taken = self.sender.taken_of_window(piece.len.min(self.sender.mss()));
             return (taken <= allowance).then_some(piece);
