@@ -76,9 +76,9 @@ impl Scoreboard {
     pub fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.again
     }
-    /// Returns the value of [`Scoreboard::pipe`] without any SACK.
+    /// Returns the value of [`Scoreboard::in_flight`] without any SACK.
     pub fn pipe_ignoring_sacks(&self) -> u64 {
-        self.pipe() + self.sacked - self.lost_beneath_sacks
+        self.in_flight() + self.sacked - self.lost_beneath_sacks
     }
     /// Lost bytes that wait to be retransmitted. Retransmissions whose loss was forgiven hold back as
     /// many bytes (`tcp_xmit_retransmit_queue`).
