@@ -65,7 +65,8 @@ impl Sender {
         path.note_segments_out(self.board.len() as u64);
     }
 
-    /// Part of the bytes in flight by the scoreboard that takes room in the window of a shared path.
+    /// Part of the bytes in flight by the scoreboard that takes room in the window of a shared
+    /// path.
     #[cold]
     fn share_in_flight(&mut self) -> u64 {
         // Members count bytes, so that they can divide a window.

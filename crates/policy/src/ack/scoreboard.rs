@@ -80,8 +80,8 @@ impl Scoreboard {
     pub fn pipe_ignoring_sacks(&self) -> u64 {
         self.in_flight() + self.sacked - self.lost_beneath_sacks
     }
-    /// Lost bytes that wait to be retransmitted. Retransmissions whose loss was forgiven hold back as
-    /// many bytes (`tcp_xmit_retransmit_queue`).
+    /// Lost bytes that wait to be retransmitted. Retransmissions whose loss was forgiven hold back
+    /// as many bytes (`tcp_xmit_retransmit_queue`).
     pub fn waiting(&self) -> u64 {
         self.lost.saturating_sub(self.again)
     }
@@ -201,9 +201,9 @@ impl Scoreboard {
         self.enter_padding(index);
     }
 
-    /// Presumes the segment at `index` lost, or its retransmission lost again. Of a segment whose
-    /// loss was forgiven after its retransmission, the original is lost first
-    /// (`tcp_mark_skb_lost`). Returns the bytes newly presumed lost.
+    /// Presumes the segment at `index` lost, or its retransmission lost again. If a loss was
+    /// forgiven after the retransmission, the original is lost first (`tcp_mark_skb_lost`).
+    /// Returns the bytes newly presumed lost.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
         self.leave_padding(index);
         let s = &mut self.segments[index];

@@ -7,9 +7,8 @@
 //! room of the data that fills it. The round trip is the receiver's own: of timestamps that are
 //! echoed with data, and of windows that fill.
 
-use super::config::ReceiveConfig;
+use super::config::{ReceiveConfig, UNSCALED_MAX};
 use super::linux_acks::MSS_DEFAULT;
-use super::window::UNSCALED_MAX;
 use units::{Duration, Instant};
 
 /// Segments that a sender is expected to send in its first round trip.

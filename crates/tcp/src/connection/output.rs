@@ -222,7 +222,7 @@ impl Connection {
 
     /// The piece of the segment at `index` that can be retransmitted now. SACK blocks beside it
     /// leave less room than it had, so Linux cuts it. If the peer has taken back its window, only
-    /// the head leaves beyond that (`__tcp_retransmit_skb`).
+    /// the head leaves behind its end (`__tcp_retransmit_skb`).
     fn retransmitted_piece(&mut self, path: &mut Path, index: usize) -> Option<Piece> {
         let piece = self.piece_at(index)?;
         if piece.start >= self.sender.window_edge() && piece.start > self.sender.una() {

@@ -66,8 +66,8 @@ impl SentSegment {
     pub(super) const fn is_plain(&self) -> bool {
         self.marks & !LOW_PRIORITY == 0 && self.retransmissions == 0
     }
-    /// Number of its transmissions that are presumed in the network. A retransmission whose loss was
-    /// forgiven is there beside the original (`tcp_packets_in_flight`).
+    /// Number of its transmissions that are presumed in the network. A retransmission whose loss
+    /// was forgiven is there beside the original (`tcp_packets_in_flight`).
     pub(super) const fn transmissions_in_flight(&self) -> i64 {
         if self.is_sacked() {
             return 0;
