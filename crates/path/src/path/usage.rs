@@ -113,6 +113,17 @@ mod tests {
         assert_eq!(usage.max_in_flight, 5);
     }
 
+    /// A FIN on its own is a segment without a byte. The window of ten was the limit; a FIN that is
+    /// sent once all is acknowledged shows that it is no more.
+    #[test]
+    fn a_fin_is_a_segment() {
+        let mut usage = WindowUsage::new(WindowValidation::Linux);
+        usage.note_limit(SendLimit::Window, path(10, 0, 10), false);
+        let fin = PathBytes { new_segments: 11, ..path(10, 10, 1) };
+        usage.note_limit(SendLimit::Application, fin, false);
+        assert_eq!((usage.max_in_flight, usage.limited), (1, false));
+    }
+
     /// A limit that occurs again counts from there: until the fourteenth is acknowledged, not the
     /// tenth. That shows when the fifteenth is sent.
     #[test]

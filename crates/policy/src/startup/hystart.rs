@@ -219,6 +219,16 @@ mod tests {
         }
     }
 
+    /// An ACK that delivers nothing is the handshake's (`cubictcp_init` follows it).
+    #[test]
+    fn the_handshake_gives_no_delay() {
+        let mut s = Sender::new(16);
+        s.see(10_000, 0, 10_000);
+        assert_eq!(s.hystart.min_delay, None);
+        s.see(20_000, 1, 15_000);
+        assert_eq!(s.hystart.min_delay, Some(Duration::from_micros(15_000)));
+    }
+
     #[test]
     fn a_stretch_ack_grows_the_window_by_all_its_segments_up_to_the_threshold() {
         let mut s = Sender::new(10);

@@ -332,6 +332,32 @@ mod tests {
         board
     }
 
+    /// Segment n has ten bytes. Segment 1 is SACKed while 0 is not, so it stays in a buffer of its
+    /// own: its retransmission does not concern 2. Segment 3 joins 2 (`tcp_shifted_skb`).
+    #[test]
+    fn a_buffer_is_repeated_if_one_of_its_segments_was_retransmitted() {
+        let mut board = board(&[(10, 9); 5]);
+        let from = |n: u64| 1 + 10 * n;
+        let sack = |board: &mut Scoreboard, n: u64| {
+            board.sack(from(n), from(n + 1), &mut AckProgress::default());
+        };
+        sack(&mut board, 2);
+        for n in [1, 3] {
+            board.mark_lost(n);
+            board.retransmit(n, Instant::from_nanos(100), 100);
+        }
+        sack(&mut board, 1);
+        assert_eq!(board.repeated(from(2), from(3)).count, 0);
+        sack(&mut board, 3);
+        let repeated = board.repeated(from(2), from(3));
+        assert_eq!((repeated.count, repeated.late), (1, Some(from(2))));
+        // A segment that a D-SACK block reports first joins no buffer.
+        board.mark_lost(4);
+        board.retransmit(4, Instant::from_nanos(100), 100);
+        board.sack_repeated(from(4), from(5), &mut AckProgress::default());
+        assert!(!board.segment(4).expect("five segments").is_merged());
+    }
+
     proptest! {
         /// Segments that are recorded together have the same effects as one by one.
         #[test]
