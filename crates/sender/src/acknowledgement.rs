@@ -78,6 +78,9 @@ pub struct Acknowledgement<'a> {
     pub una: u64,
     /// The window that it offers is another one.
     pub changes_window: bool,
+    /// It is the first behind data of the peer: Linux takes it for an update of the window, though
+    /// that is the same (`tcp_may_update_window`).
+    pub follows_data: bool,
     /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
     pub is_bare: bool,
     /// Its SACK blocks.

@@ -182,6 +182,7 @@ impl Sender {
     /// The SYNs have agreed on `terms`. Without SACK recovery is NewReno's where the scheme's needs
     /// SACK.
     pub fn agree(&mut self, terms: SenderTerms) {
+        self.set_mss(terms.mss);
         self.terms = terms;
         if terms.ecn == EcnMode::Accurate && self.reported.is_none() {
             self.reported = Some(Box::default());
@@ -429,8 +430,22 @@ impl Sender {
     }
 
     /// Segments of `mss` bytes from here on.
-    pub const fn set_mss(&mut self, mss: u64) {
+    pub fn set_mss(&mut self, mss: u64) {
         self.terms.mss = mss;
+        self.board.count_in_segments_of(if self.config.counts_segments { mss } else { 0 });
+    }
+
+    /// Bytes of the window that a segment with `data` bytes takes.
+    #[inline]
+    pub const fn taken_of_window(&self, data: u64) -> u64 {
+        if self.board.counts_segments() { self.terms.mss } else { data }
+    }
+
+    /// Cuts the outstanding segment at `offset`, so that its first part can be retransmitted alone.
+    #[cold]
+    pub fn split_at(&mut self, path: &mut Path, offset: u64) {
+        self.board.split_at(offset);
+        self.settle_in_flight(path);
     }
 
     /// Outstanding segments are cut to full ones at most.

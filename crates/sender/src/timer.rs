@@ -127,12 +127,22 @@ impl Sender {
         if self.board.is_empty() {
             return self.timer.at;
         }
-        self.timer.at.min(self.recovery.state().timeout.into())
+        let recovery = self.recovery.state().timeout;
+        match self.is_replaced_by_recovery() {
+            true => recovery.into(),
+            false => self.timer.at.min(recovery.into()),
+        }
     }
 
     /// The retransmission timer is due.
     pub fn is_timer_due(&self, now: Instant) -> bool {
-        self.timer.at.is_due(now)
+        self.timer.at.is_due(now) && !self.is_replaced_by_recovery()
+    }
+
+    /// Recovery's timer runs in place of the retransmission timer (RFC 8985 §8.2), but not in place
+    /// of a SYN's.
+    fn is_replaced_by_recovery(&self) -> bool {
+        self.una > 0 && !self.board.is_empty() && self.recovery.state().timeout.is_some()
     }
 
     /// Returns when the retransmission timer, or a start-up's instead of it, runs out, if it runs.

@@ -219,7 +219,8 @@ impl Path {
     #[inline]
     const fn bytes(&self) -> PathBytes {
         let (sent, acked) = (self.sent_total, self.acked_total);
-        PathBytes { sent, acked, in_flight: self.in_flight }
+        let new_segments = self.segments_sent - self.segments_resent;
+        PathBytes { sent, acked, in_flight: self.in_flight, new_segments }
     }
 
     /// Returns the report of the path's first start-up.
@@ -409,9 +410,17 @@ impl Path {
             self.in_startup = false;
             self.startup_meter.on_exit(StartUpExit::Completed);
             self.hand_over();
-            if self.window.cwnd() == before {
+            let grown = self.window.cwnd().checked_sub(before);
+            if grown == Some(0) {
                 // The window was at the threshold before, so this ACK is for congestion avoidance.
                 self.grow_in_avoidance(sample);
+            } else if let Some(grown) = grown
+                && grown < sample.delivered
+                && self.usage.validation == WindowValidation::Linux
+            {
+                // Segments that slow start has not used (`cubictcp_cong_avoid`).
+                let delivered = sample.delivered - grown;
+                self.grow_in_avoidance(&AckSample { delivered, ..*sample });
             }
         }
         phase == Phase::FallBack

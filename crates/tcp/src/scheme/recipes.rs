@@ -66,7 +66,9 @@ pub(super) fn linux() -> Recipe {
         validation: WindowValidation::Linux,
         offload: true,
         minshall: true,
-        fin_takes_window: true,
+        counts_segments: true,
+        // RACK decides which timeouts lower the threshold (`tcp_enter_loss`).
+        halve_again: true,
         halves_window: true,
         duplicates_deliver: true,
         idle: IdleRestart::Decay,

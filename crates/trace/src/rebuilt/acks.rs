@@ -48,6 +48,7 @@ impl SenderAck {
             now: self.at,
             una: self.una,
             changes_window: false,
+            follows_data: false,
             is_bare: self.bare,
             sack: &self.sack,
             echo: self.echo,
