@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(sent.last().unwrap().flags.ace(), 7);
     }
 
-    /// What ends with the packet is in the last part alone.
+    /// Only the last part has flags that end with the packet.
     #[test]
     fn parts_have_the_bytes_and_flags_of_the_whole() {
         let both = Flags::ACK.with(Flags::CWR);
