@@ -409,9 +409,10 @@ bench-gateway:
 	cargo run --release --locked --quiet --package headstart-gateway --example gateway_load
 	cargo run --release --locked --quiet --package headstart-memory --example site_memory
 
-# How large a fleet a gateway serves: the reports, questions and comparisons of one site of 10,000 servers, 100 sites and 50 million
-# networks against the gateway's engine, for half an hour of simulated time, with room for all networks and with less.
-SHARE ?= 1 100 500000 15 1800 2000000,500000,125000,31250
+# How large a fleet a gateway serves: the reports, questions and comparisons of a site's servers against the gateway's engine, for half
+# an hour of simulated time, with room for all networks and with less. A site of 10,000 servers, 100 sites and 50 million networks:
+# SHARE="1 100 500000 15 1800 2000000".
+SHARE ?= 1 20 100000 15 1800 400000,100000,25000
 .PHONY: size-gateway
 size-gateway:
 	cargo run --release --locked --quiet --package headstart-gateway --example gateway_size -- $(SHARE)

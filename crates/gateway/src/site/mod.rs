@@ -279,9 +279,12 @@ impl GatewaySite {
     /// Notifies the subscribers of all tenants of changed networks, and continues the networks'
     /// histories.
     pub fn tell_changes(&self, now: Instant) {
-        let tenants = self.tenants();
-        let subscribed = tenants.iter().filter(|tenant| tenant.subscribers() > 0).count();
-        tenants.iter().for_each(|tenant| tenant.tell_changes(now, subscribed));
+        let has_subscribers = |tenant: &Arc<Tenant>| tenant.subscribers() > 0;
+        let (subscribed, others): (Vec<_>, Vec<_>) =
+            self.tenants().into_iter().partition(has_subscribers);
+        for tenants in [subscribed, others] {
+            tenants.iter().for_each(|tenant| tenant.tell_changes(now, tenants.len()));
+        }
     }
 
     /// Returns true from when all is restored and agents are accepted until the gateway drains. It
@@ -391,6 +394,10 @@ mod tests {
     use std::net::Ipv4Addr;
     use std::path::Path;
 
+    fn net(n: u32) -> ipnet::Ipv4Net {
+        ipnet::Ipv4Net::new_assert(Ipv4Addr::from_bits((1 << 24) + (n << 8)), 24)
+    }
+
     /// Reports this number of other networks at `now`.
     async fn report(site: &GatewaySite, tenant: &Tenant, now: Instant, networks: u32) {
         let net =
@@ -411,18 +418,21 @@ mod tests {
         assert_eq!(ack.taken, networks);
     }
 
-    /// 600 networks of each of three tenants have changed. Two tenants have subscribers and share
+    /// 600 networks of each of four tenants have changed. Two tenants have subscribers and share
     /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of
-    /// 40 subscribers. The third tenant has no subscriber and takes no part of them.
+    /// 40 subscribers. The others share the 128 networks whose histories continue.
     #[tokio::test]
     async fn updates_are_limited_for_all_tenants_together() {
-        let text = ["few", "many", "none"].map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
+        let text = ["few", "many", "none", "silent"]
+            .map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
         let options = GatewayOptions::parse(&text.concat(), "f").unwrap();
         let config = DaemonConfig::new(&options, Path::new("/nowhere"), None).unwrap();
         let site = GatewaySite::new(&config, 1).unwrap();
         let now = Instant::ZERO + Duration::from_secs(1_800_000_000);
         let mut receivers = Vec::new();
-        for (name, subscribers, expected) in [("few", 1, 256), ("many", 40, 160), ("none", 0, 0)] {
+        for (name, subscribers, expected) in
+            [("few", 1, 256), ("many", 40, 160), ("none", 0, 0), ("silent", 0, 0)]
+        {
             let tenant = site.tenant(name).unwrap();
             report(&site, &tenant, now, 600).await;
             let open = (0..subscribers).map(|n| tenant.subscribe(&format!("web-{n}"), site.clock));
@@ -435,6 +445,15 @@ mod tests {
                 count += 1;
             }
             assert_eq!(count, *expected);
+        }
+        for (name, expected) in [("none", 64), ("silent", 64)] {
+            let tenant = site.tenant(name).unwrap();
+            let known = tenant.known();
+            let has_history = |n: &u32| {
+                let seen = known.busy.get(&net(*n).into());
+                seen.is_some_and(|busy| !busy.history.is_empty())
+            };
+            assert_eq!((0..600).filter(has_history).count(), expected);
         }
         // No network waits for ever, however many tenants and subscribers there are.
         receivers.extend((0..20_000).map(|_| {

@@ -52,7 +52,7 @@ const MAX_NOTIFIED: usize = 512;
 /// for each subscriber. An update has some 60 bytes and takes about a microsecond, so updates take
 /// no more than a sixth of a processor.
 const MAX_UPDATES: usize = 12_800;
-/// Number of networks at a time whose histories continue, if there is no subscriber.
+/// Number of networks at a time whose histories continue, of all tenants without subscribers.
 const MAX_NOTED: usize = 128;
 
 /// A tenant.
@@ -386,7 +386,8 @@ impl Tenant {
     }
 
     /// Adds the estimates of changed networks to their histories, and notifies subscribers, if
-    /// there are any. The limits of the gateway are divided among `tenants` that have subscribers.
+    /// there are any. The limits of the gateway are divided among `tenants`, those with subscribers
+    /// or those without.
     pub(crate) fn tell_changes(&self, now: Instant, tenants: usize) {
         let subscribers = self.subscribers();
         let has_subscribers = subscribers > 0;
@@ -398,7 +399,8 @@ impl Tenant {
             // Without subscribers only histories need an estimate, and rarely.
             let is_wanted =
                 |network: &IpNet| has_subscribers || known.busy.wants_estimate(now, network);
-            let most = if has_subscribers { most_notified } else { MAX_NOTED };
+            let most =
+                if has_subscribers { most_notified } else { (MAX_NOTED / tenants.max(1)).max(1) };
             some.into_iter().filter(is_wanted).take(most).collect()
         };
         for some in changed.chunks(CHUNK_ITEMS) {
