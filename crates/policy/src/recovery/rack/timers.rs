@@ -60,8 +60,7 @@ impl RackTlp {
         let verdict = self.detector.mark_overdue(cx.board, now, window);
         // A head that leaves now is due a whole timeout later; another one, a timeout after it left
         // (`tcp_rearm_rto`).
-        report.timer =
-            if head_waits(cx) { TimerAction::Restart } else { TimerAction::FromHead };
+        report.timer = if head_waits(cx) { TimerAction::Restart } else { TimerAction::FromHead };
         if verdict.lost > 0 {
             // Linux `tcp_rack_reo_timeout`: segments that it marks are retransmitted, even if the
             // last ACK held retransmissions back.

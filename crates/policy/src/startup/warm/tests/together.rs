@@ -83,7 +83,10 @@ fn alone_it_leaves_at_the_rate_that_all_have_shown() {
     line.arrive(&mut warm, 1081, 10);
     line.queue();
     line.notify(&mut warm, |startup, window, at| startup.on_loss_or_mark(window, at));
-    assert_eq!(host.borrow_mut().pool.delivery_rate(at(0), PEER.into(), Duration::from_secs(600)), 0);
+    assert_eq!(
+        host.borrow_mut().pool.delivery_rate(at(0), PEER.into(), Duration::from_secs(600)),
+        0
+    );
 }
 
 /// 100 remembered segments fill the path, and the flight has left evenly. When slow start is over
