@@ -79,6 +79,8 @@ impl AsyncWrite for Stream {
         Poll::Ready(Ok(()))
     }
 
+    /// Asks the driver for a FIN, and does not wait until it is sent or acknowledged. Fails only if
+    /// the connection has failed.
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(self.shared.shutdown(&*self.driver))
     }

@@ -101,8 +101,8 @@ impl Default for RequestWatch {
 }
 
 impl RequestWatch {
-    /// Notes a request of `client` at `at`. A time before the client's last request counts as that
-    /// of the last one. Clients do not depend on the order of one another's requests.
+    /// Counts a request of `client` at `at`. If its host or network has asked at a later time
+    /// already, the gap is zero. The number of networks is that at the latest time so far.
     pub fn on_request(&mut self, at: Instant, client: IpAddr) {
         self.now = self.now.max(at);
         let now = self.now;
@@ -112,10 +112,10 @@ impl RequestWatch {
             (PathKey::new(client, Scope::Host), PathKey::new(client, Scope::Network));
         let (since, _) = since_last(&mut self.hosts, host, at);
         count_within(&mut gaps.host_gaps_within, since);
-        gaps.soon_after_host += u64::from(count(&mut gaps.since_host, since));
+        gaps.soon_after_host += u64::from(add_gap(&mut gaps.since_host, since));
         let (since, dropped) = since_last(&mut self.networks, network, at);
         count_within(&mut gaps.network_gaps_within, since);
-        gaps.soon_after_network += u64::from(count(&mut gaps.since_network, since));
+        gaps.soon_after_network += u64::from(add_gap(&mut gaps.since_network, since));
         self.present -= u64::from(dropped.is_some_and(|dropped| dropped.noted.is_some()));
         self.expire(now);
         self.record_request(network, now);
@@ -243,8 +243,9 @@ fn count_within(within: &mut GapsWithin, since: Option<Duration>) {
     }
 }
 
-/// Counts a gap; returns true if it is within the window.
-fn count(gaps: &mut Counts, since: Option<Duration>) -> bool {
+/// Adds a gap, in nanoseconds, to `gaps`. Returns true if it is within [`GATEWAY_WINDOW`]; without
+/// a gap, false.
+fn add_gap(gaps: &mut Counts, since: Option<Duration>) -> bool {
     if let Some(since) = since {
         gaps.add(since.as_nanos());
     }

@@ -90,9 +90,9 @@ pub(crate) fn ask(args: &AskArgs) -> Result<(), Failure> {
     let answer =
         ask_once(&config, args.network, args.size.unwrap_or(0)).map_err(Failure::failed)?;
     let (value, words) = match answer.result {
-        Some(answer::Result::Estimate(estimate)) => (shown(&estimate), words(&estimate)),
-        Some(answer::Result::None(why)) => none(args.network, why),
-        None => none(args.network, 0),
+        Some(answer::Result::Estimate(estimate)) => (to_json(&estimate), to_text(&estimate)),
+        Some(answer::Result::None(why)) => without_estimate(args.network, why),
+        None => without_estimate(args.network, 0),
     };
     match args.json {
         true => stdout::print_json(&value),
@@ -104,7 +104,7 @@ pub(crate) fn forget(args: &ForgetArgs) -> Result<(), Failure> {
     let mut config = client_config(&args.config, Collector::Agent)?;
     (config.certificate, config.key) = (args.certificate.clone(), args.key.clone());
     let orders = forget_everywhere(&config, args.network).map_err(Failure::failed)?;
-    let (done, gaps) = told_of(args.network, &orders);
+    let (done, gaps) = forget_report(args.network, &orders);
     stdout::print(&done)?;
     match gaps.is_empty() {
         true => Ok(()),
@@ -112,8 +112,9 @@ pub(crate) fn forget(args: &ForgetArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns what is forgotten, as lines, and which parts of the site still know it.
-fn told_of(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
+/// Returns what was forgotten, a line for each gateway, and sentences about what still knows the
+/// network: a gateway, the shared store, or agents. Each sentence says what to do.
+fn forget_report(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
     let (mut done, mut gaps) = (String::new(), Vec::new());
     let (mut notified, mut missed) = (BTreeSet::new(), BTreeSet::new());
     for GatewayForget { gateway, reply } in orders {
@@ -153,15 +154,18 @@ fn told_of(network: IpNet, orders: &[GatewayForget]) -> (String, Vec<String>) {
     (done, gaps)
 }
 
-fn name_of(estimate: &Estimate) -> String {
+/// Returns the name of where an estimate comes from, as `network` or `prior`.
+fn source_name(estimate: &Estimate) -> String {
     estimate.source().as_str_name().trim_start_matches("SOURCE_").to_lowercase().replace('_', "-")
 }
 
+/// Returns the prefix that an estimate is for; `None` if it is the site's own distribution.
 fn network_name(estimate: &Estimate) -> Option<String> {
     estimate.network.as_ref().and_then(Network::to_net).map(|network| network.to_string())
 }
 
-fn shown(estimate: &Estimate) -> Value {
+/// Returns the JSON of an answer with an estimate.
+fn to_json(estimate: &Estimate) -> Value {
     json!({ "estimate": {
         "network": network_name(estimate),
         "window": estimate.window,
@@ -171,11 +175,12 @@ fn shown(estimate: &Estimate) -> Value {
         "age_ms": estimate.age_ms,
         "samples": estimate.samples,
         "reporters": estimate.reporters,
-        "source": name_of(estimate),
+        "source": source_name(estimate),
     }})
 }
 
-fn words(estimate: &Estimate) -> String {
+/// Returns an estimate as sentences.
+fn to_text(estimate: &Estimate) -> String {
     let whose = network_name(estimate)
         .unwrap_or_else(|| "of no network: the site's own distribution".to_owned());
     let rate = match estimate.rate {
@@ -188,7 +193,7 @@ fn words(estimate: &Estimate) -> String {
     };
     format!(
         "{whose} ({}): window {} bytes, {rate}, {round_trip}\nconfidence {:.2}, {:.0} s old, {} of {}\n",
-        name_of(estimate),
+        source_name(estimate),
         estimate.window,
         estimate.confidence,
         estimate.age_ms as f64 / 1e3,
@@ -197,7 +202,8 @@ fn words(estimate: &Estimate) -> String {
     )
 }
 
-fn none(network: IpNet, why: i32) -> (Value, String) {
+/// Returns the JSON and the text of an answer without an estimate; `why` is a [`NoEstimate`].
+fn without_estimate(network: IpNet, why: i32) -> (Value, String) {
     let why = NoEstimate::try_from(why).unwrap_or(NoEstimate::Unspecified);
     let name = why.as_str_name().trim_start_matches("NO_ESTIMATE_").to_lowercase();
     let words = match why {
@@ -227,17 +233,17 @@ mod tests {
             source: v1::Source::Network.into(),
         };
         assert_eq!(
-            words(&estimate),
+            to_text(&estimate),
             "192.0.2.0/24 (network): window 9000 bytes, 19.484 Mbit/s, 80.0 ms\n\
              confidence 0.50, 3 s old, 2 samples of 1 host\n"
         );
         (estimate.network, estimate.rate) = (None, 0);
         estimate.set_source(v1::Source::Prior);
-        let said = words(&estimate);
+        let said = to_text(&estimate);
         let expected =
             "of no network: the site's own distribution (prior): window 9000 bytes, rate not known";
         assert!(said.starts_with(expected), "{said}");
-        assert_eq!(shown(&estimate)["estimate"]["network"], Value::Null);
+        assert_eq!(to_json(&estimate)["estimate"]["network"], Value::Null);
     }
 
     /// `web-1` has moved to the second gateway, which notifies it. `web-3` is at none.
@@ -254,18 +260,21 @@ mod tests {
         let network = "192.0.2.0/24".parse().unwrap();
         let first = reply(1, &["web-2"], &["web-1", "web-3"]);
         let moved = reply(0, &["web-1"], &[]);
-        let (done, gaps) = told_of(network, &[order("a:1", Ok(first)), order("b:1", Ok(moved))]);
+        let (done, gaps) =
+            forget_report(network, &[order("a:1", Ok(first)), order("b:1", Ok(moved))]);
         assert_eq!(
             done,
             "a:1: 1 network forgotten, 1 agent notified\nb:1: 0 networks forgotten, 1 agent notified\n"
         );
         assert!(gaps.len() == 1 && gaps[0].contains("not connected: web-3. "), "{gaps:?}");
         let alone = v1::ForgetReply { store_missed: true, ..reply(1, &[], &[]) };
-        let (_, gaps) =
-            told_of(network, &[order("a:1", Ok(alone)), order("b:1", Err("b:1: no route".into()))]);
+        let (_, gaps) = forget_report(
+            network,
+            &[order("a:1", Ok(alone)), order("b:1", Err("b:1: no route".into()))],
+        );
         assert!(gaps.len() == 2 && gaps[0].contains("store does not answer a:1"), "{gaps:?}");
         assert!(gaps[1].starts_with("192.0.2.0/24 is not forgotten at b:1: no route"), "{gaps:?}");
-        let (_, none) = told_of(network, &[order("a:1", Ok(reply(1, &["web-1"], &[])))]);
+        let (_, none) = forget_report(network, &[order("a:1", Ok(reply(1, &["web-1"], &[])))]);
         assert!(none.is_empty(), "{none:?}");
     }
 

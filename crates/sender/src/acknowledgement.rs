@@ -16,7 +16,7 @@ impl SackOffsets {
     /// No blocks.
     pub const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
 
-    /// Adds a block.
+    /// Adds a block. It is dropped if there are [`SackBlocks::MAX`] already.
     pub fn push(&mut self, left: u64, right: u64) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
             *slot = (left, right);
@@ -53,7 +53,8 @@ impl StampClock {
         self.value.wrapping_add((now.saturating_since(self.at).as_nanos() / 1_000_000) as u32)
     }
 
-    /// Returns the age of an echo; `None` if it is no echo of this clock.
+    /// Returns how long ago the clock showed `echo`, in whole milliseconds. `None` if that is less
+    /// than one, if the echo is ahead of the clock, or 0.
     pub(crate) fn age(self, now: Instant, echo: u32) -> Option<Duration> {
         let age = self.stamp(now).wrapping_sub(echo) as i32;
         (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))

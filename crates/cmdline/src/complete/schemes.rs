@@ -62,7 +62,7 @@ struct OfferedParameter {
     about: Cow<'static, str>,
 }
 
-/// The parameters that a scheme has.
+/// Returns all parameters of the registry; a single scheme may refuse some of their values.
 fn offered_parameters() -> Vec<OfferedParameter> {
     let offered = |parameter: &SchemeParameter| OfferedParameter {
         name: parameter.name,
@@ -82,9 +82,18 @@ fn examples(values: &str, default: Option<&str>) -> Vec<String> {
     all
 }
 
-/// Parameters that the scheme does not have yet.
+/// Returns the parameters that the text of a scheme does not set yet, as `name=`. A short form,
+/// like `cold=` for `warm_cold=`, sets its parameter, too.
 fn parameters_behind(scheme: &str) -> Completion {
-    let given = |name: &str| scheme.split('+').any(|part| part.split('=').next() == Some(name));
+    let sets = |given: &str, name: &str| {
+        name.strip_suffix(given).is_some_and(|start| start.is_empty() || start.ends_with('_'))
+    };
+    let given = |name: &str| {
+        scheme
+            .split('+')
+            .filter_map(|part| part.split_once('='))
+            .any(|(given, _)| sets(given, name))
+    };
     let new = offered_parameters().into_iter().filter(|parameter| !given(parameter.name));
     Completion::of(new.map(|one| Candidate::open(format!("{}=", one.name), one.about)))
 }
@@ -112,14 +121,49 @@ pub const DELAY_STEPS: (&str, &str) = ("delay-steps=", "other delays from times 
 /// The key of a path for random loss.
 pub const LOSS: (&str, &str) = ("loss=", "probability that a packet is lost");
 
-/// Behind `RATE,RTT,QUEUE` of a path, or `RATE,DELAY,QUEUE` of one direction: disciplines, and
-/// what has a name.
+/// Completes the rest of a path after `RATE,RTT,QUEUE`, or of one direction after
+/// `RATE,DELAY,QUEUE`: a discipline, unless one is given, and the `keys` that are not given yet. A
+/// key's value is free text, so nothing is offered for it.
 pub fn path(typed: &str, keys: &[(&'static str, &'static str)]) -> Completion {
     let Some(comma) = typed.rfind(',') else { return Completion::default() };
-    if typed[..comma].split(',').count() < 3 || typed[comma..].contains('=') {
+    let given: Vec<&str> = typed[..comma].split(',').collect();
+    if given.len() < 3 || typed[comma..].contains('=') {
         return Completion::default();
     }
-    let queues = DISCIPLINES.iter().map(|queue| Candidate::open(queue.name, queue.about));
-    let keys = keys.iter().map(|(key, about)| Candidate::open(*key, *about));
+    let has_queue = DISCIPLINES.iter().any(|queue| given.contains(&queue.name));
+    let queues = DISCIPLINES.iter().filter(|_| !has_queue);
+    let queues = queues.map(|queue| Candidate::open(queue.name, queue.about));
+    let is_new = |key: &str| !given.iter().any(|part| part.starts_with(key));
+    let keys = keys.iter().filter(|(key, _)| is_new(key));
+    let keys = keys.map(|(key, about)| Candidate::open(*key, *about));
     Completion::of(queues.chain(keys)).behind(comma + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(completion: &Completion) -> Vec<&str> {
+        completion.candidates.iter().map(|candidate| &*candidate.text).collect()
+    }
+
+    /// The parser refuses a second discipline, and a key that is given twice.
+    #[test]
+    fn a_path_has_a_discipline_and_each_key_once() {
+        let keys = [UP, LOSS];
+        let first = path("20mbit,80ms,9p,", &keys);
+        assert!(texts(&first).contains(&"codel") && texts(&first).ends_with(&["up=", "loss="]));
+        assert_eq!(texts(&path("20mbit,80ms,9p,codel,", &keys)), ["up=", "loss="]);
+        let second = path("20mbit,80ms,9p,loss=0.01,", &keys);
+        assert!(texts(&second).contains(&"codel") && texts(&second).ends_with(&["up="]));
+    }
+
+    /// `cold=` is the short form of `warm_cold=`; `iw=` is no short form of another parameter.
+    #[test]
+    fn a_scheme_has_each_parameter_once() {
+        let offered = one("headstart+cold=stock+", |_| true);
+        assert!(!texts(&offered).contains(&"warm_cold="));
+        assert!(texts(&offered).contains(&"iw="));
+        assert!(!texts(&one("linux+iw=4+", |_| true)).contains(&"iw="));
+    }
 }

@@ -76,9 +76,7 @@ impl StartUp for HyStart {
     fn observe(&mut self, window: &mut Window, sample: &AckSample) {
         self.last_now = sample.now;
         self.last_sent = sample.sent_total;
-        // Linux begins to measure behind the handshake (`cubictcp_init`).
-        let opens = sample.acked == 0 && sample.delivered == 0;
-        if let Some(delay) = sample.rtt.filter(|_| !opens) {
+        if let Some(delay) = sample.rtt {
             self.min_delay = Some(self.min_delay.map_or(delay, |least| least.min(delay)));
             if !self.found && window.below_ssthresh() && self.is_path_full(window, sample, delay) {
                 self.found = true;
@@ -217,16 +215,6 @@ mod tests {
             self.hystart.observe(&mut self.window, &sample);
             sample
         }
-    }
-
-    /// An ACK that delivers nothing is the handshake's (`cubictcp_init` follows it).
-    #[test]
-    fn the_handshake_gives_no_delay() {
-        let mut s = Sender::new(16);
-        s.see(10_000, 0, 10_000);
-        assert_eq!(s.hystart.min_delay, None);
-        s.see(20_000, 1, 15_000);
-        assert_eq!(s.hystart.min_delay, Some(Duration::from_micros(15_000)));
     }
 
     #[test]

@@ -25,11 +25,12 @@ const NOT_MODELLED: [&str; 14] = [
     "expires",
 ];
 
-/// The metrics in the words behind `ip route change`, of which the first is the prefix.
+/// Returns the metrics in the words behind `ip route change`. The first word, the prefix, is passed
+/// over, and so are the words of the next hop, `onlink`, and `lock` before a value.
 ///
 /// # Errors
-/// If a word is unknown, a value is missing or out of range, or a metric is not modelled. CUBIC by
-/// `congctl` is taken.
+/// If a word is unknown, a value is missing or out of range, or a metric is not modelled. `congctl
+/// cubic` is accepted.
 pub(super) fn read(words: &[&str]) -> Result<Route, Refusal> {
     let mut route = Route::default();
     let mut rest = words.get(1..).unwrap_or_default();

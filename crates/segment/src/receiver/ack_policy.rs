@@ -71,7 +71,7 @@ impl AckTimer {
         self.pending = Pending::Now;
     }
 
-    /// Drops the ACK that is owed, if any.
+    /// Drops the ACK that is owed, if any. Its bytes still count towards the next ACK.
     pub fn waive(&mut self) {
         self.then = None;
         self.pending = Pending::Nothing;
@@ -92,7 +92,9 @@ impl AckTimer {
         }
     }
 
-    /// The application is about to send data that answers the peer's (`LinuxAcks::expect_answer`).
+    /// The application is about to send: data that leaves within the shortest delay counts as an
+    /// answer, and until then ACKs are quick. Only [`AckPolicy::Adaptive`] uses it
+    /// (`LinuxAcks::expect_answer`).
     pub(super) fn expect_answer(&mut self, now: Instant, window: u64) {
         if self.policy == AckPolicy::Adaptive {
             self.linux.expect_answer(now, window);
@@ -176,7 +178,8 @@ impl AckTimer {
         matches!(self.pending, Pending::Until(at) if at <= self.delay_end(now, ato / 4))
     }
 
-    /// A bare ACK came while one of ours is delayed (`tcp_ack_snd_check`).
+    /// Makes our delayed ACK due now if it is due within a quarter of its usual delay: a bare ACK
+    /// of the peer's arrives (`tcp_ack_snd_check`).
     pub(super) fn on_bare_ack(&mut self, now: Instant, rtt: SenderTiming) {
         let adaptive = self.policy == AckPolicy::Adaptive;
         if adaptive && self.is_hardly_worth_waiting(now, self.linux.delay(rtt)) {
@@ -242,7 +245,9 @@ impl AckTimer {
         self.demand();
     }
 
-    /// The application has read; `all`: nothing in order is left (`__tcp_cleanup_rbuf`).
+    /// The application has read; `all`: nothing in order is left. Under [`AckPolicy::Adaptive`] an
+    /// ACK becomes due if more than a full segment is unacknowledged. With `all`, it also does if
+    /// pushed data waits for one (`__tcp_cleanup_rbuf`).
     #[inline]
     pub fn on_read(&mut self, all: bool) {
         let is_enough = self.linux.is_ack_owed() && self.unacked > self.linux.full_segment();

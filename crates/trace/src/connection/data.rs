@@ -26,7 +26,7 @@ impl TracedConnection {
         let start = self.halves[side].data_start(segment);
         if self.is_blind_to(1 - side) {
             // No ACK of it would be captured.
-            return self.on_unanswered(side, segment, start, with);
+            return self.on_data_without_answers(side, segment, start, with);
         }
         let end = start + u64::from(segment.payload) + u64::from(segment.has(Flags::FIN));
         if end > self.halves[side].high() + (1 << 30) {
@@ -177,8 +177,10 @@ impl TracedConnection {
         })
     }
 
-    /// Handles data of a side whose ACKs are not captured.
-    fn on_unanswered<S: TraceSink>(
+    /// Handles data of the client while no packet of the server is captured. Counts it, and reports
+    /// new payload to the sink as a request. Only if the capture lacks the connection's beginning,
+    /// the transfer gets it, too.
+    fn on_data_without_answers<S: TraceSink>(
         &mut self,
         side: Side,
         segment: &Observed,

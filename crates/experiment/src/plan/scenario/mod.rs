@@ -182,7 +182,8 @@ impl Scenario {
     }
 }
 
-fn members(plan: &Workload) -> Result<u32, Fault> {
+/// Returns the number of members of a workload: 1 unless the plan has one; 0 is allowed.
+fn member_count(plan: &Workload) -> Result<u32, Fault> {
     let Some(count) = &plan.count else {
         return Ok(1);
     };
@@ -206,10 +207,11 @@ struct SchemeMaker<'a> {
 }
 
 impl SchemeMaker<'_> {
-    /// The scheme of a workload, or the swept one, with the parameters of both.
+    /// Returns the workload's `own` scheme, or else the swept one. The plan's parameters come right
+    /// behind its name, then the workload's, then its own; one that comes twice is a fault.
     fn build_scheme(self, plan: &Workload, own: Option<&Written<Scheme>>) -> Result<Scheme, Fault> {
         let mut scheme = own.map_or(self.swept, |Written(scheme)| scheme).clone();
-        // Each parameter follows the name at once, so the plan's is the last one.
+        // Each is inserted right behind the name, so the plan's, inserted last, come first.
         for parameters in [plan.parameters.as_ref(), self.parameters].into_iter().flatten() {
             if !parameters.is_empty() {
                 let text = scheme.name();
@@ -256,7 +258,7 @@ fn group(
         from,
         to,
         pairing: plan.pairing,
-        members: members(plan)?,
+        members: member_count(plan)?,
         begin: begin(plan)?,
         receiver,
         scheme: sender,
@@ -272,7 +274,7 @@ fn is_plain(name: &str) -> bool {
 
 /// Refuses members that would send from a host to itself.
 fn refuse_own_ends(plan: &Workload, from: &[HostId], to: &[HostId]) -> Result<(), Fault> {
-    let pairs = from.iter().cycle().zip(to.iter().cycle()).take(members(plan)? as usize);
+    let pairs = from.iter().cycle().zip(to.iter().cycle()).take(member_count(plan)? as usize);
     match pairs.enumerate().find(|(_, (from, to))| from == to) {
         None => Ok(()),
         Some((member, _)) => {
