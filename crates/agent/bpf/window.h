@@ -113,8 +113,11 @@ static inline void on_round_trip(struct bpf_sock_ops *ops, struct sock *sk, stru
 		count_pause(tp, c, c->arrived_ns, tp->delivered_mstamp * NS_PER_US);
 	c->arrived_ns = tp->tcp_mstamp * NS_PER_US;
 	c->una = tp->snd_una;
-	if (is_recovering(tp))
+	/* The kernel counts another round trip from here, behind what is outstanding. */
+	if (is_recovering(tp)) {
+		forget_flights(&c->flights, tp);
 		return;
+	}
 	c->loss_end = tp->snd_una;
 	if (!before(tp->snd_una, c->first_end))
 		judge_doubted(tp, c);

@@ -52,6 +52,9 @@ async fn reach_address(
     opened.map_err(|status| GatewayFault::of_status(&status, config, gateway))
 }
 
+/// Number of failures in a row to read files at which they are reported.
+const REPORTED_AT: u32 = 2;
+
 /// Watches the name of the connected gateway, and the files of TLS. The old connection stays until
 /// the one that replaces it is open, so no question and no report waits.
 pub(crate) struct Follower {
@@ -70,11 +73,23 @@ impl Follower {
     /// have been renewed, and a name that no longer has the connected address. While a name cannot
     /// be looked up, its gateway stays.
     pub(crate) async fn follow(self) -> Reached {
-        let (mut absence, mut refused) = (Absence::default(), None);
+        let (mut absence, mut refused, mut unread) = (Absence::default(), None, 0_u32);
         loop {
             tokio::time::sleep(LOOKUP_INTERVAL).await;
-            // A file may be missing for a moment while it is replaced.
-            let tls = TlsContents::read(&self.config).unwrap_or_else(|_| self.tls.clone());
+            let tls = match TlsContents::read(&self.config) {
+                Ok(tls) => {
+                    unread = 0;
+                    tls
+                }
+                Err(why) => {
+                    // A file may be missing for a moment while it is replaced.
+                    unread = unread.saturating_add(1);
+                    if unread == REPORTED_AT {
+                        let _ = self.unusable.send(why).await;
+                    }
+                    self.tls.clone()
+                }
+            };
             let listed = is_listed(&self.config.names, &self.entry, &self.connected).await;
             let is_gone = listed.is_ok_and(|is_listed| absence.note(is_listed));
             let replaced = match (is_gone, tls == self.tls) {

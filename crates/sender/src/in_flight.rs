@@ -70,7 +70,9 @@ impl Sender {
     #[cold]
     fn share_in_flight(&mut self) -> u64 {
         // Members count bytes, so that they can divide a window.
-        self.board.count_in_segments_of(0);
+        if self.board.counts_segments() {
+            self.board.count_in_segments_of(0);
+        }
         let pipe = self.board.pipe();
         if self.retries() >= SILENT_AFTER {
             // The peer does not answer. Occasional retransmissions are not to keep other members

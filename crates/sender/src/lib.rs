@@ -190,6 +190,8 @@ impl Sender {
         if !terms.sack && self.recovery.capabilities().needs_sack {
             let policy = NewReno::new(NewRenoOptions::default());
             self.recovery = Repairs::new(Box::new(policy));
+            // Only RACK knows which timeouts are new losses (`tcp_enter_loss`).
+            self.config.halve_again = false;
         }
     }
 

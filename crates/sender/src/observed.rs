@@ -18,6 +18,7 @@ impl Sender {
     /// window holds.
     pub fn jump_to(&mut self, path: &mut Path, offset: u64) {
         self.board = Scoreboard::default();
+        self.set_mss(self.terms.mss);
         // They are of discarded segments, and count their losses.
         self.marks = None;
         self.una = offset;

@@ -140,9 +140,12 @@ impl Sender {
     }
 
     /// Recovery's timer runs in place of the retransmission timer (RFC 8985 §8.2), but not in place
-    /// of a SYN's.
+    /// of a SYN's or a start-up's.
     fn is_replaced_by_recovery(&self) -> bool {
-        self.una > 0 && !self.board.is_empty() && self.recovery.state().timeout.is_some()
+        self.una > 0
+            && !self.timer.is_reset_timer
+            && !self.board.is_empty()
+            && self.recovery.state().timeout.is_some()
     }
 
     /// Returns when the retransmission timer, or a start-up's instead of it, runs out, if it runs.

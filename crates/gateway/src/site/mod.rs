@@ -280,8 +280,8 @@ impl GatewaySite {
     /// histories.
     pub fn tell_changes(&self, now: Instant) {
         let has_subscribers = |tenant: &Arc<Tenant>| tenant.subscribers() > 0;
-        let (subscribed, others): (Vec<_>, Vec<_>) =
-            self.tenants().into_iter().partition(has_subscribers);
+        let changed = self.tenants().into_iter().filter(|tenant| tenant.has_changes());
+        let (subscribed, others): (Vec<_>, Vec<_>) = changed.partition(has_subscribers);
         for tenants in [subscribed, others] {
             tenants.iter().for_each(|tenant| tenant.tell_changes(now, tenants.len()));
         }

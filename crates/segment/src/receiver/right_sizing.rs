@@ -114,7 +114,8 @@ impl RightSizing {
             let full = ETHERNET_PAYLOAD_BYTES - options;
             let offered = half - half % full;
             let reserved = half.saturating_sub(full);
-            let holds = if reserved < UNSCALED_MAX { reserved } else { UNSCALED_MAX };
+            let most = if self.capacity > UNSCALED_MAX { self.capacity } else { UNSCALED_MAX };
+            let holds = if reserved < most { reserved } else { most };
             return Some(FirstBuffer { offered, holds });
         }
         let holds = self.buffer * share_of_payload(len) / 256;

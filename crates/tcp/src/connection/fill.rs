@@ -87,8 +87,8 @@ impl Connection {
         }
     }
 
-    /// Sets the options of a segment other than a SYN. A retransmission keeps its size: SACK blocks
-    /// wait for a segment that has room.
+    /// Sets the options of a segment other than a SYN. A retransmission keeps its size, unless
+    /// it was cut before: SACK blocks wait for a segment that has room.
     #[inline(always)]
     fn fill_options(&mut self, now: Instant, acks: bool, out: &mut Segment) {
         let options = &mut out.options;

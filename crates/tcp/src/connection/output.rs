@@ -220,11 +220,14 @@ impl Connection {
         Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index), allowance: 0 })
     }
 
-    /// The piece of the segment at `index` that can be retransmitted now. SACK blocks beside it
-    /// leave less room than it had, so Linux cuts it. If the peer has taken back its window, only
-    /// the head leaves behind its end (`__tcp_retransmit_skb`).
+    /// Returns the piece of the segment at `index` that can be retransmitted now. Linux cuts it if
+    /// SACK blocks beside it leave less room than it had. If the peer has taken back its window,
+    /// Linux sends only the head behind its end (`__tcp_retransmit_skb`).
     fn retransmitted_piece(&mut self, path: &mut Path, index: usize) -> Option<Piece> {
         let piece = self.piece_at(index)?;
+        if !self.config.counts_segments {
+            return Some(piece);
+        }
         if piece.start >= self.sender.window_edge() && piece.start > self.sender.una() {
             return None;
         }

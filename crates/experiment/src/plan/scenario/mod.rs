@@ -115,7 +115,8 @@ impl Scenario {
         scheme: &Scheme,
         files: &Files,
     ) -> Result<Self, Fault> {
-        let members = document.workload.values().map(members).collect::<Result<Vec<_>, _>>()?;
+        let members =
+            document.workload.values().map(member_count).collect::<Result<Vec<_>, _>>()?;
         let pairs = members.into_iter().max().unwrap_or(1).max(1);
         let maker = LinkMaker { files, waiting: document.measure.waiting };
         let mut net = topology::build(&document.topology, pairs, maker)?;

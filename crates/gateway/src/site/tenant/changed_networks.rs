@@ -24,6 +24,11 @@ impl ChangedNetworks {
         }
     }
 
+    /// Returns true if none waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Removes at most `most` networks that have waited longest.
     pub(crate) fn take(&mut self, most: usize) -> Vec<IpNet> {
         let most = most.min(self.waiting.len());

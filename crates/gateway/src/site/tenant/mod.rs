@@ -385,6 +385,11 @@ impl Tenant {
         self.updates.subscribers()
     }
 
+    /// Returns true if networks have changed since the last notification.
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.known().changed.is_empty()
+    }
+
     /// Adds the estimates of changed networks to their histories, and notifies subscribers, if
     /// there are any. The limits of the gateway are divided among `tenants`, those with subscribers
     /// or those without.

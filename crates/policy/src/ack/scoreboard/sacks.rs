@@ -4,6 +4,7 @@
 use super::in_segments::padding;
 use super::segment::{MERGED, SACKED};
 use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
+use std::ops::Range;
 
 /// Number of ranges up to which a linear search is faster than a binary one.
 const LINEAR_SEARCH_RANGES: usize = 8;
@@ -65,24 +66,30 @@ impl Scoreboard {
     /// retransmitted, all of it count (`tcp_shifted_skb`).
     #[cold]
     pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
-        let indices = self.index_from(left)..;
-        let within = self.segments.range(indices.clone()).zip(indices);
-        let within = within.take_while(|(s, _)| s.end() <= right);
-        let again = within.filter(|(_, index)| self.buffer_was_retransmitted(*index));
-        again.fold(RepeatedSegments::default(), |known, (s, _)| RepeatedSegments {
-            count: known.count + 1,
-            late: known.late.or(s.is_sacked().then_some(s.start)),
-            end: s.end(),
-        })
+        let (mut known, mut index) = (RepeatedSegments::default(), self.index_from(left));
+        while self.segments.get(index).is_some_and(|s| s.end() <= right) {
+            let buffer = self.buffer_around(index);
+            let end = buffer.end;
+            let again = self.segments.range(buffer).any(SentSegment::was_retransmitted);
+            let within = self.segments.range(index..end).take_while(|s| s.end() <= right);
+            for s in within.filter(|_| again) {
+                known = RepeatedSegments {
+                    count: known.count + 1,
+                    late: known.late.or(s.is_sacked().then_some(s.start)),
+                    end: s.end(),
+                };
+            }
+            index = end;
+        }
+        known
     }
 
-    /// True if a segment was retransmitted that Linux has in one buffer with the one at `index`.
-    fn buffer_was_retransmitted(&self, index: usize) -> bool {
+    /// Returns the indices of the segments that Linux has in one buffer with the one at `index`.
+    fn buffer_around(&self, index: usize) -> Range<usize> {
         let before = self.segments.range(..=index).rev();
         let first = before.take_while(|s| s.is_merged()).count();
-        let start = index.saturating_sub(first);
         let behind = self.segments.range(index + 1..).take_while(|s| s.is_merged()).count();
-        self.segments.range(start..=index + behind).any(SentSegment::was_retransmitted)
+        index.saturating_sub(first)..index + 1 + behind
     }
 
     /// True if at least `count` segments are SACKed, however short.
