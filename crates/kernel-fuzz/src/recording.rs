@@ -161,7 +161,6 @@ impl ScriptRecording {
         for _ in 0..MAX_TIMERS {
             self.advance(at)?;
             at = at.max(whole_micros(self.after_timers())).max(whole_micros(self.after_doubt(at)));
-            at = at.max(whole_micros(self.after_idle_doubt(at)));
             match self.next_timer() {
                 Some(next) if next <= at + MARGIN + self.doubt => at = at.max(whole_micros(next)),
                 _ if self.now() >= at => return Ok(at),
@@ -189,20 +188,6 @@ impl ScriptRecording {
         });
         let ends = inside.map(|sent| sent.at + sent.late + self.round_trip + SLACK);
         ends.max().unwrap_or(Instant::ZERO)
-    }
-
-    /// The end of a doubtful time, if `at` is in one. A connection has been idle for about a number
-    /// of timeouts, each of which halves the window. The kernel counts them in ticks.
-    fn after_idle_doubt(&mut self, at: Instant) -> Instant {
-        let mut info = |field| self.host.info(CONNECTION, field).unwrap_or(0);
-        let (unacked, rto) = (info(TcpInfoField::Unacked), info(TcpInfoField::Rto).max(1));
-        let last = self.sent.iter().rev().find(|sent| sent.segment.len > 0);
-        let Some(last) = last.filter(|_| unacked == 0) else { return Instant::ZERO };
-        let nearest = (at.saturating_since(last.at).as_micros() + rto / 2) / rto;
-        let limit = last.at + Duration::from_micros(nearest * rto);
-        let from = Instant::ZERO + (limit - Instant::ZERO).saturating_sub(TICK * 3);
-        let to = limit + last.late + TICK * 3;
-        if nearest > 0 && (from..to).contains(&at) { to } else { Instant::ZERO }
     }
 
     /// True if the segment's numbers are within the data that the host has sent.
@@ -241,8 +226,7 @@ impl ScriptRecording {
     pub(crate) fn apply(&mut self, at: Instant, stimulus: &Stimulus) -> Result<(), Unplayable> {
         self.advance(at)?;
         let next_is_near = self.next_timer().is_some_and(|next| next <= at + MARGIN + self.doubt);
-        let doubts = self.after_doubt(at).max(self.after_idle_doubt(at));
-        if at < self.after_timers().max(doubts) || next_is_near {
+        if at < self.after_timers().max(self.after_doubt(at)) || next_is_near {
             return Err(Unplayable::Race);
         }
         if let Stimulus::Segment(segment) = stimulus

@@ -304,10 +304,9 @@ pub struct ConnectionConfig {
     /// Only a small segment that is outstanding holds back another, not any data (Minshall; Linux
     /// `tcp_nagle_check`).
     pub minshall: bool,
-    /// The congestion window counts segments: a short one, and a FIN on its own, take as much of it
-    /// as a full one (Linux `tcp_cwnd_test`). Otherwise it counts bytes, and a FIN is control and
-    /// leaves at once.
-    pub counts_segments: bool,
+    /// A FIN on its own waits for room in the congestion window, as a segment (Linux
+    /// `tcp_cwnd_test`); otherwise it is control and leaves at once.
+    pub fin_takes_window: bool,
     /// A full segment is no longer than half of the largest window that the peer has offered
     /// (`tcp_bound_to_half_wnd`).
     pub halves_window: bool,
@@ -373,7 +372,7 @@ impl Default for ConnectionConfig {
             show_priority: true,
             nagle: true,
             minshall: false,
-            counts_segments: false,
+            fin_takes_window: false,
             halves_window: false,
             offload: false,
             least_batch: 0,

@@ -16,7 +16,7 @@ impl SackOffsets {
     /// No blocks.
     pub const NONE: Self = Self { blocks: [(0, 0); SackBlocks::MAX], count: 0 };
 
-    /// Adds a block. It is dropped if there are [`SackBlocks::MAX`] already.
+    /// Adds a block.
     pub fn push(&mut self, left: u64, right: u64) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.count)) {
             *slot = (left, right);
@@ -53,8 +53,7 @@ impl StampClock {
         self.value.wrapping_add((now.saturating_since(self.at).as_nanos() / 1_000_000) as u32)
     }
 
-    /// Returns how long ago the clock showed `echo`, in whole milliseconds. `None` if that is less
-    /// than one, if the echo is ahead of the clock, or 0.
+    /// Returns the age of an echo; `None` if it is no echo of this clock.
     pub(crate) fn age(self, now: Instant, echo: u32) -> Option<Duration> {
         let age = self.stamp(now).wrapping_sub(echo) as i32;
         (age > 0 && echo != 0).then(|| Duration::from_millis(age as u64))
@@ -79,9 +78,6 @@ pub struct Acknowledgement<'a> {
     pub una: u64,
     /// The window that it offers is another one.
     pub changes_window: bool,
-    /// It is the first behind data of the peer: Linux takes it for an update of the window, though
-    /// that is the same (`tcp_may_update_window`).
-    pub follows_data: bool,
     /// It takes no sequence space: it may be a duplicate (RFC 5681 §2).
     pub is_bare: bool,
     /// Its SACK blocks.

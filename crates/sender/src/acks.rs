@@ -40,7 +40,6 @@ impl Sender {
         let prior_in_flight = path.bytes_in_flight();
         self.outstanding_before_ack = self.board.outstanding();
         let mut info = self.ack_info(now);
-        info.progress.trusted_until = now.saturating_sub(path.rtt().min_rtt());
         info.dsack = self.dsack_of(ack);
         if let Some((left, right)) = info.dsack {
             info.repeated = self.board.repeated(left, right);
@@ -78,8 +77,7 @@ impl Sender {
         }
         let is_marked = self.reports_marks(ack, &info);
         let is_plain = only_advances && self.board.is_clean() && !path.is_shared();
-        let rests = is_plain && self.rests_on(path, &info, is_once, ack.may_send);
-        let verdict = if rests {
+        let verdict = if is_plain && self.rests_on(path, &info, is_once, ack.may_send) {
             self.settle_in_flight(path);
             if is_marked {
                 self.on_marks(now, path, None, &mut outcome);
@@ -98,7 +96,7 @@ impl Sender {
         sample.delivered += verdict.duplicate_bytes;
         // A spurious retransmission is delivered (`tcp_dsack_seen`).
         self.counts.delivered_segments += verdict.duplicate_bytes / self.terms.mss.max(1);
-        if !rests {
+        if !is_plain {
             // Recovery may have set or restored the window (`tcp_fastretrans_alert` comes first).
             sample.cwnd_limited = path.is_cwnd_limited();
         }
@@ -152,11 +150,7 @@ impl Sender {
         let progress = &info.progress;
         let whole = progress.delivered - progress.partial;
         self.counts.delivered_segments += progress.segments;
-        let syn = u64::from(info.una_before == 0 && info.advanced());
-        let all = match self.board.counts_segments() {
-            true => progress.segments.saturating_sub(syn) * self.terms.mss,
-            false => whole - syn.min(whole),
-        };
+        let all = whole - u64::from(info.una_before == 0).min(whole);
         let all = match !self.terms.sack && self.config.duplicates_deliver {
             true => self.less_duplicates(info, all, path.is_shared()),
             false => all,
@@ -182,7 +176,7 @@ impl Sender {
             srtt: path.rtt().srtt(),
             min_rtt: path.rtt().min_rtt(),
             prior_in_flight,
-            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.in_flight(),
+            in_flight: path.bytes_in_flight() - self.last_in_flight + self.board.pipe(),
             cwnd_limited: true,
             sent_total: 0,
             acked_total: 0,

@@ -124,7 +124,7 @@ impl Sender {
         if !is_open {
             return None;
         }
-        let in_flight = self.others_in_flight(path) + self.board.in_flight();
+        let in_flight = self.others_in_flight(path) + self.board.pipe();
         Some(path.usable_cwnd().saturating_sub(in_flight))
     }
 

@@ -20,8 +20,7 @@ impl Sender {
         if self.terms.sack && !ack.sack.is_empty() {
             self.digest_sack(ack, info);
         }
-        let is_update = ack.changes_window || ack.follows_data && self.terms.sack;
-        info.repeats = ack.una == una_before && !is_update && ack.is_bare;
+        info.repeats = ack.una == una_before && !ack.changes_window && ack.is_bare;
         info.duplicate = self.is_duplicate(info);
         // A SACK echoes the segment before the hole, whatever it answers (RFC 7323 §4.3). Linux's
         // RACK uses round trips alone there (`tcp_rack_advance`).
@@ -47,19 +46,7 @@ impl Sender {
             if !self.is_sound(left, right) {
                 self.counts.sack_discarded += 1;
             } else if right > self.una {
-                self.sack_around_repetition(left, right, info);
-            }
-        }
-    }
-
-    /// Books a SACK block, of which the D-SACK block may repeat a part.
-    fn sack_around_repetition(&mut self, left: u64, right: u64, info: &mut AckInfo) {
-        match info.dsack.filter(|dsack| left <= dsack.0 && dsack.1 <= right) {
-            None => self.board.sack(left, right, &mut info.progress),
-            Some(dsack) => {
-                self.board.sack(left, dsack.0, &mut info.progress);
-                self.board.sack_repeated(dsack.0, dsack.1, &mut info.progress);
-                self.board.sack(dsack.1, right, &mut info.progress);
+                self.board.sack(left, right, &mut info.progress);
             }
         }
     }

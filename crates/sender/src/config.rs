@@ -15,8 +15,6 @@ pub(crate) struct SenderConfig {
     pub(crate) syn_losses_tolerated: u32,
     /// Segments of the first window after more of them.
     pub(crate) lost_initial_window: u32,
-    /// The window counts segments, not bytes.
-    pub(crate) counts_segments: bool,
     /// The threshold is halved again when the same segment times out again.
     pub(crate) halve_again: bool,
 }
@@ -29,7 +27,6 @@ impl SenderConfig {
             duplicates_deliver: config.duplicates_deliver,
             syn_losses_tolerated: config.syn_losses_tolerated,
             lost_initial_window: config.lost_initial_window,
-            counts_segments: config.counts_segments,
             halve_again: config.halve_again,
         }
     }

@@ -56,24 +56,17 @@ impl Sender {
     /// Updates the path's count of this sender's data in flight.
     #[inline(always)]
     pub fn settle_in_flight(&mut self, path: &mut Path) {
-        let share = match path.is_shared() {
-            true => self.share_in_flight(),
-            false => self.board.in_flight(),
-        };
+        let pipe = self.board.pipe();
+        let share = if path.is_shared() { self.share_in_flight(pipe) } else { pipe };
         path.move_in_flight(self.last_in_flight, share);
         self.last_in_flight = share;
         path.note_segments_out(self.board.len() as u64);
     }
 
-    /// Part of the bytes in flight by the scoreboard that takes room in the window of a shared
-    /// path.
+    /// Part of the `pipe` bytes in flight by the scoreboard that takes room in the window of a
+    /// shared path.
     #[cold]
-    fn share_in_flight(&mut self) -> u64 {
-        // Members count bytes, so that they can divide a window.
-        if self.board.counts_segments() {
-            self.board.count_in_segments_of(0);
-        }
-        let pipe = self.board.pipe();
+    fn share_in_flight(&self, pipe: u64) -> u64 {
         if self.retries() >= SILENT_AFTER {
             // The peer does not answer. Occasional retransmissions are not to keep other members
             // from sending.

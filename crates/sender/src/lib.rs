@@ -182,7 +182,6 @@ impl Sender {
     /// The SYNs have agreed on `terms`. Without SACK recovery is NewReno's where the scheme's needs
     /// SACK.
     pub fn agree(&mut self, terms: SenderTerms) {
-        self.set_mss(terms.mss);
         self.terms = terms;
         if terms.ecn == EcnMode::Accurate && self.reported.is_none() {
             self.reported = Some(Box::default());
@@ -190,8 +189,6 @@ impl Sender {
         if !terms.sack && self.recovery.capabilities().needs_sack {
             let policy = NewReno::new(NewRenoOptions::default());
             self.recovery = Repairs::new(Box::new(policy));
-            // Only RACK knows which timeouts are new losses (`tcp_enter_loss`).
-            self.config.halve_again = false;
         }
     }
 
@@ -432,22 +429,8 @@ impl Sender {
     }
 
     /// Segments of `mss` bytes from here on.
-    pub fn set_mss(&mut self, mss: u64) {
+    pub const fn set_mss(&mut self, mss: u64) {
         self.terms.mss = mss;
-        self.board.count_in_segments_of(if self.config.counts_segments { mss } else { 0 });
-    }
-
-    /// Bytes of the window that a segment with `data` bytes takes.
-    #[inline]
-    pub const fn taken_of_window(&self, data: u64) -> u64 {
-        if self.board.counts_segments() { self.terms.mss } else { data }
-    }
-
-    /// Cuts the outstanding segment at `offset`, so that its first part can be retransmitted alone.
-    #[cold]
-    pub fn split_at(&mut self, path: &mut Path, offset: u64) {
-        self.board.split_at(offset);
-        self.settle_in_flight(path);
     }
 
     /// Outstanding segments are cut to full ones at most.

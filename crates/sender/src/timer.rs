@@ -127,25 +127,12 @@ impl Sender {
         if self.board.is_empty() {
             return self.timer.at;
         }
-        let recovery = self.recovery.state().timeout;
-        match self.is_replaced_by_recovery() {
-            true => recovery.into(),
-            false => self.timer.at.min(recovery.into()),
-        }
+        self.timer.at.min(self.recovery.state().timeout.into())
     }
 
     /// The retransmission timer is due.
     pub fn is_timer_due(&self, now: Instant) -> bool {
-        self.timer.at.is_due(now) && !self.is_replaced_by_recovery()
-    }
-
-    /// Recovery's timer runs in place of the retransmission timer (RFC 8985 §8.2), but not in place
-    /// of a SYN's or a start-up's.
-    fn is_replaced_by_recovery(&self) -> bool {
-        self.una > 0
-            && !self.timer.is_reset_timer
-            && !self.board.is_empty()
-            && self.recovery.state().timeout.is_some()
+        self.timer.at.is_due(now)
     }
 
     /// Returns when the retransmission timer, or a start-up's instead of it, runs out, if it runs.

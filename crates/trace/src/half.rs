@@ -405,7 +405,6 @@ pub(crate) fn seen_ack<'a>(
         now: segment.at,
         una,
         changes_window: false,
-        follows_data: false,
         is_bare: segment.sequence_len() == 0,
         sack,
         echo: segment.options.timestamps().map(|timestamps| timestamps.echo),

@@ -99,11 +99,6 @@ impl Instant {
         self.0 as f64 / 1e9
     }
 
-    /// The instant that is earlier by `time`, or the origin if there is none.
-    pub const fn saturating_sub(self, time: Duration) -> Self {
-        Self(self.0.saturating_sub(time.0))
-    }
-
     /// Time since `earlier`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))

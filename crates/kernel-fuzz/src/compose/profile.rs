@@ -65,7 +65,7 @@ pub(super) enum PlannedKind {
 }
 
 /// An offset of the peer's stream that no window of the host admits, bytes.
-pub(super) const OFFSET_OUTSIDE_WINDOW: u32 = 10_000_000;
+pub(super) const OFFSET_OUTSIDE_WINDOW: u32 = 100_000;
 /// A full segment of the peer, bytes, also with timestamps.
 const FULL: u32 = 1448;
 /// Handshakes have one of these round trips, milliseconds.
@@ -96,8 +96,7 @@ impl FuzzProfile {
     pub(super) fn random(kind: FuzzKind, handshake: &FuzzHandshake, dice: &mut Dice) -> Self {
         let base = Self {
             ack_every: dice.draw_one(&[1, 1, 2, 2, 4]),
-            // No sums of these are the limits of HyStart's trains, 2 ms and parts of round trips.
-            spacing: Duration::from_micros(dice.draw_one(&[0, 0, 170, 430, 5100])),
+            spacing: Duration::from_micros(dice.draw_one(&[0, 0, 200, 500, 5000])),
             probe_loss: 20,
             most_steps: 24,
             ..Self::default()

@@ -219,8 +219,7 @@ impl Path {
     #[inline]
     const fn bytes(&self) -> PathBytes {
         let (sent, acked) = (self.sent_total, self.acked_total);
-        let new_segments = self.segments_sent - self.segments_resent;
-        PathBytes { sent, acked, in_flight: self.in_flight, new_segments }
+        PathBytes { sent, acked, in_flight: self.in_flight }
     }
 
     /// Returns the report of the path's first start-up.
@@ -410,17 +409,9 @@ impl Path {
             self.in_startup = false;
             self.startup_meter.on_exit(StartUpExit::Completed);
             self.hand_over();
-            let grown = self.window.cwnd().checked_sub(before);
-            if grown == Some(0) {
+            if self.window.cwnd() == before {
                 // The window was at the threshold before, so this ACK is for congestion avoidance.
                 self.grow_in_avoidance(sample);
-            } else if let Some(grown) = grown
-                && grown < sample.delivered
-                && self.usage.validation == WindowValidation::Linux
-            {
-                // Segments that slow start has not used (`cubictcp_cong_avoid`).
-                let delivered = sample.delivered - grown;
-                self.grow_in_avoidance(&AckSample { delivered, ..*sample });
             }
         }
         phase == Phase::FallBack

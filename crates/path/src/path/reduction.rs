@@ -58,9 +58,6 @@ impl Path {
                 self.window.set_cwnd(cwnd, cause);
             }
         }
-        if event.timeout {
-            self.congestion.on_timeout();
-        }
     }
 
     /// Does the same as [`Path::on_report`], for a report outside of timeouts that only imposes a

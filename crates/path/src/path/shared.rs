@@ -229,9 +229,6 @@ impl Path {
         let ruled = self.is_ruled();
         let cause = if event.timeout { Cause::Timeout } else { Cause::Loss };
         self.reduce_for(member.client, order, reduction, event, cause);
-        if event.timeout {
-            self.congestion.on_timeout();
-        }
         if let Some(shared) = &mut self.shared {
             shared.reduced_by = Some(member.ports);
             shared.glide = (reduction == Reduction::Gradual && !ruled).then(|| Prr::new(prior));

@@ -138,10 +138,7 @@ mod tests {
         meter.on_exit(StartUpExit::Loss);
         meter.on_exit(StartUpExit::Timeout);
         // 3000 bytes are sent, 2000 acknowledged when avoidance begins.
-        meter.on_avoidance(
-            at,
-            PathBytes { sent: 3000, acked: 2000, in_flight: 1000, new_segments: 3 },
-        );
+        meter.on_avoidance(at, PathBytes { sent: 3000, acked: 2000, in_flight: 1000 });
         meter.on_sent(true, 2000);
         // All of it is acknowledged, so this retransmission is of later data.
         meter.on_sent(true, 3000);
@@ -164,7 +161,7 @@ mod tests {
     fn the_window_that_it_leaves_is_what_was_outstanding_at_its_own_end() {
         let mut meter = StartUpMeter::default();
         assert_eq!(meter.report().window_end(), None);
-        let path = PathBytes { sent: 3000, acked: 1000, in_flight: 2000, new_segments: 3 };
+        let path = PathBytes { sent: 3000, acked: 1000, in_flight: 2000 };
         meter.on_avoidance(Instant::from_nanos(5), path);
         assert_eq!(meter.report().window_end(), Some(5000));
     }

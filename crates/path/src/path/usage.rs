@@ -15,8 +15,6 @@ pub(super) struct PathBytes {
     /// Bytes acknowledged cumulatively, ever.
     pub(super) acked: u64,
     pub(super) in_flight: u64,
-    /// Segments sent for the first time, ever; a FIN on its own is one.
-    pub(super) new_segments: u64,
 }
 
 /// The reason why a path currently sends no more.
@@ -48,8 +46,8 @@ pub(super) struct WindowUsage {
     pub(super) limited: bool,
     /// Bytes of the path sent when that was noted: once they are acknowledged it is old.
     round_end: u64,
-    /// Segments sent for the first time when sending last stopped.
-    segments_before: u64,
+    /// Bytes of the path sent when sending last stopped.
+    sent_before: u64,
 }
 
 impl WindowUsage {
@@ -66,11 +64,12 @@ impl WindowUsage {
             // Linux only considers the window: data that the pacer delays may still fill it.
             _ if limit == SendLimit::Pacer => {}
             _ => {
-                let has_sent = path.new_segments > self.segments_before;
-                self.segments_before = path.new_segments;
+                let has_sent = path.sent > self.sent_before;
+                self.sent_before = path.sent;
                 // Data that fills the window exactly is limited by it, though no more waits.
                 let limited = limit == SendLimit::Window || is_full && has_sent;
-                if has_sent || limited {
+                // A FIN is in flight and no byte of data.
+                if has_sent || limited || path.in_flight > self.max_in_flight {
                     self.note_window(limited, path);
                 }
             }
@@ -80,7 +79,7 @@ impl WindowUsage {
     /// Notes by Linux's rule whether the window was the limit.
     #[inline]
     fn note_window(&mut self, limited: bool, path: PathBytes) {
-        let PathBytes { sent, acked, in_flight, .. } = path;
+        let PathBytes { sent, acked, in_flight } = path;
         if acked >= self.round_end || limited || !self.limited && in_flight > self.max_in_flight {
             self.max_in_flight = in_flight;
             self.round_end = sent;
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     const fn path(sent: u64, acked: u64, in_flight: u64) -> PathBytes {
-        PathBytes { sent, acked, in_flight, new_segments: sent }
+        PathBytes { sent, acked, in_flight }
     }
 
     /// All numbers are segments: the window of 10 was the limit when 10 were sent. Then 12 are in
@@ -111,17 +110,6 @@ mod tests {
         usage.note_limit(SendLimit::Application, path(15, 10, 5), false);
         assert!(!usage.limited);
         assert_eq!(usage.max_in_flight, 5);
-    }
-
-    /// A FIN on its own is a segment without a byte. The window of ten was the limit; a FIN that is
-    /// sent once all is acknowledged shows that it is no more.
-    #[test]
-    fn a_fin_is_a_segment() {
-        let mut usage = WindowUsage::new(WindowValidation::Linux);
-        usage.note_limit(SendLimit::Window, path(10, 0, 10), false);
-        let fin = PathBytes { new_segments: 11, ..path(10, 10, 1) };
-        usage.note_limit(SendLimit::Application, fin, false);
-        assert_eq!((usage.max_in_flight, usage.limited), (1, false));
     }
 
     /// A limit that occurs again counts from there: until the fourteenth is acknowledged, not the

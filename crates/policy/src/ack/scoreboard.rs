@@ -2,10 +2,9 @@
 //! lost, retransmitted.
 //!
 //! Offsets are 64-bit positions in the send sequence space (0 is the SYN), so nothing here wraps.
-//! Running sums give the bytes in flight (`pipe` of RFC 6675 §3) without a walk. A list of merged
-//! SACK ranges makes a repeated SACK block cost nothing.
+//! Four running sums give the bytes in flight (`pipe` of RFC 6675 §3) without a walk. A list of
+//! merged SACK ranges makes a repeated SACK block cost nothing.
 
-mod in_segments;
 mod progress;
 mod sacks;
 mod segment;
@@ -13,7 +12,7 @@ mod segment;
 pub use progress::{AckProgress, Newest, RepeatedSegments};
 pub use segment::SentSegment;
 
-use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, MERGED, OVERDUE, SACKED};
+use segment::{IN_FLIGHT_AGAIN, LOST, LOW_PRIORITY, OVERDUE, SACKED};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -26,10 +25,6 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     again: u64,
-    /// Bytes of a full segment if the window counts segments; otherwise zero.
-    full: u64,
-    /// Bytes by which full segments would exceed those in flight, if the window counts segments.
-    padding: i64,
     /// Bytes of the SACKed ones that were lost, less those that were retransmitted, before they
     /// were SACKed.
     lost_beneath_sacks: u64,
@@ -76,14 +71,13 @@ impl Scoreboard {
     pub fn pipe(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.again
     }
-    /// Returns the value of [`Scoreboard::in_flight`] without any SACK.
+    /// Returns the value of [`Scoreboard::pipe`] without any SACK.
     pub fn pipe_ignoring_sacks(&self) -> u64 {
-        self.in_flight() + self.sacked - self.lost_beneath_sacks
+        self.pipe() + self.sacked - self.lost_beneath_sacks
     }
-    /// Lost bytes that wait to be retransmitted. Retransmissions whose loss was forgiven hold back
-    /// as many bytes (`tcp_xmit_retransmit_queue`).
+    /// Lost bytes that wait to be retransmitted.
     pub fn waiting(&self) -> u64 {
-        self.lost.saturating_sub(self.again)
+        self.lost - self.again
     }
     /// Number of segments outstanding.
     pub fn len(&self) -> usize {
@@ -148,9 +142,6 @@ impl Scoreboard {
         let (marks, retransmissions) = (0, 0);
         self.segments.push_back(SentSegment { start, len, marks, retransmissions, sent_at, order });
         self.outstanding += u64::from(len);
-        if self.full != 0 && u64::from(len) != self.full {
-            self.note_odd_last();
-        }
     }
 
     /// The segment sent last left with low priority.
@@ -181,14 +172,10 @@ impl Scoreboard {
         rest.start = offset;
         rest.len -= s.len;
         self.segments.insert(i + 1, rest);
-        if self.full != 0 {
-            self.count_in_segments_of(self.full);
-        }
     }
 
     /// Records that the segment at `index` is retransmitted: the time, and its new position.
     pub fn retransmit(&mut self, index: usize, now: Instant, order: u64) {
-        self.leave_padding(index);
         let s = &mut self.segments[index];
         if s.is_lost() && !s.is_retransmission_in_flight() {
             s.marks |= IN_FLIGHT_AGAIN;
@@ -198,31 +185,26 @@ impl Scoreboard {
         s.retransmissions = s.retransmissions.saturating_add(1);
         s.sent_at = now;
         s.order = order;
-        self.enter_padding(index);
     }
 
-    /// Presumes the segment at `index` lost, or its retransmission lost again. If a loss was
-    /// forgiven after the retransmission, the original is lost first (`tcp_mark_skb_lost`).
+    /// Presumes the segment at `index` lost, or its retransmission lost again.
     /// Returns the bytes newly presumed lost.
     pub fn mark_lost(&mut self, index: usize) -> u64 {
-        self.leave_padding(index);
         let s = &mut self.segments[index];
         let len = u64::from(s.len);
-        let waits = s.is_lost() && !s.is_retransmission_in_flight();
-        let newly = if s.is_sacked() || waits { 0 } else { len };
-        if newly > 0 {
-            self.losses += 1;
-            self.lost_hint = self.lost_hint.min(s.start);
-            if s.is_lost() {
-                s.marks &= !IN_FLIGHT_AGAIN;
-                self.again -= len;
-            } else {
-                s.marks |= LOST;
-                self.lost += len;
-            }
+        if s.is_sacked() || (s.is_lost() && !s.is_retransmission_in_flight()) {
+            return 0;
         }
-        self.enter_padding(index);
-        newly
+        self.losses += 1;
+        self.lost_hint = self.lost_hint.min(s.start);
+        if s.is_retransmission_in_flight() {
+            s.marks &= !IN_FLIGHT_AGAIN;
+            self.again -= len;
+        } else {
+            s.marks |= LOST;
+            self.lost += len;
+        }
+        len
     }
 
     /// Presumes a segment lost as [`Scoreboard::mark_lost`] does, because a later one was delivered
@@ -241,24 +223,15 @@ impl Scoreboard {
         (0..self.segments.len()).map(|i| self.mark_lost(i)).sum()
     }
 
-    /// Forgets every loss: the timeout or fast retransmit was spurious. Original and retransmission
-    /// of a segment are both in flight then (`tcp_undo_cwnd_reduction`).
+    /// Forgets every loss: the timeout or fast retransmit was spurious. Retransmitted segments
+    /// count once more as in flight.
     pub fn forgive_losses(&mut self) {
         for s in &mut self.segments {
-            s.marks &= !LOST;
+            s.marks &= !(LOST | IN_FLIGHT_AGAIN);
         }
         self.lost_beneath_sacks = 0;
         self.lost = 0;
-        self.count_in_segments_of(self.full);
-    }
-
-    /// Forgets every loss and every retransmission, as if all segments had been sent once.
-    pub fn forget_losses(&mut self) {
-        for s in &mut self.segments {
-            s.marks &= !IN_FLIGHT_AGAIN;
-        }
         self.again = 0;
-        self.forgive_losses();
     }
 
     /// Forgets every SACK: after a timeout the receiver may have reneged (RFC 2018 §8). Segments
@@ -268,7 +241,7 @@ impl Scoreboard {
             return;
         }
         for s in self.segments.iter_mut().filter(|s| s.is_sacked()) {
-            s.marks &= !(SACKED | MERGED);
+            s.marks &= !SACKED;
             let len = u64::from(s.len);
             if s.is_lost() {
                 self.lost += len;
@@ -281,7 +254,6 @@ impl Scoreboard {
         self.sacked = 0;
         self.lost_beneath_sacks = 0;
         self.sacked_ranges.clear();
-        self.count_in_segments_of(self.full);
     }
 
     /// Returns the index of the lowest segment that is lost and was not retransmitted since.
@@ -333,7 +305,6 @@ impl Scoreboard {
             again |= segment.was_retransmitted();
             self.record_acked(&segment, part, progress);
             progress.partial = if segment.is_sacked() { 0 } else { part };
-            self.note_odd(0);
         }
         progress.again |= again;
     }
@@ -407,7 +378,6 @@ impl Scoreboard {
     }
 
     fn settle_marked(&mut self, s: &SentSegment, part: u64) {
-        self.padding -= self.padding_of(s);
         if s.is_retransmission_in_flight() {
             self.again -= part;
         }

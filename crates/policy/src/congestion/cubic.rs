@@ -73,16 +73,14 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, window: &Window, _: &CongestionEvent) -> LoweredWindow {
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent) -> LoweredWindow {
         self.credit.clear();
         let ssthresh = self.curve.on_congestion(window.cwnd() / window.mss());
+        if event.timeout {
+            // Linux forgets the maximum too: the path may be another one by now.
+            self.curve.reset();
+        }
         LoweredWindow::to(ssthresh * window.mss())
-    }
-
-    /// Linux forgets the maximum: the path may be another one by now (`bictcp_state`).
-    fn on_timeout(&mut self) {
-        self.credit.clear();
-        self.curve.reset();
     }
 
     fn on_restart(&mut self, _: &mut Window, now: Instant, idle: Duration) {
@@ -192,7 +190,6 @@ mod tests {
         let mut cubic = Cubic::default();
         let w = window(100);
         assert_eq!(cubic.on_congestion(&w, &event(true)).ssthresh, 70 * MSS);
-        cubic.on_timeout();
         assert_eq!(cubic.curve, cubic::CubicCurve::default());
     }
 

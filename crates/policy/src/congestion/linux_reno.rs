@@ -40,10 +40,6 @@ impl CongestionControl for LinuxReno {
         self.credit.clear();
         LoweredWindow::to((window.cwnd() / window.mss() / 2).max(LEAST) * window.mss())
     }
-
-    fn on_timeout(&mut self) {
-        self.credit.clear();
-    }
 }
 
 #[cfg(test)]

@@ -113,10 +113,6 @@ pub trait CongestionControl {
         let _ = window;
     }
 
-    /// A retransmission timeout, also one that lowers the threshold no further, after
-    /// [`CongestionControl::on_congestion`] if it does.
-    fn on_timeout(&mut self) {}
-
     /// Sending goes on after `idle` with nothing in flight.
     fn on_restart(&mut self, window: &mut Window, now: Instant, idle: Duration) {
         let _ = (window, now, idle);

@@ -102,7 +102,7 @@ impl LossRecovery for Integrated {
         if self.forced && cx.board.waiting() > 0 {
             return cx.mss;
         }
-        cx.cwnd.saturating_sub(cx.board.in_flight().saturating_sub(self.left_network))
+        cx.cwnd.saturating_sub(cx.board.pipe().saturating_sub(self.left_network))
     }
 
     fn on_sent(&mut self, sent: &SentInfo) {

@@ -205,7 +205,7 @@ impl RackTlp {
             self.begin_episode(cx, cx.cwnd);
             report.congestion = Some(Reduction::ToOneSegment);
         }
-        report.cwnd = Some(cx.board.in_flight() + cx.mss);
+        report.cwnd = Some(cx.board.pipe() + cx.mss);
         self.frto.begin(fresh || !first);
         self.probe.forget();
         self.state = State::Loss;
@@ -330,9 +330,9 @@ impl LossRecovery for RackTlp {
     fn allowance(&self, cx: &RecoveryContext<'_>) -> u64 {
         let room = match &self.prr {
             Some(prr) if self.state == State::Recovery && !cx.shared => {
-                prr.window(cx.ssthresh, cx.mss).saturating_sub(cx.board.in_flight())
+                prr.window(cx.ssthresh, cx.mss).saturating_sub(digest::whole_pipe(cx))
             }
-            _ => cx.cwnd.saturating_sub(cx.board.in_flight()),
+            _ => cx.cwnd.saturating_sub(cx.board.pipe()),
         };
         if self.is_recovering() { room } else { room.max(self.duplicates.beyond_right_edge(cx)) }
     }

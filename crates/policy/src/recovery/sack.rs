@@ -175,7 +175,7 @@ impl LossRecovery for Sack {
             return cx.mss;
         }
         // SACKed bytes have left the pipe, so limited transmit is plain packet conservation.
-        let room = cx.cwnd.saturating_sub(cx.board.in_flight());
+        let room = cx.cwnd.saturating_sub(cx.board.pipe());
         if !matches!(self.dup.count, 1..DUP_THRESH) {
             return room;
         }

@@ -88,7 +88,7 @@ impl SackPipe {
             self.fast = None;
             self.dup.count = 0;
             cx.board.forget_sacks();
-            cx.board.forget_losses();
+            cx.board.forgive_losses();
             return Report { ended: true, ..Report::default() };
         }
         if !ack.advanced() {

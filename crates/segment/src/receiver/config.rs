@@ -3,9 +3,6 @@
 use super::SackHold;
 use units::Duration;
 
-/// Largest window that a SYN can offer, bytes.
-pub(super) const UNSCALED_MAX: u64 = 65_535;
-
 /// When the receiver acknowledges (RFC 5681 §4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {

@@ -15,7 +15,7 @@ mod sack_report;
 mod window;
 
 use crate::ecn::Ecn;
-use crate::segment::{Flags, SackBlocks, Segment, TIMESTAMPS_BYTES, Timestamps};
+use crate::segment::{Flags, SackBlocks, Segment, Timestamps};
 pub use ack_policy::{AckTimer, InOrder};
 pub use config::{AckPolicy, ReceiveConfig};
 use echo_of_marks::EchoOfMarks;
@@ -262,7 +262,7 @@ impl Receiver {
             opens: false,
             ends: false,
             with_syn: !self.is_open,
-            keeps_window: self.keeps_window(segment),
+            keeps_window: self.keeps_window(),
         }
     }
 
@@ -277,10 +277,8 @@ impl Receiver {
     /// True if a window as large as the last ACK's can be offered beside the unread data
     /// (`__tcp_select_window` of `rcv_wnd`, which is not limited to 16 bits).
     #[inline]
-    fn keeps_window(&self, segment: &Segment) -> bool {
-        let has_timestamps = segment.options.timestamps.is_some();
-        let options = if has_timestamps { TIMESTAMPS_BYTES.into() } else { 0 };
-        let Some(buffer) = self.sizing.first_buffer(self.largest, options) else { return true };
+    fn keeps_window(&self) -> bool {
+        let Some(buffer) = self.sizing.first_buffer(self.largest) else { return true };
         let edge = self.window.edge().max(1 + buffer.offered);
         let unread = self.rcv_nxt.saturating_sub(self.read);
         let room = buffer.holds.saturating_sub(unread);

@@ -7,7 +7,7 @@
 //! room of the data that fills it. The round trip is the receiver's own: of timestamps that are
 //! echoed with data, and of windows that fill.
 
-use super::config::{ReceiveConfig, UNSCALED_MAX};
+use super::config::ReceiveConfig;
 use super::linux_acks::MSS_DEFAULT;
 use units::{Duration, Instant};
 
@@ -101,22 +101,12 @@ impl RightSizing {
     }
 
     /// Returns the payload that the first buffer offered and holds, in segments of `len` bytes. It
-    /// holds less where segments carry less than half of their memory. Before a segment is larger
-    /// than `TCP_MSS_DEFAULT`, room for one is reserved (`tcp_init_buffer_space`). `None` once
-    /// reading has let it grow. `options`: bytes of the timestamps in each segment.
+    /// holds less where segments carry less than half of their memory. `None` once reading has let
+    /// it grow, and before a segment is larger than `TCP_MSS_DEFAULT`.
     #[inline]
-    pub const fn first_buffer(&self, len: u64, options: u64) -> Option<FirstBuffer> {
-        if !self.is_on || self.space > 0 {
+    pub const fn first_buffer(&self, len: u64) -> Option<FirstBuffer> {
+        if !self.is_on || self.space > 0 || len <= MSS_DEFAULT {
             return None;
-        }
-        if len <= MSS_DEFAULT {
-            let half = self.buffer / 2;
-            let full = ETHERNET_PAYLOAD_BYTES - options;
-            let offered = half - half % full;
-            let reserved = half.saturating_sub(full);
-            let most = if self.capacity > UNSCALED_MAX { self.capacity } else { UNSCALED_MAX };
-            let holds = if reserved < most { reserved } else { most };
-            return Some(FirstBuffer { offered, holds });
         }
         let holds = self.buffer * share_of_payload(len) / 256;
         Some(FirstBuffer { offered: self.buffer / 2, holds })

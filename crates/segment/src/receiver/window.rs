@@ -3,8 +3,11 @@
 //! beside data that waits to be read or for a gap to be filled; [`super::right_sizing`] decides on
 //! that room.
 
-use super::config::{ReceiveConfig, UNSCALED_MAX};
+use super::config::ReceiveConfig;
 use super::right_sizing::Backlog;
+
+/// Largest window that a SYN can offer.
+const UNSCALED_MAX: u64 = 65_535;
 
 /// The receive buffer, and the data in it.
 #[derive(Clone, Copy, Debug)]

@@ -21,7 +21,6 @@ impl Connection {
         if self.socket_options.is_some() {
             self.note_occasion();
         }
-        let follows_data = self.peer_window.is_newer(left);
         let changes_window = self.update_send_window(segment, left, una);
         let bare = segment.sequence_len() == 0;
         if bare && self.sender.board().is_empty() {
@@ -47,7 +46,6 @@ impl Connection {
             now,
             una,
             changes_window,
-            follows_data,
             is_bare: bare,
             sack,
             echo: segment.options.timestamps.map(|timestamps| timestamps.echo),

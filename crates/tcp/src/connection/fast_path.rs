@@ -18,10 +18,10 @@ impl Connection {
     /// have done.
     #[inline]
     pub(super) fn is_last(&mut self, now: Instant, path: &mut Path, piece: &Piece) -> bool {
-        let left = piece.allowance.saturating_sub(self.sender.taken_of_window(piece.len));
+        let left = piece.allowance.saturating_sub(piece.len);
         let full = self.current_mss();
         let used_up = piece.allowance > 0
-            && left < self.sender.taken_of_window(full)
+            && left < full
             && self.sender.board().is_clean()
             && self.sender.written().min(self.sender.window_edge()) >= self.sender.nxt() + full
             && self.state.may_send_data()
@@ -60,7 +60,7 @@ impl Connection {
             return None;
         }
         let piece = Piece { start: self.sender.nxt(), len: full, index: None, allowance };
-        (self.sender.taken_of_window(full) <= allowance).then_some(piece)
+        (full <= allowance).then_some(piece)
     }
 
     /// Sends a piece of [`Connection::fast_path_piece`], for which many checks are known to pass.
@@ -74,8 +74,7 @@ impl Connection {
     ) -> Departure {
         let departure = self.send_piece::<true>(now, path, piece, out);
         // The checks of `is_last`, repeated: a function for both costs 31 instructions a packet.
-        let taken = self.sender.taken_of_window(piece.len);
-        let last = piece.allowance - taken < taken
+        let last = piece.allowance - piece.len < piece.len
             && self.sender.written().min(self.sender.window_edge())
                 >= self.sender.nxt() + piece.len
             && self.sender.board().is_clean()

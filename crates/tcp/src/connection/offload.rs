@@ -31,7 +31,7 @@ pub(super) struct ReadySegments {
     admitted: u64,
     /// Full segments that the congestion window allows.
     allowed: u64,
-    /// More is written than the peer's window admits, into buffers of several segments.
+    /// More is written than the peer's window admits.
     is_cut: bool,
     /// Offset of the end of the segment.
     end: u64,
@@ -132,8 +132,7 @@ impl Connection {
             self.batch.end();
             return ends || ends_batch;
         }
-        let half_window = self.sender.largest_window() / 2;
-        let forced = self.batch.is_forced(end, half_window);
+        let forced = self.batch.is_forced(end, self.sender.largest_window() / 2);
         let edge = self.sender.written().min(self.sender.window_edge());
         let least = u64::from(self.config.least_batch);
         // A batch takes half a window at most (`tcp_cwnd_test`).
@@ -141,9 +140,8 @@ impl Connection {
         let most = || path.offload_batch().max(least).min(half.max(1));
         let ready = ReadySegments {
             admitted: edge.saturating_sub(piece.start) / full,
-            allowed: piece.allowance / self.sender.taken_of_window(full),
-            // A buffer holds half a window at most (`tcp_bound_to_half_wnd`).
-            is_cut: self.sender.window_edge() < self.sender.written() && half_window >= 2 * full,
+            allowed: piece.allowance / full,
+            is_cut: self.sender.window_edge() < self.sender.written(),
             end,
         };
         self.batch.on_full(ready, most) || ends || forced

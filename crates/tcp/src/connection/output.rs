@@ -220,28 +220,8 @@ impl Connection {
         Some(Piece { start: s.start, len: u64::from(s.len), index: Some(index), allowance: 0 })
     }
 
-    /// Returns the piece of the segment at `index` that can be retransmitted now. Linux cuts it if
-    /// SACK blocks beside it leave less room than it had. If the peer has taken back its window,
-    /// Linux sends only the head behind its end (`__tcp_retransmit_skb`).
-    fn retransmitted_piece(&mut self, path: &mut Path, index: usize) -> Option<Piece> {
-        let piece = self.piece_at(index)?;
-        if !self.config.counts_segments {
-            return Some(piece);
-        }
-        if piece.start >= self.sender.window_edge() && piece.start > self.sender.una() {
-            return None;
-        }
-        let room = self.current_mss();
-        let fin = u64::from(piece.start + piece.len > self.sender.written());
-        if piece.start == 0 || room >= self.full_payload() || piece.len - fin <= room {
-            return Some(piece);
-        }
-        self.sender.split_at(path, piece.start + room);
-        Some(Piece { len: room, ..piece })
-    }
-
     /// RFC 8985 §7.3: new data if there is any, else the last segment again.
-    pub(super) fn probe_piece(&mut self, path: &mut Path) -> Option<Piece> {
+    pub(super) fn probe_piece(&self, path: &Path) -> Option<Piece> {
         if self.new_data_waits() && !path.holds_new_data() {
             let (start, len) = (self.sender.nxt(), self.next_new_len(self.sender.nxt()));
             // The peer's window has to admit the whole segment (`tcp_snd_wnd_test`).
@@ -249,8 +229,7 @@ impl Connection {
                 return Some(Piece { start, len, index: None, allowance: 0 });
             }
         }
-        let last = self.sender.board().len().checked_sub(1)?;
-        self.retransmitted_piece(path, last)
+        self.sender.board().len().checked_sub(1).and_then(|last| self.piece_at(last))
     }
 
     #[inline]
@@ -261,10 +240,9 @@ impl Connection {
         let may_send = self.may_send_new();
         let (allowance, again) = self.sender.next_repair(path, 0, may_send);
         if let Some(index) = again {
-            let piece = self.retransmitted_piece(path, index)?;
+            let piece = self.piece_at(index)?;
             // A segment cut before the segment size was agreed on may be longer than a full one.
-            let taken = self.sender.taken_of_window(piece.len.min(self.sender.mss()));
-            return (taken <= allowance).then_some(piece);
+            return (piece.len.min(self.sender.mss()) <= allowance).then_some(piece);
         }
         let piece = if path.holds_new_data() { None } else { self.new_piece(allowance) };
         if piece.is_none() && self.sender.repairs_instead(path, self.may_send_new()) {
@@ -311,13 +289,13 @@ impl Connection {
             return None;
         }
         let data = len - u64::from(self.sender.nxt() + len > self.sender.written());
-        if data == 0 && self.config.counts_segments && allowance < self.sender.mss() {
+        if data == 0 && self.config.fin_takes_window && allowance < self.sender.mss() {
             return None;
         }
         // The SYN-ACK takes nothing from the window for data that answers data in a SYN: in Linux
         // no connection has sent it.
         let syn = self.state == State::SynReceived && self.config.opening == Opening::FastOpen;
-        if self.sender.taken_of_window(data) > allowance + u64::from(syn) {
+        if data > allowance + u64::from(syn) {
             return None;
         }
         Some(Piece { start: self.sender.nxt(), len, index: None, allowance })

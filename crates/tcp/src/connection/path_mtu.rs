@@ -172,7 +172,6 @@ impl Connection {
             self.mtu = PathMtu { since: self.sender.nxt(), ..PathMtu::default() };
             self.sender.set_mss(first);
             path.set_mss(first);
-            self.sender.settle_in_flight(path);
         }
     }
 

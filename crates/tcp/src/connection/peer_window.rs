@@ -58,12 +58,6 @@ impl PeerWindow {
         counts
     }
 
-    /// A segment at offset `left` follows data that no update before it followed.
-    #[inline]
-    pub(super) const fn is_newer(&self, left: u64) -> bool {
-        self.updated_by.0 < left
-    }
-
     /// A small window is to be used after all (RFC 9293 §3.8.6.2.1, override timeout).
     #[inline(always)]
     pub(super) const fn is_overridden(&self) -> bool {

@@ -66,9 +66,7 @@ pub(super) fn linux() -> Recipe {
         validation: WindowValidation::Linux,
         offload: true,
         minshall: true,
-        counts_segments: true,
-        // RACK decides which timeouts lower the threshold (`tcp_enter_loss`).
-        halve_again: true,
+        fin_takes_window: true,
         halves_window: true,
         duplicates_deliver: true,
         idle: IdleRestart::Decay,

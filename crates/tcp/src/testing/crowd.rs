@@ -366,7 +366,7 @@ impl Crowd {
                 match members.map(Connection::bytes_in_flight).reduce(|a, b| a + b) {
                     // A recovery that is the path's own counts otherwise than the scoreboard does.
                     Some(all) => assert_eq!(path.bytes_in_flight(), all),
-                    None => assert_eq!(path.bytes_in_flight(), board.in_flight()),
+                    None => assert_eq!(path.bytes_in_flight(), board.pipe()),
                 }
             }
         }

@@ -227,7 +227,7 @@ impl Hostile {
             assert!(deadline.is_some(), "data outstanding and no timer: {:?}", conn.state());
         }
         if let Some(path) = self.conn.and_then(|id| self.host.path_of(id)) {
-            assert_eq!(path.bytes_in_flight(), board.in_flight());
+            assert_eq!(path.bytes_in_flight(), board.pipe());
             assert!(path.window().cwnd() >= path.window().mss());
         }
     }

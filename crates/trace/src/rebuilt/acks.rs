@@ -48,7 +48,6 @@ impl SenderAck {
             now: self.at,
             una: self.una,
             changes_window: false,
-            follows_data: false,
             is_bare: self.bare,
             sack: &self.sack,
             echo: self.echo,

@@ -281,7 +281,7 @@ impl RebuiltSender {
         let board = self.core.board();
         if board.is_clean() && self.evidence.duplicates == 0 && self.core.una() > 0 {
             // All recoveries agree on that limit.
-            return self.path.usable_cwnd().saturating_sub(board.in_flight());
+            return self.path.usable_cwnd().saturating_sub(board.outstanding());
         }
         self.core.allowance(&self.path, self.core.una() > 0)
     }

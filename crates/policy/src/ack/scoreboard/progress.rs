@@ -64,11 +64,9 @@ pub struct AckProgress {
     pub again: bool,
     /// Newest delivery, for RACK.
     pub newest: Option<Newest>,
-    /// A retransmission that left later may be too young to be answered: the original may be what
-    /// was delivered (`tcp_rack_advance`).
-    pub trusted_until: Instant,
-    /// If the newest delivery is of a retransmission that is too young: the newest one that is not.
-    pub newest_trusted: Option<Newest>,
+    /// If the newest delivery is of a retransmission: the newest one of a segment sent once. RACK
+    /// takes it if the other may be of an original (`tcp_rack_advance`).
+    pub newest_original: Option<Newest>,
     /// The delivery that Linux processes last, where the ACK has several: the highest one
     /// acknowledged cumulatively, or else the highest one SACKed (`tcp_rack_advance`).
     pub last: Option<Newest>,
@@ -115,18 +113,13 @@ impl AckProgress {
         self.last = Some(this);
         let newer = |n: Newest| (this.sent_at, this.end) > (n.sent_at, n.end);
         if self.newest.is_none_or(newer) {
-            if !self.is_trusted(&this) {
-                let before = self.newest.filter(|newest| self.is_trusted(newest));
-                self.newest_trusted = before.or(self.newest_trusted);
+            if this.retransmitted {
+                self.newest_original =
+                    self.newest.filter(|n| !n.retransmitted).or(self.newest_original);
             }
             self.newest = Some(this);
-        } else if self.is_trusted(&this) && self.newest_trusted.is_none_or(newer) {
-            self.newest_trusted = Some(this);
+        } else if !this.retransmitted && self.newest_original.is_none_or(newer) {
+            self.newest_original = Some(this);
         }
-    }
-
-    /// The delivery was not of an earlier transmission.
-    fn is_trusted(&self, delivery: &Newest) -> bool {
-        !delivery.retransmitted || delivery.sent_at <= self.trusted_until
     }
 }

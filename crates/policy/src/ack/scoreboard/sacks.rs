@@ -1,10 +1,8 @@
 //! Effects of SACK blocks: the ranges received above a hole, and the segments within them (RFC 6675
 //! §4).
 
-use super::in_segments::padding;
-use super::segment::{MERGED, SACKED};
+use super::segment::SACKED;
 use super::{AckProgress, Newest, RepeatedSegments, Scoreboard, SentSegment};
-use std::ops::Range;
 
 /// Number of ranges up to which a linear search is faster than a binary one.
 const LINEAR_SEARCH_RANGES: usize = 8;
@@ -48,48 +46,27 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments of a D-SACK block `[left, right)` as [`Scoreboard::sack`] does. Linux
-    /// leaves them in buffers of their own.
-    #[cold]
-    pub fn sack_repeated(&mut self, left: u64, right: u64, progress: &mut AckProgress) {
-        let (from, to) = (self.index_from(left), self.index_from(right));
-        let fresh: Vec<_> = (from..to).filter(|&i| !self.segments[i].is_sacked()).collect();
-        self.sack(left, right, progress);
-        for segment in fresh.into_iter().flat_map(|i| [i, i + 1]) {
-            if let Some(segment) = self.segments.get_mut(segment) {
-                segment.marks &= !MERGED;
-            }
-        }
-    }
-
-    /// Counts retransmitted segments within `[left, right)`. If one segment of a buffer was
-    /// retransmitted, all of it count (`tcp_shifted_skb`).
+    /// Counts retransmitted segments within `[left, right)`. In a row of SACKed segments all count
+    /// if one does, since Linux merges their buffers (`tcp_shifted_skb`).
     #[cold]
     pub fn repeated(&self, left: u64, right: u64) -> RepeatedSegments {
-        let (mut known, mut index) = (RepeatedSegments::default(), self.index_from(left));
-        while self.segments.get(index).is_some_and(|s| s.end() <= right) {
-            let buffer = self.buffer_around(index);
-            let end = buffer.end;
-            let again = self.segments.range(buffer).any(SentSegment::was_retransmitted);
-            let within = self.segments.range(index..end).take_while(|s| s.end() <= right);
-            for s in within.filter(|_| again) {
-                known = RepeatedSegments {
-                    count: known.count + 1,
-                    late: known.late.or(s.is_sacked().then_some(s.start)),
-                    end: s.end(),
-                };
-            }
-            index = end;
+        let within = |left, right| {
+            let from = self.segments.range(self.index_from(left)..);
+            from.take_while(move |s| s.end() <= right)
+        };
+        let row = self.sacked_ranges.iter().find(|row| row.0 <= left && right <= row.1);
+        if let Some(row) = row
+            && within(row.0, row.1).any(SentSegment::was_retransmitted)
+        {
+            let count = within(left, right).count() as u32;
+            return RepeatedSegments { count, late: Some(left), end: right };
         }
-        known
-    }
-
-    /// Returns the indices of the segments that Linux has in one buffer with the one at `index`.
-    fn buffer_around(&self, index: usize) -> Range<usize> {
-        let before = self.segments.range(..=index).rev();
-        let first = before.take_while(|s| s.is_merged()).count();
-        let behind = self.segments.range(index + 1..).take_while(|s| s.is_merged()).count();
-        index.saturating_sub(first)..index + 1 + behind
+        let again = within(left, right).filter(|s| s.was_retransmitted());
+        again.fold(RepeatedSegments::default(), |known, s| RepeatedSegments {
+            count: known.count + 1,
+            end: s.end(),
+            ..known
+        })
     }
 
     /// True if at least `count` segments are SACKed, however short.
@@ -221,24 +198,20 @@ impl Scoreboard {
     ) -> usize {
         let inside = |s: &SentSegment| merged.contains(s) && s.start < end;
         let plain = |s: &&mut SentSegment| s.is_plain() && inside(s);
-        let joins = self.is_sacked_before(at);
         let Some(first) = self.segments.get_mut(at).filter(plain) else { return at };
-        first.marks |= if joins { SACKED | MERGED } else { SACKED };
+        first.marks |= SACKED;
         let first = *first;
         let (mut newest, mut last, mut next) = (first, first, at + 1);
         let (mut earliest, mut latest) = (first.sent_at, first.sent_at);
         while last.end() < end
             && let Some(segment) = self.segments.get_mut(next).filter(plain)
         {
-            segment.marks |= SACKED | MERGED;
+            segment.marks |= SACKED;
             last = *segment;
             earliest = earliest.min(last.sent_at);
             latest = latest.max(last.sent_at);
             newest = if last.sent_at >= newest.sent_at { last } else { newest };
             next += 1;
-        }
-        if joins || next > at + 1 {
-            self.join_next(next);
         }
         let bytes = last.end() - first.start;
         self.sacked += bytes;
@@ -254,40 +227,19 @@ impl Scoreboard {
         next
     }
 
-    /// True if the segment before the one at `index` is SACKed.
-    #[inline]
-    fn is_sacked_before(&self, index: usize) -> bool {
-        index.checked_sub(1).is_some_and(|before| self.segments[before].is_sacked())
-    }
-
-    /// A segment that joined the one before it ends at `index`: a SACKed segment there joins, too.
-    #[inline]
-    fn join_next(&mut self, index: usize) {
-        if let Some(next) = self.segments.get_mut(index).filter(|next| next.is_sacked()) {
-            next.marks |= MERGED;
-        }
-    }
-
     /// Marks segments as [`Scoreboard::sack_fresh`] does, from index `at` on up to `end`, in any
     /// state.
     fn sack_rest(&mut self, at: usize, end: u64, merged: ByteRange, progress: &mut AckProgress) {
-        let (mut joins, mut fills) = (self.is_sacked_before(at), false);
         for s in self.segments.range_mut(at..) {
-            if fills && s.is_sacked() {
-                s.marks |= MERGED;
-            }
             if s.start >= end {
                 break;
             }
             if s.is_sacked() || !merged.contains(s) {
-                (joins, fills) = (s.is_sacked(), false);
                 continue;
             }
             let before = *s;
             let len = u64::from(s.len);
-            self.padding -= padding(self.full, s);
-            s.marks |= if joins { SACKED | MERGED } else { SACKED };
-            (fills, joins) = (joins, true);
+            s.marks |= SACKED;
             self.sacked += len;
             self.lost_beneath_sacks += s.waiting_beneath_sack(len);
             if before.is_lost() {
@@ -337,32 +289,6 @@ mod tests {
             }
         }
         board
-    }
-
-    /// Segment n has ten bytes. Segment 1 is SACKed while 0 is not, so it stays in a buffer of its
-    /// own: its retransmission does not concern 2. Segment 3 joins 2 (`tcp_shifted_skb`).
-    #[test]
-    fn a_buffer_is_repeated_if_one_of_its_segments_was_retransmitted() {
-        let mut board = board(&[(10, 9); 5]);
-        let from = |n: u64| 1 + 10 * n;
-        let sack = |board: &mut Scoreboard, n: u64| {
-            board.sack(from(n), from(n + 1), &mut AckProgress::default());
-        };
-        sack(&mut board, 2);
-        for n in [1, 3] {
-            board.mark_lost(n);
-            board.retransmit(n, Instant::from_nanos(100), 100);
-        }
-        sack(&mut board, 1);
-        assert_eq!(board.repeated(from(2), from(3)).count, 0);
-        sack(&mut board, 3);
-        let repeated = board.repeated(from(2), from(3));
-        assert_eq!((repeated.count, repeated.late), (1, Some(from(2))));
-        // A segment that a D-SACK block reports first joins no buffer.
-        board.mark_lost(4);
-        board.retransmit(4, Instant::from_nanos(100), 100);
-        board.sack_repeated(from(4), from(5), &mut AckProgress::default());
-        assert!(!board.segment(4).expect("five segments").is_merged());
     }
 
     proptest! {

@@ -27,11 +27,6 @@ pub(super) const LOW_PRIORITY: u8 = 8;
 
 /// It was found overdue since it was last sent.
 pub(super) const OVERDUE: u8 = 16;
-/// Its bytes are not those of full segments, and the window counts segments.
-pub(super) const ODD: u8 = 32;
-
-/// It was SACKed behind a SACKed segment: Linux has both in one buffer (`tcp_shift_skb_data`).
-pub(super) const MERGED: u8 = 64;
 
 impl SentSegment {
     /// Offset one past its last byte.
@@ -50,10 +45,6 @@ impl SentSegment {
     pub const fn is_retransmission_in_flight(&self) -> bool {
         self.marks & (IN_FLIGHT_AGAIN | SACKED) == IN_FLIGHT_AGAIN
     }
-    /// In one buffer with the segment before it.
-    pub(super) const fn is_merged(&self) -> bool {
-        self.marks & MERGED != 0
-    }
     /// Sent with low priority, whether or not it was retransmitted without it since.
     pub const fn is_low_priority(&self) -> bool {
         self.marks & LOW_PRIORITY != 0
@@ -65,14 +56,6 @@ impl SentSegment {
     /// Sent once, not SACKed and not presumed lost.
     pub(super) const fn is_plain(&self) -> bool {
         self.marks & !LOW_PRIORITY == 0 && self.retransmissions == 0
-    }
-    /// Number of its transmissions that are presumed in the network. A retransmission whose loss
-    /// was forgiven is there beside the original (`tcp_packets_in_flight`).
-    pub(super) const fn transmissions_in_flight(&self) -> i64 {
-        if self.is_sacked() {
-            return 0;
-        }
-        1 - self.is_lost() as i64 + self.is_retransmission_in_flight() as i64
     }
     /// Returns the part of `bytes` of it that was lost and not retransmitted when it was SACKed.
     pub(super) const fn waiting_beneath_sack(&self, bytes: u64) -> u64 {

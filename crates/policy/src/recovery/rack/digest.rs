@@ -92,8 +92,8 @@ impl RackTlp {
         }
         self.highest_sacked = highest.unwrap_or(0);
         // The round trip is that of the last one, newest or not (`tcp_rack_advance`).
-        if let Some(trusted) = ack.progress.newest_trusted {
-            self.note_delivery(cx, ack, trusted);
+        if let Some(original) = ack.progress.newest_original {
+            self.note_delivery(cx, ack, original);
         }
         if let Some(newest) = ack.progress.newest {
             self.note_delivery(cx, ack, newest);
@@ -123,8 +123,8 @@ impl RackTlp {
         }
     }
 
-    /// Glides the window during fast recovery. `delivered` bytes are whole segments
-    /// (`tcp_cwnd_reduction` counts packets).
+    /// Glides the window during fast recovery. `delivered` bytes, and those in flight, are whole
+    /// segments: `tcp_cwnd_reduction` counts packets.
     pub(super) fn glide(
         &mut self,
         cx: &RecoveryContext<'_>,
@@ -135,7 +135,7 @@ impl RackTlp {
         if self.state != State::Recovery {
             self.prr = None;
         } else if let Some(prr) = &mut self.prr {
-            prr.on_delivered(delivered, cx.board.in_flight(), clean);
+            prr.on_delivered(delivered, whole_pipe(cx), clean);
             if report.congestion.is_none() {
                 report.cwnd = Some(prr.window(cx.ssthresh, cx.mss));
             }
@@ -143,13 +143,24 @@ impl RackTlp {
     }
 }
 
+/// Bytes in flight in whole segments, as a kernel counts packets. A FIN behind a full segment takes
+/// no packet of its own.
+pub(super) fn whole_pipe(cx: &RecoveryContext<'_>) -> u64 {
+    let last = cx.board.iter().next_back();
+    let rides = last.is_some_and(|s| {
+        let waits = s.is_lost() && !s.is_retransmission_in_flight();
+        u64::from(s.len) > cx.mss && !s.is_sacked() && !waits
+    });
+    (cx.board.pipe() - u64::from(rides)).next_multiple_of(cx.mss)
+}
+
 /// An ACK that is more than plain progress.
 fn is_dubious(ack: &AckInfo) -> bool {
-    ack.progress.sacked > 0 || ack.dsack.is_some() || ack.duplicate || ack.repeats
+    ack.progress.sacked > 0 || ack.dsack.is_some() || ack.duplicate
 }
 
 /// The head is lost and not retransmitted yet.
-pub(super) fn head_waits(cx: &RecoveryContext<'_>) -> bool {
+fn head_waits(cx: &RecoveryContext<'_>) -> bool {
     let head = cx.board.segment(0);
     head.is_some_and(|s| s.is_lost() && !s.is_retransmission_in_flight())
 }

@@ -2,7 +2,6 @@
 //! retransmission timeout marks lost.
 
 use super::super::{RecoveryContext, Report, TimerAction};
-use super::digest::head_waits;
 use super::tail_probe::TailProbe;
 use super::{HeldRetransmissions, RackTlp, State, Timer};
 use units::{Duration, Instant};
@@ -58,10 +57,8 @@ impl RackTlp {
         let mut report = Report::default();
         let window = self.reordering.window(cx, self.is_recovering());
         let verdict = self.detector.mark_overdue(cx.board, now, window);
-        // A head that leaves now is due a whole timeout later; another one, a timeout after it left
-        // (`tcp_rearm_rto`).
-        report.timer = if head_waits(cx) { TimerAction::Restart } else { TimerAction::FromHead };
         if verdict.lost > 0 {
+            report.timer = TimerAction::Restart;
             // Linux `tcp_rack_reo_timeout`: segments that it marks are retransmitted, even if the
             // last ACK held retransmissions back.
             self.hold = HeldRetransmissions::None;
@@ -90,10 +87,6 @@ impl RackTlp {
             let recent = self.detector.remaining(s.sent_at, now, Duration::ZERO).is_some();
             if index == 0 || reneged || !recent {
                 cx.board.mark_lost(index);
-            }
-            if index == 0 && cx.board.segment(0).is_some_and(|s| s.is_retransmission_in_flight()) {
-                // The head leaves once more, whatever is forgiven (`tcp_retransmit_timer`).
-                cx.board.mark_lost(0);
             }
         }
     }
