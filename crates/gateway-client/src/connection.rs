@@ -52,9 +52,6 @@ async fn reach_address(
     opened.map_err(|status| GatewayFault::of_status(&status, config, gateway))
 }
 
-/// Number of failures in a row to read files at which they are reported.
-const REPORTED_AT: u32 = 2;
-
 /// Watches the name of the connected gateway, and the files of TLS. The old connection stays until
 /// the one that replaces it is open, so no question and no report waits.
 pub(crate) struct Follower {
@@ -73,20 +70,18 @@ impl Follower {
     /// have been renewed, and a name that no longer has the connected address. While a name cannot
     /// be looked up, its gateway stays.
     pub(crate) async fn follow(self) -> Reached {
-        let (mut absence, mut refused, mut unread) = (Absence::default(), None, 0_u32);
+        let (mut absence, mut unusable) = (Absence::default(), None);
         loop {
             tokio::time::sleep(LOOKUP_INTERVAL).await;
             let tls = match TlsContents::read(&self.config) {
                 Ok(tls) => {
-                    unread = 0;
+                    if tls == self.tls {
+                        unusable = None;
+                    }
                     tls
                 }
                 Err(why) => {
-                    // A file may be missing for a moment while it is replaced.
-                    unread = unread.saturating_add(1);
-                    if unread == REPORTED_AT {
-                        let _ = self.unusable.send(why).await;
-                    }
+                    self.note_unusable(None, why, &mut unusable).await;
                     self.tls.clone()
                 }
             };
@@ -94,7 +89,7 @@ impl Follower {
             let is_gone = listed.is_ok_and(|is_listed| absence.note(is_listed));
             let replaced = match (is_gone, tls == self.tls) {
                 (true, _) => self.reach_other(tls).await,
-                (false, false) => self.renew(tls, &mut refused).await,
+                (false, false) => self.renew(tls, &mut unusable).await,
                 (false, true) => None,
             };
             if let Some(reached) = replaced {
@@ -115,28 +110,43 @@ impl Follower {
         None
     }
 
-    /// Connects to the same address by renewed files. Files that fail twice are reported once: at
-    /// first, an operator may have replaced only some of them.
-    async fn renew(&self, tls: TlsContents, refused: &mut Option<Refused>) -> Option<Reached> {
+    /// Connects to the same address by renewed files.
+    async fn renew(
+        &self,
+        tls: TlsContents,
+        unusable: &mut Option<UnusableFiles>,
+    ) -> Option<Reached> {
         let gateway = self.connected.clone();
         match reach_address(self.role, &self.config, &gateway, &tls).await {
             Ok(streams) => Some(Reached { gateway, streams, behind_name: self.behind_name, tls }),
             Err(fault) => {
-                let is_again = refused.as_ref().is_some_and(|refused| refused.tls == tls);
-                let is_reported = refused.as_ref().is_some_and(|refused| refused.is_reported);
-                if is_again && !is_reported {
-                    // The receiver lives as long as this future.
-                    let _ = self.unusable.send(fault.to_string()).await;
-                }
-                *refused = Some(Refused { tls, is_reported: is_again });
+                self.note_unusable(Some(tls), fault.to_string(), unusable).await;
                 None
             }
         }
     }
+
+    /// Reports files that cannot be used twice in a row, once: an operator who replaces them has
+    /// replaced only some of them at first.
+    async fn note_unusable(
+        &self,
+        tls: Option<TlsContents>,
+        why: String,
+        last: &mut Option<UnusableFiles>,
+    ) {
+        let last_same = last.as_ref().filter(|last| last.tls == tls);
+        let is_again = last_same.is_some();
+        if last_same.is_some_and(|last| !last.is_reported) {
+            // The receiver lives as long as this future.
+            let _ = self.unusable.send(why).await;
+        }
+        *last = Some(UnusableFiles { tls, is_reported: is_again });
+    }
 }
 
-/// Renewed files that could not be used.
-struct Refused {
-    tls: TlsContents,
+/// Files of TLS that could not be used.
+struct UnusableFiles {
+    /// Their contents; `None`: one of them cannot be read.
+    tls: Option<TlsContents>,
     is_reported: bool,
 }

@@ -341,7 +341,7 @@ fn without_a_gateway_nobody_waits_and_all_is_counted() {
 fn certificates_that_cannot_be_read_are_named() {
     let site = Site::new("unread");
     let mut config = site.config(&["127.0.0.1:1".to_owned()]);
-    config.key = site.folder.join("none");
+    config.key = site.file("none");
     let why = SiteClient::<()>::start(config, |_| false).unwrap_err();
     assert!(why.contains("none") && why.starts_with("cannot read"), "{why}");
 }

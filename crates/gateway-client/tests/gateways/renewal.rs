@@ -5,6 +5,7 @@ use crate::{Fake, SignedPem, Site, client, connected, first, question, until};
 use gateway_client::{SiteClient, SiteEvent};
 use gateway_proto::v1::Report;
 use std::collections::BTreeSet;
+use std::fs;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -60,8 +61,8 @@ fn not_renewed(events: &Receiver<SiteEvent<()>>) -> String {
     })
 }
 
-/// The key of another certificate is an event once, at the second of the looks every three seconds.
-/// Another authority is an event of its own. Meanwhile the connection lives. Good files end this.
+/// A missing key is an event once, at the second of the looks every three seconds. So is the key of
+/// another certificate, and another authority. Meanwhile the connection lives. Good files end this.
 #[test]
 fn renewed_files_with_a_fault_leave_the_connection_and_are_reported_once() {
     let (site, other) = (Site::new("fault"), Site::new("fault-other"));
@@ -71,6 +72,10 @@ fn renewed_files_with_a_fault_leave_the_connection_and_are_reported_once() {
     let entry = format!("a.example:{}", port_of(&address));
     let (client, events) = client(named(&site, &entry, &names));
     first(&events, connected);
+    let key = site.file("key");
+    fs::rename(&key, key.with_extension("away")).unwrap();
+    let why = not_renewed(&events);
+    assert!(why.starts_with("cannot read") && why.contains("/key: "), "{why}");
     site.write("key", &SignedPem::new(&site.ca, &["agent"]).key);
     let why = not_renewed(&events);
     assert!(why.contains("/key (gateway-key) is not the key of"), "{why}");

@@ -6,7 +6,7 @@ use gateway_proto::v1::Collector;
 use gateway_proto::v1::gateway_server::GatewayServer;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use tokio::net::TcpListener;
@@ -19,7 +19,7 @@ const GATEWAY_NAMES: [&str; 3] = ["127.0.0.1", "a.example", "b.example"];
 
 /// Certificates in a folder that is removed with it.
 pub(super) struct Site {
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
     pub(super) ca: CertifiedIssuer<'static, KeyPair>,
     gateway: SignedPem,
 }
@@ -62,16 +62,19 @@ impl Site {
     }
 
     pub(super) fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder.join(name), text).unwrap();
+        fs::write(self.file(name), text).unwrap();
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     pub(super) fn config(&self, gateways: &[String]) -> ClientConfig {
-        let file = |name: &str| Path::new(&self.folder).join(name);
         ClientConfig {
             gateways: gateways.to_vec(),
-            ca: file("ca"),
-            certificate: file("cert"),
-            key: file("key"),
+            ca: self.file("ca"),
+            certificate: self.file("cert"),
+            key: self.file("key"),
             collector: Collector::Agent,
             version: "1".to_owned(),
             addresses: Vec::new,

@@ -400,8 +400,6 @@ mod tests {
 
     /// Reports this number of other networks at `now`.
     async fn report(site: &GatewaySite, tenant: &Tenant, now: Instant, networks: u32) {
-        let net =
-            |n: u32| ipnet::Ipv4Net::new_assert(Ipv4Addr::from_bits((1 << 24) + (n << 8)), 24);
         let reports = (0..networks).map(|n| report_of(Network::of(net(n).into()))).collect();
         let identity = Identity {
             tenant: tenant.name.clone(),
@@ -418,12 +416,13 @@ mod tests {
         assert_eq!(ack.taken, networks);
     }
 
-    /// 600 networks of each of four tenants have changed. Two tenants have subscribers and share
+    /// 600 networks of each of four tenants have changed, and none of a fifth, which has no part of
+    /// the limits although it has a subscriber. Two of the others have subscribers and share
     /// the gateway's limits: 512 networks, and 12,800 updates, which are 320 networks for each of
     /// 40 subscribers. The others share the 128 networks whose histories continue.
     #[tokio::test]
     async fn updates_are_limited_for_all_tenants_together() {
-        let text = ["few", "many", "none", "silent"]
+        let text = ["few", "many", "none", "silent", "unchanged"]
             .map(|name| format!("[[tenant]]\nname = \"{name}\"\n"));
         let options = GatewayOptions::parse(&text.concat(), "f").unwrap();
         let config = DaemonConfig::new(&options, Path::new("/nowhere"), None).unwrap();
@@ -438,6 +437,8 @@ mod tests {
             let open = (0..subscribers).map(|n| tenant.subscribe(&format!("web-{n}"), site.clock));
             receivers.extend(open.map(|(updates, open)| (updates, open, expected)));
         }
+        let (updates, open) = site.tenant("unchanged").unwrap().subscribe("web-0", site.clock);
+        receivers.push((updates, open, 0));
         site.tell_changes(now);
         for (updates, _, expected) in &mut receivers {
             let mut count = 0;

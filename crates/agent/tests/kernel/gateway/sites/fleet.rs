@@ -1,6 +1,6 @@
 //! A fleet: the agents of three sites' servers, and their gateway.
 
-use super::office::{HOST, NamedHost, Office, PORT, SERVICE};
+use super::control_network::{ControlNetwork, HOST, NamedHost, PORT, SERVICE};
 use crate::bed::sites::{NETWORKS, SERVERS, SITES, SiteHost, SitesBed, networks};
 use crate::bed::{Agent, stock_first_visits, until};
 use crate::gateway::running::{Gateway, SiteFolder};
@@ -26,7 +26,7 @@ pub(super) struct Fleet {
     /// One agent for each host, once it has joined.
     pub(super) members: Vec<Member>,
     pub(super) gateway: Gateway,
-    pub(super) office: Office,
+    pub(super) control_network: ControlNetwork,
     pub(super) bed: SitesBed,
 }
 
@@ -42,10 +42,10 @@ impl Fleet {
     /// `None`, with a note, if the hosts cannot be set up.
     pub(super) fn new() -> Option<Self> {
         let bed = SitesBed::new()?;
-        let office = Office::new();
-        let gateway = gateway_in(&office, new_folder(GATEWAYS[0]));
-        office.name(GATEWAYS[0]);
-        Some(Self { members: Vec::new(), gateway, office, bed })
+        let control_network = ControlNetwork::new();
+        let gateway = gateway_in(&control_network, new_folder(GATEWAYS[0]));
+        control_network.name(GATEWAYS[0]);
+        Some(Self { members: Vec::new(), gateway, control_network, bed })
     }
 
     /// All servers have agents, and the gateway knows both networks at each site.
@@ -79,7 +79,7 @@ impl Fleet {
         let mut arguments = vec!["--mode", "window", "--log", "debug"];
         arguments.extend(options.iter().map(String::as_str));
         let arguments = stock_first_visits(&arguments);
-        let agent = self.office.run(|| Agent::start(host.cgroup(), "auto", &arguments));
+        let agent = self.control_network.run(|| Agent::start(host.cgroup(), "auto", &arguments));
         until("a gateway answers", || status(&agent).gateway.is_some());
         self.members.push(Member { number, agent, visits: AtomicU64::new(0) });
     }
@@ -135,7 +135,7 @@ impl Fleet {
         for name in ["ca.pem", "server.pem", "server.key"] {
             files.replace(name, &self.gateway.files.text(name));
         }
-        gateway_in(&self.office, files)
+        gateway_in(&self.control_network, files)
     }
 
     /// Connections of all servers that have closed.
@@ -162,7 +162,7 @@ impl Fleet {
             names: SystemNames::shared(),
         };
         let asked = || ask_once(&config, networks()[network], 0);
-        match self.office.namespace.run(asked).unwrap().unwrap().result {
+        match self.control_network.namespace.run(asked).unwrap().unwrap().result {
             Some(answer::Result::Estimate(estimate)) => Some(estimate),
             _ => None,
         }
@@ -202,8 +202,8 @@ fn new_folder((_, address): NamedHost) -> SiteFolder {
 }
 
 /// Starts a gateway by the files of a folder.
-fn gateway_in(office: &Office, files: SiteFolder) -> Gateway {
-    Gateway::start_by(files, None, |job| office.namespace.spawn(job).unwrap())
+fn gateway_in(control_network: &ControlNetwork, files: SiteFolder) -> Gateway {
+    Gateway::start_by(files, None, |job| control_network.namespace.spawn(job).unwrap())
 }
 
 pub(super) fn status(agent: &Agent) -> ClientStatus {

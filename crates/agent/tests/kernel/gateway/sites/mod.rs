@@ -5,8 +5,8 @@
 //! Several agents run on one machine because they set first windows alone: the kernel has one
 //! congestion control of a name.
 
+mod control_network;
 mod fleet;
-mod office;
 
 use crate::bed::sites::{NETWORKS, SERVERS, SITES};
 use crate::bed::{timed, until};
@@ -130,7 +130,7 @@ fn a_gateway_that_moves_is_followed_by_all_sites_within_seconds() {
         let is_at_new =
             |gateway: Option<String>| gateway.is_some_and(|at| at.contains("127.0.0.2"));
         let took = fleet.under_load(|| {
-            fleet.office.name(GATEWAYS[1]);
+            fleet.control_network.name(GATEWAYS[1]);
             let moved = || fleet.members.iter().all(|one| is_at_new(status(&one.agent).gateway));
             let (took, ()) = timed(|| until("all agents have moved", moved));
             until("the new gateway has reports", || taken(&new) >= 20);

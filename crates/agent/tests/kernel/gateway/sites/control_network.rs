@@ -43,17 +43,18 @@ struct Zone {
 }
 
 /// A network namespace, with a name server at its loopback address.
-pub(super) struct Office {
+pub(super) struct ControlNetwork {
     pub(super) namespace: Namespace,
     zone: Arc<Mutex<Zone>>,
     folder: PathBuf,
 }
 
-impl Office {
+impl ControlNetwork {
     pub(super) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("headstart-office-{}-{number}", process::id()));
+        let folder =
+            env::temp_dir().join(format!("headstart-control_network-{}-{number}", process::id()));
         fs::create_dir(&folder).unwrap();
         let namespace = Namespace::new().unwrap();
         let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 53)).unwrap();
@@ -87,7 +88,7 @@ impl Office {
     }
 }
 
-impl Drop for Office {
+impl Drop for ControlNetwork {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
